@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -25,7 +25,6 @@ from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
-from mh4.util.files import make_folder
 from mh4.util.plots import plotted, require_matplotlib
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
@@ -35,7 +34,6 @@ DECODERS = {
     "greedy": ("greedy", None),
     **{"beam %d" % beam: ("beam", beam) for beam in (2, 4, 8, 16, 64)},
 }
-NAMES = tuple(DECODERS)
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
 ROUNDS = 3  # of decoding, of which the fastest counts
 
@@ -52,8 +50,7 @@ class Decoded:
     seconds: np.ndarray
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One decoder, over all models of a system.
 
     uas: percent; score: the mean per sentence; found, beyond: percent of the sentences whose score is at least that of exact
@@ -68,6 +65,7 @@ class Row:
     speed: float
 
 
+FORMS = ("%s", "%.2f", "%.3f", "%.1f %%", "%.1f %%", "%d")  # of the cells of a row
 Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its models, the results by decoder
 
 
@@ -86,8 +84,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
             gold = sentences[k].heads
             for _ in range(ROUNDS):
                 # In random order, since the first decoder loads the scores into the caches.
-                for choice in rng.permutation(len(NAMES)):
-                    name = NAMES[choice]
+                for name in rng.permutation(list(decoders)):
                     start = time.perf_counter()
                     derivation = decoders[name](**tensors, single_root=single_root)
                     taken = time.perf_counter() - start
@@ -118,13 +115,16 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         said = "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed)
         bench.console.print(said, soft_wrap=True)
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
-    lengths, title, name = list(map(len, sentences)), bank.title, bank.name + "-search"
-    make_folder(bench.results)
+    lengths, name, title = (
+        list(map(len, sentences)),
+        bank.name + "-search",
+        bank.title + ": greedy and beam search with global models",
+    )
+    parts, csv_text = page(bank, models, measured, lengths, options.repeat()), as_csv(bank, models, measured, sum(lengths))
+    written = document.write(bench.results, name, title, parts, csv_text)
     drawing = bench.results / (name + ".png")
     with plotted(str(drawing), 10, 4.2) as figure:
-        plot(figure, title + ", development set", measured, lengths)
-    parts, csv_text = page(bank, models, measured, lengths, options.repeat()), as_csv(bank, models, measured, sum(lengths))
-    written = document.write(bench.results, name, title + ": greedy and beam search with global models", parts, csv_text)
+        plot(figure, bank.title + ", development set", measured, lengths)
     for system, decoded in measured.items():
         bench.console.print("\n" + system)
         table(decoded, sum(lengths)).print(bench.console)
@@ -134,7 +134,7 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
     """A row for each decoder; every model has decoded the same `words` words."""
     found = []
-    for name in NAMES:
+    for name in DECODERS:
         score, exact = (np.concatenate([model[which].score for model in models]) for which in (name, "exact"))
         # Equally good derivations can differ by the rounding of the chart, which is in single precision.
         near = 1e-5 * np.maximum(1, np.abs(exact))
@@ -154,10 +154,7 @@ def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
 def table(models: Sequence[dict[str, Decoded]], words: int) -> Table:
     """The table as shown."""
     header = ["decoding", "dev UAS", "mean score", "optimum found", "beyond the chart", "words/s"]
-    body = [
-        [row.decoding, "%.2f" % row.uas, "%.3f" % row.score, "%.1f %%" % row.found, "%.1f %%" % row.beyond, "%d" % row.speed]
-        for row in rows(models, words)
-    ]
+    body = [[form % value for form, value in zip(FORMS, row, strict=True)] for row in rows(models, words)]
     return Table(header, body, right=1)
 
 
@@ -167,10 +164,10 @@ def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> T
     for low, high in LENGTHS:
         inside = (low <= words) & (words <= high)
         if inside.any():
-            means = [1000 * np.mean([model[name].seconds[inside].mean() for model in models]) for name in NAMES]
+            means = [1000 * np.mean([model[name].seconds[inside].mean() for model in models]) for name in DECODERS]
             span = "%d to %d" % (low, high) if high < 10**9 else "%d or more" % low
             body.append([span, "%d" % inside.sum()] + ["%.3g" % mean for mean in means])
-    return Table(["words", "sentences", *NAMES], body, right=1)
+    return Table(["words", "sentences", *DECODERS], body, right=1)
 
 
 def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[Part]:
@@ -199,14 +196,13 @@ def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int
     for system, decoded in measured.items():
         seeds = " ".join(str(model.seed) for model in models if model.system == system)
         for row in rows(decoded, words):
-            numbers = [row.uas, row.score, row.found, row.beyond]
-            body.append([bank.lang, bank.release, system, seeds, row.decoding, *numbers, "%.0f" % row.speed])
+            body.append([bank.lang, bank.release, system, seeds, *row[:-1], "%.0f" % row.speed])
     return comma_separated(header, body)
 
 
 def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) -> None:
     """Plot accuracy against speed, and time against length, on a matplotlib figure."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     left, right = figure.subplots(1, 2)
     figure.suptitle(title, fontsize=11)
@@ -222,11 +218,10 @@ def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) ->
             )
     left.set_xscale("log")
     left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    left.xaxis.set_major_formatter(FuncFormatter(lambda speed, _: f"{speed:,.0f}"))
+    left.xaxis.set_major_formatter("{x:,.0f}")
     left.xaxis.set_minor_formatter(NullFormatter())
     left.margins(x=0.12, y=0.08)
-    left.set_xlabel("words per second (decoding only)")
-    left.set_ylabel("dev UAS (%)")
+    left.set(xlabel="words per second (decoding only)", ylabel="dev UAS (%)")
     left.legend(fontsize=8, loc="lower left")
 
     system, decoded = next(iter(measured.items()))
@@ -236,9 +231,8 @@ def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) ->
         means = [1000 * np.mean([model[name].seconds[words == n].mean() for model in decoded]) for n in shown]
         right.plot(shown, means, style, linewidth=1.2, label=name)
     right.set_yscale("log")
-    right.yaxis.set_major_formatter(FuncFormatter(lambda milliseconds, _: "%g" % milliseconds))
-    right.set_xlabel("words per sentence (%s)" % system)
-    right.set_ylabel("milliseconds per sentence")
+    right.yaxis.set_major_formatter("{x:g}")
+    right.set(xlabel="words per sentence (%s)" % system, ylabel="milliseconds per sentence")
     right.legend(fontsize=8)
     for axes in (left, right):
         axes.grid(alpha=0.3)
