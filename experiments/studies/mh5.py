@@ -8,8 +8,7 @@ timed with the models that are there. This is not in the paper.
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import click
 import numpy as np
@@ -38,23 +37,6 @@ Trees = Sequence[np.ndarray]  # the heads of each sentence
 
 
 @dataclass(frozen=True)
-class Reach:
-    """What MH4 can do on the gold trees of a treebank's development set."""
-
-    gold: Trees
-
-    @cached_property
-    def beyond(self) -> list[tuple[int, int]]:
-        """The arcs missing from the MH4 tree that shares the most arcs with gold, as (index of the sentence, dependent)."""
-        return [(k, int(m)) for k, heads in enumerate(self.gold) for m in np.flatnonzero(heads != trees.nearest(heads, "mh4"))]
-
-    @cached_property
-    def outside(self) -> list[int]:
-        """The indices of the sentences outside MH4."""
-        return list(dict.fromkeys(k for k, _ in self.beyond))
-
-
-@dataclass(frozen=True)
 class Row:
     """One system, over its seeds.
 
@@ -72,30 +54,20 @@ class Row:
     training: float
     parsing: float | None
 
-    @classmethod
-    def of(cls, system: str, records: Sequence[Record], reach: Reach, predicted: Sequence[Trees], parsing: float | None) -> "Row":
-        """records: of the runs of the system; predicted: their trees for the development set."""
-        words = sum(len(reach.gold[k]) - 1 for k in reach.outside)
-        right = [sum(int((mine[k][1:] == reach.gold[k][1:]).sum()) for k in reach.outside) for mine in predicted]
-        return cls(
-            system,
-            averages(records, "dev_uas")[system],
-            averages(records, "dev_las")[system],
-            average([100.0 * number / words if words else 0.0 for number in right], [record["seed"] for record in records]),
-            statistics.mean(sum(int(mine[k][m] == reach.gold[k][m]) for k, m in reach.beyond) for mine in predicted),
-            statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
-            statistics.median(record["tokens_per_second"] for record in records),
-            parsing,
-        )
-
 
 @dataclass(frozen=True)
 class OfTreebank:
-    """The rows of one treebank."""
+    """One treebank: the gold trees of its development set, and its rows.
+
+    beyond: the arcs missing from the MH4 trees that share the most arcs with gold, as (index of the sentence, dependent). outside: the
+    indices of the sentences outside MH4.
+    """
 
     bank: Treebank
-    reach: Reach
-    rows: Sequence[Row]
+    gold: Trees
+    beyond: Sequence[tuple[int, int]]
+    outside: Sequence[int]
+    rows: list[Row] = field(default_factory=list)
 
 
 @click.command(cls=Study)
@@ -122,8 +94,11 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
     Raises InputError if there are none, or one lacks what is compared, or a seed.
     """
     records = [record for record in load(bank.name, bench.results) if record["seed"] in seeds]
-    gold = conllu.read(str(bank.paths["dev"]))
-    reach, rows = Reach([sentence.heads for sentence in gold]), []
+    dev = bank.paths["dev"]
+    gold = conllu.read(str(dev))
+    heads = [sentence.heads for sentence in gold]
+    beyond = [(k, int(m)) for k, tree in enumerate(heads) for m in np.flatnonzero(tree != trees.nearest(tree, "mh4"))]
+    found = OfTreebank(bank, heads, beyond, list(dict.fromkeys(k for k, _ in beyond)))
     for system in SYSTEMS:
         mine = [record for record in records if record["system"] == system]
         if not mine:
@@ -136,15 +111,30 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
             if not {"dev_las", "tokens_per_second"} <= record.keys():
                 without = "%s: the record of %s seed %d has no dev_las or no tokens_per_second"
                 raise InputError(without % (bank.name, system, record["seed"]))
-        dev = bank.paths["dev"]
-        paths = [predictions.of_record(bench.results / bank.name, record, dev) for record in mine]
-        parsed = [predictions.heads(path, dev, gold) for path in paths]
+        parsed = [predictions.heads(predictions.of_record(bench.results / bank.name, record, dev), dev, gold) for record in mine]
         bench.console.print("%s: timing %s" % (bank.name, system))
-        rows.append(Row.of(system, mine, reach, parsed, _speed(bank, system, seeds, gold, bench)))
-    if not rows:
+        found.rows.append(_row(found, mine, parsed, _speed(bank, system, seeds, gold, bench)))
+    if not found.rows:
         none = "%s: none of these systems has a finished run with seed %s"
         raise InputError(none % (bank.name, " or ".join(map(str, seeds))))
-    return OfTreebank(bank, reach, rows)
+    return found
+
+
+def _row(found: OfTreebank, records: Sequence[Record], predicted: Sequence[Trees], parsing: float | None) -> Row:
+    """records: of the runs of a system; predicted: their trees for the development set."""
+    gold, system = found.gold, records[0]["system"]
+    words = sum(len(gold[k]) - 1 for k in found.outside)
+    right = [sum(int((mine[k][1:] == gold[k][1:]).sum()) for k in found.outside) for mine in predicted]
+    return Row(
+        system,
+        averages(records, "dev_uas")[system],
+        averages(records, "dev_las")[system],
+        average([100.0 * number / words if words else 0.0 for number in right], [record["seed"] for record in records]),
+        statistics.mean(sum(int(mine[k][m] == gold[k][m]) for k, m in found.beyond) for mine in predicted),
+        statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
+        statistics.median(record["tokens_per_second"] for record in records),
+        parsing,
+    )
 
 
 def _speed(bank: Treebank, system: str, seeds: Sequence[int], gold: Sequence[conllu.Sentence], bench: Bench) -> float | None:
@@ -166,7 +156,7 @@ def table(found: OfTreebank) -> Table:
     """The table of a treebank as shown."""
     header = ["system", "seeds", "dev UAS", "dev LAS", "UAS outside MH4", "arcs beyond MH4 found", "trees outside MH4"]
     header += ["training, tokens/s", "parsing, words/s"]
-    beyond = len(found.reach.beyond)
+    beyond = len(found.beyond)
     body = [
         [row.system, row.uas.seeds_listed, str(row.uas), str(row.las), str(row.outside), "%.1f of %d" % (row.recalled, beyond)]
         + ["%.1f" % row.predicted, "%.0f" % row.training, "" if row.parsing is None else "%.0f" % row.parsing]
@@ -191,7 +181,7 @@ def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:
     """The page below its title."""
     parts: list[Part] = []
     for found in treebanks:
-        gold, outside = found.reach.gold, found.reach.outside
+        gold, outside = found.gold, found.outside
         counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
         parts += [
             "## " + found.bank.title,
@@ -216,7 +206,7 @@ def as_csv(treebanks: Sequence[OfTreebank]) -> str:
     body = [
         [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
         + [value for each in (row.uas, row.las, row.outside) for value in (each.mean, each.std)]
-        + [len(found.reach.beyond), float(row.recalled), float(row.predicted), float(row.training), row.parsing]
+        + [len(found.beyond), float(row.recalled), float(row.predicted), float(row.training), row.parsing]
         for found in treebanks
         for row in found.rows
     ]
