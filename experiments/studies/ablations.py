@@ -12,6 +12,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -77,15 +78,21 @@ def _tuples(content: dict) -> dict:
 
 
 class Within(NamedTuple):
-    """What a row is tried within: the settings of all runs, by name, empty for ours, and whether these are of full length."""
+    """What a row is tried within: the settings of all runs, by name, empty for ours, and whether these are of full length.
+
+    title: of its tables; phrase: of its effects in docs/differences.md.
+    """
 
     name: str
     settings: str
     full: bool
+    title: str
+    phrase: str
 
 
-SHORT, OURS, THEIRS = Within("short", "", False), Within("full", "", True), Within("full-authors", AUTHORS, True)
-WITHIN = (SHORT, OURS, THEIRS)
+SHORT = Within("short", "", False, "Short runs, our settings", "")
+OURS = Within("full", "", True, "Full length, our settings", "at full length ")
+THEIRS = Within("full-authors", AUTHORS, True, "Full length, the authors' settings", "at full length in the authors' settings ")
 
 
 def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system: str) -> Treebank:
@@ -163,7 +170,6 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
 
 # The table
 
-TITLES = {SHORT: "Short runs, our settings", OURS: "Full length, our settings", THEIRS: "Full length, the authors' settings"}
 DEV: tuple[Literal["dev_uas", "dev_las"], ...] = ("dev_uas", "dev_las")
 SCORES: tuple[Literal["uas", "las"], ...] = ("uas", "las")
 HEADER = "within row system lang seeds uas uas_effect uas_error las las_effect las_error commits".split()
@@ -182,15 +188,15 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores of all runs within some settings, each on its own.
-
-    langs: the names of treebanks. lacking: the rows whose value the authors' settings lack.
-    """
+    """The scores of all runs within some settings, each on its own."""
 
     within: Within
-    langs: tuple[str, ...]
     scores: dict[Key, list[Score]]
-    lacking: frozenset[str] = frozenset()
+
+    @property
+    def langs(self) -> list[str]:
+        """The names of treebanks."""
+        return sorted({lang for _, _, lang in self.scores})
 
     def runs(self, row: str, system: str) -> int:
         """The number of runs of a row, or without any (""), of all treebanks."""
@@ -208,41 +214,35 @@ class Measured:
             return None
         return statistics.mean(getattr(run, score) for run in group), None if std is None else std / len(group) ** 0.5
 
-    def effect(self, row: str, system: str, langs: Sequence[str], score: str = "uas") -> tuple[float, float | None] | None:
+    def effect(self, row: Row, system: str, langs: Sequence[str], score: str = "uas") -> tuple[float, float | None] | None:
         """The score with the authors' settings of the row less that with ours, a mean over treebanks, and its standard error.
 
         None if runs are missing.
         """
         differences, squares = [], []
         for lang in langs:
-            changed, unchanged = self.mean((row, system, lang), score), self.mean(("", system, lang), score)
+            changed, unchanged = self.mean((row.name, system, lang), score), self.mean(("", system, lang), score)
             if changed is None or unchanged is None:
                 return None
-            sign = -1 if self.within is THEIRS and row not in self.lacking else 1
+            sign = -1 if self.within is THEIRS and not row.value else 1
             differences.append(sign * (changed[0] - unchanged[0]))
-            squares += [] if changed[1] is None or unchanged[1] is None else [changed[1] ** 2 + unchanged[1] ** 2]
-        return statistics.mean(differences), sum(squares) ** 0.5 / len(squares) if squares else None
+            squares += [error**2 for _, error in (changed, unchanged) if error is not None]
+        return statistics.mean(differences), sum(squares) ** 0.5 / len(langs) if squares else None
 
 
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
     """What is recorded in the folder `results` within each settings, on the toy treebank or on all others."""
     langs = [path.name for path in sorted((results / "ablations").glob("*")) if (path.name == treebanks.TOY) is toy]
-    return [_measured(plan, results, within, langs) for within in WITHIN]
-
-
-def _measured(plan: Plan, results: Path, within: Within, langs: Sequence[str]) -> Measured:
-    scores: dict[Key, list[Score]] = {}
-    for lang in langs:
-        for row in plan.rows:
-            for system in row.systems:
-                changed = _scores(plan, results, within, lang, row, system)
-                if changed:
-                    scores[row.name, system, lang] = changed
-                    unchanged = scores.get(("", system, lang)) or _scores(plan, results, within, lang, None, system)
-                    if unchanged:
-                        scores["", system, lang] = unchanged
-    lacking = frozenset(row.name for row in plan.rows if row.value)
-    return Measured(within, tuple(lang for lang in langs if any(key[2] == lang for key in scores)), scores, lacking)
+    found = [Measured(within, {}) for within in (SHORT, OURS, THEIRS)]
+    for one, lang, row in product(found, langs, plan.rows):
+        for system in row.systems:
+            changed = _scores(plan, results, one.within, lang, row, system)
+            if changed:
+                one.scores[row.name, system, lang] = changed
+                unchanged = one.scores.get(("", system, lang)) or _scores(plan, results, one.within, lang, None, system)
+                if unchanged:
+                    one.scores["", system, lang] = unchanged
+    return found
 
 
 def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | None, system: str) -> list[Score]:
@@ -268,9 +268,9 @@ def effects(plan: Plan, found: Measured, score: str) -> Table:
     body = []
     for row in plan.rows:
         for system in row.systems if _belongs(plan, found, row) else ():
-            by_lang = [found.effect(row.name, system, [lang], score) for lang in found.langs]
+            by_lang = [found.effect(row, system, [lang], score) for lang in found.langs]
             tried = [lang for lang, effect in zip(found.langs, by_lang, strict=True) if effect]
-            mean = found.effect(row.name, system, tried, score) if len(tried) > 1 else None
+            mean = found.effect(row, system, tried, score) if len(tried) > 1 else None
             runs, compared = (found.runs(name, system) for name in (row.name, ""))
             number = "%d / %d" % (runs, compared) if runs else "no runs yet"
             body.append([row.name, system, number, *(plus_minus(*each, "%+.2f") if each else "" for each in (*by_lang, mean))])
@@ -297,7 +297,7 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[Part]:
     rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
     parts: list[Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
     for found in everything:
-        parts += ["## " + TITLES[found.within], *_how(plan, found.within)]
+        parts += ["## " + found.within.title, *_how(plan, found.within)]
         if not found.scores:
             parts.append("No runs yet: %s." % ", ".join(row.name for row in plan.rows if _belongs(plan, found, row)))
             continue
@@ -333,16 +333,16 @@ def _how(plan: Plan, within: Within) -> list[Part]:
     return [how, document.code(commands)]
 
 
-def as_csv(everything: Sequence[Measured]) -> str:
+def as_csv(plan: Plan, everything: Sequence[Measured]) -> str:
     """A line for each row, system and treebank that has runs."""
-    body = []
+    rows, body = {row.name: row for row in plan.rows}, []
     for found in everything:
         for (name, system, lang), group in sorted(found.scores.items()):
             line: list[object] = [found.within.name, name or "unchanged", system, lang]
             line.append(" ".join(str(run.seed) for run in group))
             for score in SCORES:
                 mean = found.mean((name, system, lang), score)
-                effect = found.effect(name, system, [lang], score) if name else None
+                effect = found.effect(rows[name], system, [lang], score) if name else None
                 line += [mean[0] if mean else None, *(effect or (None, None))]
             body.append([*line, " ".join(sorted({run.commit for run in group}))])
     return comma_separated(HEADER, body)
@@ -351,13 +351,12 @@ def as_csv(everything: Sequence[Measured]) -> str:
 def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) -> list[Path]:
     """Writes the pages into the folder `results`; returns their paths."""
     title = "Ablations: what each difference between the authors' runs and ours changes by itself"
-    return document.write(results, page_name("ablations", toy), title, page(plan, everything), as_csv(everything))
+    return document.write(results, page_name("ablations", toy), title, page(plan, everything), as_csv(plan, everything))
 
 
 # The effects in the table of docs/differences.md: the last cell of each line of settings
 
 USUAL = Row.systems  # those of a row that names none
-PHRASES = {SHORT: "", OURS: "at full length ", THEIRS: "at full length in the authors' settings "}
 
 
 def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
@@ -381,7 +380,7 @@ def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
 
 def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequence[Measured]) -> str:
     """The effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
-    means = [(PHRASES[found.within], found.effect(row.name, system, plan.langs)) for found in everything]
+    means = [(found.within.phrase, found.effect(row, system, plan.langs)) for found in everything]
     effects = [said + plus_minus(*mean, "%+.2f") for said, mean in means if mean]
     whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, system not in USUAL)) if other]
     return " ".join([*whose, ", ".join(effects)]) if effects else ""

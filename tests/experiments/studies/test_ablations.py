@@ -275,7 +275,7 @@ def made_up(within, **more):
         ("", "X", "got"): scores(70.0, 70.4),
         ("a", "X", "got"): scores(70.1),
     }
-    return Measured(within, ("got", "hu"), {**found, **more})
+    return Measured(within, {**found, **more})
 
 
 ROWS = (
@@ -310,7 +310,7 @@ def test_effects_and_their_standard_errors():
 
 def test_without_two_seeds_of_anything_there_are_no_errors():
     """Not even "nan": one seed says nothing about the variation between seeds."""
-    found = Measured(SHORT, ("hu",), {("", "X", "hu"): scores(80.0), ("a", "X", "hu"): scores(80.5)})
+    found = Measured(SHORT, {("", "X", "hu"): scores(80.0), ("a", "X", "hu"): scores(80.5)})
     assert cells(ablations.effects(SMALL, found, "uas"))[0] == ["a", "X", "1 / 1", "+0.50", ""]
     text = markdown("", ablations.page(SMALL, [found]))
     assert "Without changes" in text and "commit abc (runs: 2)" in text
@@ -327,7 +327,7 @@ def test_effects_are_written_where_the_settings_are():
     hybrid = {("", "mh4-hybrid", lang): scores(80.0) for lang in ("hu", "got")}
     hybrid.update({("b", "mh4-hybrid", lang): scores(81.0) for lang in ("hu", "got")})
     short, full = made_up(SHORT), made_up(OURS)
-    everything = [Measured(SHORT, short.langs, {**short.scores, **hybrid}), full, Measured(THEIRS, (), {})]
+    everything = [Measured(SHORT, {**short.scores, **hybrid}), full, Measured(THEIRS, {})]
     text = ablations.with_effects("\n".join([*lines, "text", ""]), SMALL, everything).split("\n")
     of_a = "X +0.25 ± 0.16, at full length +0.25 ± 0.16"
     assert text[:2] == lines[:2] and text[6:] == ["text", ""]
