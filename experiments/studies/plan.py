@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from experiments import paper
 from experiments.engine import costs, options
 from experiments.engine.command import Study
 from experiments.engine.costs import Size, Speed
@@ -27,7 +26,6 @@ from mh4.errors import InputError
 
 CORES = "16"
 HOW = "fetch one, with `mh4 data hu`, or name a folder with UD=folder"
-GOAL_HOURS, GOAL_CORES = 12, 16  # for the paper's grid
 
 
 @dataclass(frozen=True)
@@ -50,12 +48,10 @@ class Row:
 @options.SETTINGS
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @options.variable("cores", "the number of cores to compute the time for; by default %s" % CORES)
-@click.option("--conll17", default="", hidden=True)
-@click.option("--jobs", default="", hidden=True)
 @click.pass_obj
-def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str, conll17: str, jobs: str) -> None:
+def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str) -> None:
     """Measure, and print the plan."""
-    asked = options.requests(langs, systems, seeds, ud, jobs, conll17, settings)
+    asked = options.requests(langs, systems, seeds, ud, settings=settings)
     on_cores = options.number_of_jobs(cores or CORES, "CORES")
     grids, sizes = [], {}
     for one in asked:
@@ -72,7 +68,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
     speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results", asked[0].settings)
     sizes = costs.completed(sizes)
     missing = {grid.bank.lang: grid.missing for grid in grids}
-    rows, trainings, times = [], [], {}
+    rows, trainings = [], []
     for one in asked:
         lang, size, of_settings = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
         measured = {system: speeds[costs.key(lang, one.settings, system)] for system in one.systems}
@@ -82,13 +78,9 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
         memory = max(speed.memory for speed in measured.values())
         rows.append(Row(lang, size, len(each), sum(each), len(left), sum(left), memory))
         trainings += each
-        times[lang] = mine
     table(rows).print(bench.console)
     for line in notes(rows, trainings, on_cores, speeds):
         bench.console.print(line, soft_wrap=True)
-    if not langs and not systems and not seeds:
-        grid = [times[one.lang][system] for one in asked for system in paper.systems("") for _ in one.seeds]
-        bench.console.print(goal(grid, on_cores), soft_wrap=True)
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -117,14 +109,3 @@ def notes(rows: Sequence[Row], trainings: Sequence[float], cores: int, speeds: M
     guessed = [row.lang for row in rows if not row.size.known]
     if guessed:
         yield "Sizes that are not known (~), since the files are not here, are taken to be typical: %s." % ", ".join(guessed)
-
-
-def goal(trainings: Sequence[float], cores: int) -> str:
-    """The paper's grid, with the processor time of each training, compared with the goal for it."""
-    wall = costs.wall_clock(trainings, cores)
-    said = "The paper's grid, %d trainings: %.1f core-hours, on %d cores %.1f hours"
-    said %= (len(trainings), sum(trainings) / 3600, cores, wall / 3600)
-    if cores != GOAL_CORES:
-        return said + "."
-    met = "within" if wall <= GOAL_HOURS * 3600 else "beyond"
-    return said + ", %s the goal of %d hours." % (met, GOAL_HOURS)
