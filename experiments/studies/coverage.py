@@ -8,9 +8,8 @@ never are.
 import csv
 import os
 import re
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +33,7 @@ HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
 COLUMNS = ["sentences", "words", *("%s_%s" % (kind, name) for kind in ("sent", "edge") for name in classes.CLASSES)]
 
 
-@dataclass
+@dataclass(frozen=True)
 class File:
     """A treebank file: language code, split, UD release ("UD 2.0"; None if it is not in the manifest), and its counts."""
 
@@ -43,7 +42,7 @@ class File:
     split: str
     release: str | None
     blob: str
-    counts: classes.Coverage = field(default_factory=classes.Coverage)
+    counts: classes.Coverage
 
     @property
     def name(self) -> str:
@@ -64,22 +63,17 @@ class File:
 @click.command(cls=Study)
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @click.pass_obj
-def coverage(bench: Bench, ud: str) -> int:
+def coverage(bench: Bench, ud: str) -> None:
     """Measure and write the table."""
-    try:
-        measured = measure(Path(os.path.expanduser(ud)) if ud else treebanks.default_folder())
-        pages = write(measured, bench.results, options.repeat())
-    except KeyboardInterrupt:  # nothing to resume
-        print("coverage: interrupted", file=sys.stderr)
-        return 130
+    measured = measure(Path(os.path.expanduser(ud)) if ud else treebanks.default_folder())
+    pages = write(measured, bench.results, options.repeat())
     print(classes.table([(file.path.name, file.counts) for file in measured]))
     print()
     print("\n".join(agreement(measured)))
     report_written(pages)
-    return 0
 
 
-def files(folder: Path) -> list[File]:
+def measure(folder: Path) -> list[File]:
     """The treebank files in a folder, training sets first, languages in the order of the paper's tables.
 
     Raises InputError if there are none.
@@ -87,13 +81,18 @@ def files(folder: Path) -> list[File]:
     if not folder.is_dir():
         raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
     found = []
-    for path in sorted(folder.iterdir()):
-        match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
-        if match:
-            (lang, split), blob = match.groups(), git_blob_id(path)
-            row = treebanks.identify_blob(blob)
-            release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
-            found.append(File(path, lang, split, release, blob))
+    with words_bar() as bar:
+        for path in sorted(folder.iterdir()):
+            match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
+            if match:
+                (lang, split), blob = match.groups(), git_blob_id(path)
+                row = treebanks.identify_blob(blob)
+                release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
+                trees = [sentence.heads for sentence in conllu.read(str(path))]
+                task = bar.add_task(path.name, total=sum(len(heads) - 1 for heads in trees), note="")
+                counts = classes.measure_coverage(trees, partial(bar.advance, task))
+                bar.remove_task(task)
+                found.append(File(path, lang, split, release, blob, counts))
     if not found:
         raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
     return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), paper.treebank_place(file.lang)))
@@ -210,18 +209,6 @@ def recorded(results: Path) -> dict[str, dict[str, str]]:
         return {row["lang"]: row for row in rows}
     except (ValueError, KeyError, TypeError):
         raise InputError("%s does not have the columns of Table 3: restore or delete it" % shown(path)) from None
-
-
-def measure(folder: Path) -> list[File]:
-    """The treebank files in a folder, with their counts."""
-    found = files(folder)
-    with words_bar() as bar:
-        for file in found:
-            trees = [sentence.heads for sentence in conllu.read(str(file.path))]
-            task = bar.add_task(file.path.name, total=sum(len(heads) - 1 for heads in trees), note="")
-            file.counts = classes.measure_coverage(trees, partial(bar.advance, task))
-            bar.remove_task(task)
-    return found
 
 
 def write(found: Sequence[File], results: Path, repeat: str) -> list[Path]:
