@@ -43,15 +43,11 @@ PER_PLOT = 5  # curves
 
 @dataclass(frozen=True)
 class Line:
-    """A treebank's scores in a table: ours and the paper's, either of which may be missing, by system.
-
-    settings: the name of those of our runs; empty for the defaults.
-    """
+    """A treebank's scores in a table: ours and the paper's, either of which may be missing, by system."""
 
     name: str
     ours: Mapping[str, Average]
     paper: Mapping[str, Average]
-    settings: str = ""
 
 
 @click.command(cls=Study)
@@ -77,17 +73,13 @@ def write_all(names: Sequence[str], results: Path) -> list[Path]:
     """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them, with any settings."""
     written = [path for name in names for path in treebank.write(name, results)]
     for toy in sorted(set(map(records.is_toy, names))):
-        written += write([name for name in names if records.is_toy(name) is toy], results)
+        written += write(results, toy)
     return written
 
 
-def write(names: Sequence[str], results: Path) -> list[Path]:
-    """Writes the report on all treebanks with records except toy or, if `names` are only toy, on that; returns the paths.
-
-    With the former, the summary of all results.
-    """
+def write(results: Path, toy: bool = False) -> list[Path]:
+    """Writes the report on the toy treebank, or on all others with records, and the summary of their results; returns the paths."""
     require_matplotlib()
-    toy = all(map(records.is_toy, names))
     names = sorted((name for name in records.names(results) if records.is_toy(name) is toy), key=paper.treebank_place)
     runs = {name: records.load(name, results) for name in names}
     title = "The toy treebank" if toy else TITLE
@@ -141,7 +133,7 @@ def margin(ours: Average, theirs: Average) -> float | None:
 def _answer(lines: Sequence[Line]) -> list[str | Figure]:
     """The paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
     ahead, total, found, rows = 0, 0, [], []
-    mine = [line for line in lines if FINDING in line.ours and not line.settings]
+    mine = [line for line in lines if FINDING in line.ours and not settings_of(line.name)]
     for system in paper.systems(""):
         pairs = [(line, line.ours[FINDING].mean - line.ours[system].mean) for line in mine if system in line.ours]
         if system == FINDING or not pairs:
@@ -223,35 +215,28 @@ def _coverage(results: Path) -> Section:
 
 def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list[Line]:
     lines = []
-    for name in [*langs, *(name for name in runs if name not in langs)]:
+    for name in dict.fromkeys([*langs, *runs]):
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, paper.RELEASE)
-        numbers = {system: paper.dev_uas(lang, release, system) for system in paper.systems("")}
-        theirs = {system: Average(*pair) for system, pair in numbers.items() if pair}
+        theirs = {system: Average(*pair) for system in paper.systems("") if (pair := paper.dev_uas(lang, release, system))}
         ours = {row.system: row.ours for row in table4.rows(runs[name])} if name in runs else {}
-        lines.append(Line(name, ours, theirs, _settings(runs, name)))
+        lines.append(Line(name, ours, theirs))
     return lines
-
-
-def _settings(runs: Mapping[str, Sequence[Record]], name: str) -> str:
-    """The name of the settings of a treebank's runs."""
-    return runs[name][0].get("settings_of", "") if name in runs else ""
 
 
 def _test(number: int, runs: Mapping[str, Sequence[Record]], results: Path) -> Section:
     """Table 5 or 6, with the shared task's systems."""
     lines = []
     langs, systems = paper.test_languages(number), [*paper.systems(""), "ensemble", *paper.COLUMNS]
-    of_others = [name for name, mine in runs.items() if "settings_of" in mine[0] and mine[0]["lang"] in langs]
+    of_others = [name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs]
     for name in [*langs, *of_others]:
         lang = runs[name][0]["lang"] if name in runs else name
-        published = {system: paper.test_las(lang, paper.RELEASE, system) for system in systems}
         tested = table5_6.tested(name, runs[name], results) if name in runs else None
         ours = {row.system: row.ours for row in table5_6.rows(tested)} if tested and tested.compares else {}
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
-        theirs = {system: Average(*pair) for system, pair in published.items() if pair}
-        lines.append(Line(name, ours, theirs, _settings(runs, name)))
+        theirs = {system: Average(*pair) for system in systems if (pair := paper.test_las(lang, paper.RELEASE, system))}
+        lines.append(Line(name, ours, theirs))
     kind = {5: "non-projective", 6: "projective"}[number]
     parts = [_table(lines)] if any(line.ours for line in lines) else ["No run has scores on these files."]
     return Section("Table %d: LAS on the test sets of the %s treebanks" % (number, kind), parts)
@@ -262,7 +247,7 @@ def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Se
     lines = []
     for name, mine in runs.items():
         tested = table5_6.tested(name, mine, results)
-        if tested and paper.test_table(name) is None and "settings_of" not in mine[0]:
+        if tested and paper.test_table(name) is None and not settings_of(name):
             lines.append(Line(name, {row.system: row.ours for row in table5_6.rows(tested)}, {}))
     return [Section("LAS on other test sets", [_table(lines)])] if lines else []
 
@@ -285,7 +270,7 @@ def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
     """Three lines for the averages of each system over the treebanks for which ours and the paper's scores are there."""
     both: dict[str, list[tuple[float, float]]] = {system: [] for system in systems}
     for line in lines:
-        for system in set(line.ours) & set(line.paper) if not line.settings else ():
+        for system in set(line.ours) & set(line.paper) if not settings_of(line.name) else ():
             both[system].append((line.ours[system].mean, line.paper[system].mean))
     if max(map(len, both.values()), default=0) < 2:
         return []
@@ -444,7 +429,7 @@ def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
 
 def _missing(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list:
     """How many seeds of each system are recorded."""
-    names = [*langs, *(name for name in runs if name not in langs)]
+    names = list(dict.fromkeys([*langs, *runs]))
     systems = sorted({run["system"] for mine in runs.values() for run in mine} | set(paper.systems(names[0])), key=paper.place)
     body, absent = [], []
     for name in names:
