@@ -28,20 +28,26 @@ def measure(lengths):
     return {n: decoders.seconds(n) for n in lengths}
 
 
+def in_turns(turns, builds, script, lengths):
+    """What `SCRIPT --measure LENGTHS` prints as JSON, in each of its turns, by name of a build, which is a Python and an environment."""
+    found = {name: [] for name in builds}
+    for _ in range(turns):
+        for name, (python, env) in builds.items():
+            command = [python, script, "--measure", *map(str, lengths)]
+            done = subprocess.run(
+                command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE, preexec_fn=with_parent()
+            )
+            found[name].append(json.loads(done.stdout))
+    return found
+
+
 def main(python, lengths):
     code = "from mh4.decoders.shared import processor; print(*processor.variants())"
     variants = subprocess.run([python, "-I", "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     if not variants:
         sys.exit("mh4: in %s, there is no wheel of mh4 with variants" % python)
-    builds = [("for this processor", sys.executable, {})] + [(name, python, {"MH4_SIMD": name}) for name in variants]
-    times = {name: [] for name, _, _ in builds}
-    for _ in range(TURNS):
-        for name, executable, env in builds:
-            command = [executable, __file__, "--measure", *map(str, lengths)]
-            done = subprocess.run(
-                command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE, preexec_fn=with_parent()
-            )
-            times[name].append(json.loads(done.stdout))
+    builds = {"for this processor": (sys.executable, {}), **{name: (python, {"MH4_SIMD": name}) for name in variants}}
+    times = in_turns(TURNS, builds, __file__, lengths)
     print(
         "# The variants of a wheel\n\n%s, one core.\n\n    python benchmarks/variants.py PYTHON%s\n\nMilliseconds of processor time for a "
         "sentence of n words with random scores in a build for this processor, and how many times as long the variants of the "
