@@ -64,16 +64,6 @@ def write(name, *parts):
     (HERE / "results" / (name + ".md")).write_text(text + "\n", encoding="utf-8")
 
 
-def against(checkout, train):
-    """A table of the speed of training of both checkouts."""
-    lines = ["| system | tokens/s | %s | ratio |" % commit(Path(checkout)), "|---|--:|--:|--:|"]
-    for system in ("mh3", "mst", "mh4-hybrid", "1ec"):
-        said = output("training.py", "--train", train, "--system", system, "--against", checkout)
-        here, there, ratio = (line.split("|")[2].strip() for line in said.splitlines()[-3:])
-        lines.append("| %s | %s | %s | %s |" % (system, here, there, ratio))
-    return "\n".join(lines)
-
-
 def main():
     parser = argparse.ArgumentParser(description="Write the pages on the speed of training and parsing.")
     parser.add_argument("folder", metavar="FOLDER", help="has the Hungarian treebank")
@@ -90,11 +80,7 @@ def main():
         "`benchmarks/parsing.py --system SYSTEM hu-ud-dev.conllu`:\n\n" + by_system(train, dev),
     ]
     if options.against:
-        text = (
-            "## Against an earlier version\n\nThe tokens per second of processor time of this version and another, measured in turns, by "
-            "`--system SYSTEM --against CHECKOUT`:\n\n"
-        )
-        training.append(text + against(options.against, train))
+        training.append(section("Against an earlier version", "training.py", "--train", train, "--against", options.against))
     write("training", *training)
     parsing = [
         section("Breakdown", "parsing.py", dev),

@@ -6,7 +6,8 @@ measures processor time on the toy treebank or any other CoNLL-U file.
 
     .venv/bin/python benchmarks/training.py --against FOLDER [--rounds N]
 
-measures alternately this checkout and another one, set up in FOLDER, and compares their tokens per second of processor time.
+measures alternately this checkout and another one, set up in FOLDER, and compares their tokens per second of processor time; without
+--system for some of all kinds.
 """
 
 import argparse
@@ -28,12 +29,13 @@ from mh4.util.processes import with_parent
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("graph", "forward", "scores out of DyNet", "decoding, with costs", "decoding, gold", "loss", "forward of the loss")
 STAGES += ("backward", "update")
+COMPARED = ("mh3", "mst", "mh4-hybrid", "1ec")  # systems
 WARM_UP = 5  # minibatches
 
 
 def main():
     parser = argparse.ArgumentParser(description="Measure the time taken by training.")
-    parser.add_argument("--system", default="mh4-hybrid")
+    parser.add_argument("--system", help="by default mh4-hybrid")
     parser.add_argument("--train", metavar="FILE.conllu", help="by default the toy treebank")
     parser.add_argument("--minibatches", type=int, default=200, metavar="N")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as for mh4 train")
@@ -44,13 +46,13 @@ def main():
     if options.against:
         compare(options, train)
     else:
-        measure(options, train)
+        measure(options.system or "mh4-hybrid", options, train)
 
 
-def measure(options, train):
+def measure(system, options, train):
     """Print the table of one training run."""
     watch = Stopwatch()
-    trainer, batches = prepare(options, train, watch)
+    trainer, batches = prepare(system, options, train, watch)
     for batch in batches[:WARM_UP]:
         trainer.learn(batch)
     once = {stage: watch.seconds.pop(stage) for stage in ("reading", "preparing")}
@@ -59,13 +61,13 @@ def measure(options, train):
     for batch in timed:
         trainer.learn(batch)
     words = trainer.progress.words - words
-    print("%s on %s: %d minibatches of %.0f words" % (options.system, Path(train).name, len(timed), words / len(timed)))
+    print("%s on %s: %d minibatches of %.0f words" % (system, Path(train).name, len(timed), words / len(timed)))
     print("once: reading %(reading).2f s, network and training trees %(preparing).2f s" % once)
     print("per minibatch:\n\n%s\n" % watch.table(STAGES, len(timed)))
     print("%d tokens/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_mb()))
 
 
-def prepare(options, train, watch):
+def prepare(system, options, train, watch):
     """A trainer whose stages are timed, and minibatches of shuffled sentences."""
     from mh4.parser import config
     from mh4.parser.model import Scores
@@ -90,7 +92,7 @@ def prepare(options, train, watch):
     sentences = watch.timed("reading", conllu.read)(train)
     settings = config.with_settings(config.Config(), options.set)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = watch.timed("preparing", training.Trainer)(options.system, settings, sentences, sentences[:1], folder)
+        trainer = watch.timed("preparing", training.Trainer)(system, settings, sentences, sentences[:1], folder)
     model = trainer.model
     model.build, Scores.labels = watch.timed("graph", model.build), watch.timed("graph", Scores.labels)
     TensorScores.arrays = watch.timed("scores out of DyNet", TensorScores.arrays)
@@ -109,22 +111,20 @@ def prepare(options, train, watch):
 
 
 def compare(options, train):
-    """Print the tokens per second of both checkouts, and their ratio."""
-    train = str(Path(train).resolve())
-    here, there = [], []
-    for _ in range(options.rounds):
-        here.append(tokens_per_second(ROOT, options, train))
-        there.append(tokens_per_second(Path(options.against).resolve(), options, train))
-    print("| %s on %s | tokens/s, median | all |" % (options.system, Path(train).name))
-    print("|---|--:|---|")
-    for name, speeds in ((commit(ROOT), here), (commit(options.against), there)):
-        print("| %s | %d | %s |" % (name, statistics.median(speeds), " ".join(map(str, speeds))))
-    print("| ratio | %.2f | |" % (statistics.median(here) / statistics.median(there)))
+    """Print the tokens per second of both checkouts, and their ratio, by system."""
+    train, checkouts = str(Path(train).resolve()), (ROOT, Path(options.against).resolve())
+    print("Tokens per second of processor time, the median of %d runs in turns:\n" % options.rounds)
+    print("| system | tokens/s | %s | ratio |" % commit(options.against))
+    print("|---|--:|--:|--:|")
+    for system in [options.system] if options.system else COMPARED:
+        rounds = [[tokens_per_second(checkout, system, options, train) for checkout in checkouts] for _ in range(options.rounds)]
+        here, there = map(statistics.median, zip(*rounds, strict=True))
+        print("| %s | %d | %d | %.2f |" % (system, here, there, here / there), flush=True)
 
 
-def tokens_per_second(checkout, options, train):
+def tokens_per_second(checkout, system, options, train):
     """The tokens per second that the same benchmark of a checkout measures."""
-    command = [str(checkout / ".venv/bin/python"), str(checkout / "benchmarks/training.py"), "--system", options.system]
+    command = [str(checkout / ".venv/bin/python"), str(checkout / "benchmarks/training.py"), "--system", system]
     command += ["--train", train, "--minibatches", str(options.minibatches)]
     command += [word for setting in options.set for word in ("--set", setting)]
     done = subprocess.run(command, cwd=str(checkout), check=True, stdout=subprocess.PIPE, preexec_fn=with_parent())
