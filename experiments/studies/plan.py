@@ -30,14 +30,12 @@ HOW = "fetch one, with `mh4 data hu`, or name a folder with UD=folder"
 
 @dataclass(frozen=True)
 class Row:
-    """A treebank: its size, its trainings and their processor time in seconds, those not yet recorded, and the memory of one in MB."""
+    """A treebank: its size, the processor time in seconds of each training, of each not yet recorded, and the memory of one in MB."""
 
     lang: str
     size: Size
-    trainings: int
-    seconds: float
-    left: int
-    seconds_left: float
+    trainings: Sequence[float]
+    left: Sequence[float]
     memory: int
 
 
@@ -68,7 +66,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
     speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results", asked[0].settings)
     sizes = costs.completed(sizes)
     missing = {grid.bank.lang: grid.missing for grid in grids}
-    rows, trainings = [], []
+    rows = []
     for one in asked:
         lang, size, of_settings = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
         measured = {system: speeds[costs.key(lang, one.settings, system)] for system in one.systems}
@@ -76,10 +74,9 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
         each = [mine[system] for system in one.systems for _ in one.seeds]
         left = [mine[run.system] for run in missing[lang] if run.system in mine] if lang in missing else each
         memory = max(speed.memory for speed in measured.values())
-        rows.append(Row(lang, size, len(each), sum(each), len(left), sum(left), memory))
-        trainings += each
+        rows.append(Row(lang, size, each, left, memory))
     table(rows).print(bench.console)
-    for line in notes(rows, trainings, on_cores, speeds):
+    for line in notes(rows, on_cores, speeds):
         bench.console.print(line, soft_wrap=True)
 
 
@@ -90,18 +87,18 @@ def table(rows: Sequence[Row]) -> Table:
     for row in rows:
         about = "" if row.size.known else "~"
         sizes = [about + "%d" % row.size.words, about + "%d" % row.size.dev_words]
-        times = ["%d" % row.trainings, "%.1f" % (row.seconds / 3600), "%d" % row.left, "%.1f" % (row.seconds_left / 3600)]
+        times = [cell for each in (row.trainings, row.left) for cell in ("%d" % len(each), "%.1f" % (sum(each) / 3600))]
         body.append([row.lang, *sizes, *times, "%d" % row.memory])
     return Table(header, body, right=1)
 
 
-def notes(rows: Sequence[Row], trainings: Sequence[float], cores: int, speeds: Mapping[str, Speed]) -> Iterator[str]:
-    """What the table adds up to, and what it rests on. trainings: the processor time of each, in seconds."""
-    left, seconds_left = sum(row.left for row in rows), sum(row.seconds_left for row in rows)
+def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Iterator[str]:
+    """What the table adds up to, and what it rests on."""
+    trainings, left = [one for row in rows for one in row.trainings], [one for row in rows for one in row.left]
     hours, wall, gigabytes = sum(trainings) / 3600, costs.wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000
     said = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
     yield said % (len(trainings), hours, cores, wall, duration(max(trainings)), gigabytes)
-    yield "Not yet recorded: %d trainings, %.1f core-hours." % (left, seconds_left / 3600)
+    yield "Not yet recorded: %d trainings, %.1f core-hours." % (len(left), sum(left) / 3600)
     listed = ", ".join("%s %d" % (name, speed.training) for name, speed in speeds.items())
     here = "%s, %d cores" % (cpu.name(), os.cpu_count() or 1)
     yield "Measured here (%s), words per second of one core in training: %s." % (here, listed)
