@@ -11,7 +11,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
@@ -50,8 +50,8 @@ class Row:
 
     name: str
     what: str
-    settings: tuple[str, ...]
-    systems: tuple[str, ...] = ("mh4-hybrid",)
+    settings: Sequence[str]
+    systems: Sequence[str] = ("mh4-hybrid",)
     value: str = ""
     short: bool = True
 
@@ -60,21 +60,17 @@ class Row:
 class Plan:
     """The rows; treebanks and seeds to try them on; short runs' numbers of updates, and between evaluations; rows at full length."""
 
-    langs: tuple[str, ...]
-    seeds: tuple[int, ...]
+    langs: Sequence[str]
+    seeds: Sequence[int]
     updates: int
     evaluate_updates: int
-    full: tuple[str, ...]
-    rows: tuple[Row, ...] = field(repr=False)
+    full: Sequence[str]
+    rows: Sequence[Row]
 
     @classmethod
     def read(cls, path: Path) -> "Plan":
         content = tables(path.read_text(encoding="utf-8"), str(path))
-        return cls(rows=tuple(Row(**_tuples(row)) for row in content.pop("row")), **_tuples(content))
-
-
-def _tuples(content: dict) -> dict:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+        return cls(rows=[Row(**row) for row in content.pop("row")], **content)
 
 
 class Within(NamedTuple):
