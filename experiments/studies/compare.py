@@ -9,6 +9,7 @@ import csv
 import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from statistics import harmonic_mean
 
 import click
 
@@ -25,7 +26,7 @@ from experiments.pages import document, sections
 from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis import comparison
-from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension
+from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group
 from mh4.errors import InputError
 from mh4.util.files import write_text
 
@@ -180,10 +181,9 @@ def f1_by_group(page: Path, dimension: str) -> tuple[list[int], dict[str, tuple[
             raise ValueError
         ((*seeds,),) = {tuple(map(int, row["seeds"].split())) for row in rows}
         for row in rows:
-            counts = {name: int(row[name]) for name in ("gold", "predicted", "recalled", "precise")}
-            if row["dimension"] == dimension and row["labelled"] == "no" and all(counts.values()):
-                recall, precision = counts["recalled"] / counts["gold"], counts["precise"] / counts["predicted"]
-                found.setdefault(row["group"], []).append(200 * recall * precision / (recall + precision))
+            counts = Group(*(int(row[name]) for name in ("gold", "predicted", "recalled", "precise")))
+            if row["dimension"] == dimension and row["labelled"] == "no" and all(counts):
+                found.setdefault(row["group"], []).append(harmonic_mean(filter(None, (counts.recall, counts.precision))))
     except (ValueError, KeyError, TypeError):
         raise InputError("%s: rows are missing or damaged: restore or delete it" % shown(page)) from None
     return seeds, {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}
