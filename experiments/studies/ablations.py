@@ -123,7 +123,6 @@ def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Itera
 @options.JOBS
 @click.pass_obj
 def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, ud: str, jobs: str) -> int:
-    """Train, and write the tables."""
     plan = Plan.read(PLAN)
     if length not in ("", "full"):
         raise InputError("LENGTH: %s is not full; omit it for short runs" % length)

@@ -90,7 +90,6 @@ def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
 @options.of_models(with_marginals(), DEFAULT_SYSTEMS)
 @click.pass_obj
 def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
-    """Measure and write the table."""
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
     bank = located(asked.lang, asked.ud)

@@ -50,7 +50,6 @@ Runs = dict[int, tuple[Record, Record]]
 @options.UD
 @click.pass_obj
 def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
-    """Compare and write the page."""
     asked = options.request(lang, seeds=seeds, ud=ud)
     pair = tuple(systems.split()) or DEFAULT_SYSTEMS
     if len(pair) != 2 or pair[0] == pair[1]:

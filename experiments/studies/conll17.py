@@ -34,7 +34,6 @@ HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=fo
 @options.variable("conll17", "the folder of outputs; by default data/conll17")
 @click.pass_obj
 def conll17(bench: Bench, ud: str, conll17: str) -> None:
-    """Score the outputs and write the tables."""
     tests = Path(os.path.expanduser(ud)) if ud else treebanks.default_folder()
     outputs = Path(os.path.expanduser(conll17)) if conll17 else task.default_folder()
     for folder in (tests, outputs):

@@ -64,7 +64,6 @@ class File:
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @click.pass_obj
 def coverage(bench: Bench, ud: str) -> None:
-    """Measure and write the table."""
     measured = measure(Path(os.path.expanduser(ud)) if ud else treebanks.default_folder())
     pages = write(measured, bench.results, options.repeat())
     print(classes.table([(file.path.name, file.counts) for file in measured]))

@@ -59,7 +59,6 @@ class Row:
 @options.CONLL17
 @click.pass_obj
 def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
-    """Combine, compare and write the tables."""
     asked = options.request(lang, systems, seeds, ud, conll17=conll17)
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
     bank = asked.treebank()

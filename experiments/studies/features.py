@@ -26,7 +26,6 @@ DEFAULT_SEEDS = "1 2"
 @options.SETTINGS
 @click.pass_obj
 def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str, settings: str) -> int:
-    """Train, and write the tables."""
     systems = " ".join(system for _, _, system in table1_2.ROWS)
     asked = options.request(lang, systems, seeds or DEFAULT_SEEDS, ud, jobs, settings=settings)
     bank = asked.treebank()

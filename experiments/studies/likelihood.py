@@ -62,7 +62,6 @@ class Row:
 @options.JOBS
 @click.pass_obj
 def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str) -> int:
-    """Train, measure and write the table."""
     wanted = requested_systems(systems, with_marginals(), DEFAULT_SYSTEMS)
     both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
     asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17)

@@ -48,7 +48,6 @@ class Row:
 @options.variable("cores", "the number of cores to compute the time for; by default %s" % CORES)
 @click.pass_obj
 def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str) -> None:
-    """Measure, and print the plan."""
     asked = options.requests(langs, systems, seeds, ud, settings=settings)
     on_cores = options.number_of_jobs(cores or CORES, "CORES")
     grids, sizes = [], {}

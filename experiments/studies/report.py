@@ -54,7 +54,6 @@ class Line:
 @options.variable("langs", "names of treebanks, such as hu and eu-ud1.4; by default all with records")
 @click.pass_obj
 def report(bench: Bench, langs: str) -> None:
-    """Write the pages."""
     results = bench.results
     known = records.names(results)
     if not known:

@@ -36,7 +36,6 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 @options.SETTINGS
 @click.pass_obj
 def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, settings: str) -> int:
-    """Train, and write the tables."""
     asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings)
     results, bank = bench.results, asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)

@@ -104,7 +104,6 @@ def searched() -> list[str]:
 @options.of_models(searched(), DEFAULT_SYSTEMS)
 @click.pass_obj
 def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
-    """Measure and write the table."""
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
     bank = located(asked.lang, asked.ud)

@@ -100,7 +100,6 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
 @options.variable("conll17", "a folder that already has the shared task's segmentation; otherwise it is downloaded")
 @click.pass_obj
 def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
-    """Measure and write the table."""
     asked = options.request(lang, seeds=seeds, ud=ud, conll17=conll17)
     bank = asked.treebank()
     if bank.test is None:
