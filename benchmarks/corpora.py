@@ -72,34 +72,29 @@ def concatenated(scratch, path, copies):
 def throughput(scratch, model, path, options):
     """The table of both commands."""
     large, words = concatenated(scratch, path, options.copies)
-    taken = {}
-    for _ in range(options.rounds):
-        for number in (1, 2):
-            seconds, _ = run("parse", str(large), "--model", model, "-o", str(scratch / "out"), "--jobs", str(number))
-            taken.setdefault(("mh4 parse --jobs %d" % number, number), []).append((seconds, 0))
-            folder = scratch / "corpus"
-            seconds, _ = run("corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", str(number))
-            taken.setdefault(("mh4 corpus parse --workers %d" % number, number), []).append((seconds, starting(folder, seconds)))
-            shutil.rmtree(folder)
+    folder = scratch / "corpus"
     lines = ["| %d words | seconds, median | words/s | of --jobs | words/s once started |" % words, "|---|--:|--:|--:|--:|"]
-    speeds = {}
-    for (name, number), measured in taken.items():
-        seconds = statistics.median(one for one, _ in measured)
-        started = statistics.median(one - start for one, start in measured)
-        speed = words / seconds
-        share = "%.0f %%" % (100 * speed / speeds[number]) if number in speeds else ""
-        speeds.setdefault(number, speed)
-        lines.append("| `%s` | %.1f | %d | %s | %s |" % (name, seconds, speed, share, "%d" % (words / started) if share else ""))
+    for number in (1, 2):
+        rounds = []
+        for _ in range(options.rounds):
+            alone, _ = run("parse", str(large), "--model", model, "-o", str(scratch / "out"), "--jobs", str(number))
+            corpus, _ = run("corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", str(number))
+            rounds.append((alone, corpus, working(folder)))
+            shutil.rmtree(folder)
+        alone, corpus, started = map(statistics.median, zip(*rounds, strict=True))
+        lines.append("| `mh4 parse --jobs %d` | %.1f | %d |  |  |" % (number, alone, words / alone))
+        numbers = number, corpus, words / corpus, 100 * alone / corpus, words / started
+        lines.append("| `mh4 corpus parse --workers %d` | %.1f | %d | %.0f %% | %d |" % numbers)
     return "\n".join(lines)
 
 
-def starting(folder, seconds):
-    """The seconds, of those that a corpus took, before and after its shards were worked on, according to their records."""
+def working(folder):
+    """The seconds in which the shards of a corpus were worked on, according to their records."""
     spans = []
     for path in folder.glob("shards/*/*/*.json"):
         end = path.stat().st_mtime
         spans.append((end - json.loads(path.read_text())["seconds"], end))
-    return seconds - (max(end for _, end in spans) - min(start for start, _ in spans))
+    return max(end for _, end in spans) - min(start for start, _ in spans)
 
 
 def memory(scratch, model, path, gigabytes):
