@@ -10,7 +10,7 @@ not repeated. The table is not in the paper; its effects also go into the table 
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from operator import attrgetter
@@ -105,14 +105,6 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
     return replace(settings, name=name, assignments=tuple(changed))
 
 
-def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Iterator[tuple[Row | None, str]]:
-    """The rows to train, with a system each; in short runs also None, for the unchanged run that they are compared with."""
-    pairs = [(row, system) for row in rows for system in row.systems if system in systems]
-    if not within.full:
-        yield from ((None, system) for system in dict.fromkeys(system for _, system in pairs))
-    yield from pairs
-
-
 @click.command(cls=Study)
 @options.variable("langs", "by default hu and got")
 @options.variable("rows", "by default all, or for LENGTH=full those listed for it")
@@ -135,13 +127,16 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     chosen = [known[name] for name in dict.fromkeys(names)]
     tried = list(dict.fromkeys(system for row in chosen for system in row.systems))
     of_systems = requested_systems(systems, tried, tried)
+    pairs: list[tuple[Row | None, str]] = [(row, system) for row in chosen for system in row.systems if system in of_systems]
+    if not full:
+        pairs = [*((None, system) for system in of_systems), *pairs]  # with unchanged runs to compare them with
     wanted_langs, seeds = options.languages(langs, plan.langs), seeds or " ".join(map(str, plan.seeds))
     asked = [options.request(lang, " ".join(of_systems), seeds, ud, jobs) for lang in wanted_langs]
     repeat, experiments = options.repeat(LANGS=wanted_langs, SEEDS=seeds.split(), UD=asked[0].ud), []
     for one in asked:
         bank = located(one.lang, one.ud)
         for within in (OURS, THEIRS) if full else (SHORT,):
-            for row, system in wanted(chosen, of_systems, within):
+            for row, system in pairs:
                 changed = variant(plan, bank, within, row, system)
                 experiment = Experiment(changed, [system], one.seeds, repeat, bench, trees=False)
                 for run in experiment.runs:
