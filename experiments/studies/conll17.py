@@ -108,7 +108,6 @@ def _published(lang: str, system: str) -> float | None:
 
 
 def table(kept: Sequence[SharedTask]) -> Table:
-    """The table as shown."""
 
     def cell(record: SharedTask, system: str) -> str:
         entry, published = record["systems"].get(system), _published(record["lang"], system)

@@ -100,7 +100,6 @@ def rows(records: Sequence[Record], measured: Sequence[Measured]) -> list[Row]:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """The table as shown."""
     header = ["system", "loss", "seeds", "dev UAS", "dev LAS", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL"]
     header += ["UAS", "mbr", "LAS", "mbr"]
     body = []
@@ -138,7 +137,6 @@ decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The spee
 
 
 def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
-    """The table as csv."""
     header = ["lang", "data", "system", "loss", "seeds", "dev_uas", "dev_uas_std", "dev_las", "dev_las_std", *SCORES]
     body = [
         [bank.lang, bank.release, row.system, row.loss, row.uas.seeds_listed]

@@ -195,7 +195,6 @@ one core, the best of three rounds."""
 
 
 def as_csv(treebanks: Sequence[OfTreebank]) -> str:
-    """The tables as csv."""
     header = "lang data system seeds dev_uas dev_uas_std dev_las dev_las_std outside_uas outside_uas_std arcs_beyond arcs_found".split()
     header += ["trees_outside", "training_tokens_per_second", "parsing_words_per_second"]
     body = [

@@ -151,7 +151,6 @@ def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
 
 
 def table(models: Sequence[dict[str, Decoded]], words: int) -> Table:
-    """The table as shown."""
     header = ["decoding", "dev UAS", "mean score", "optimum found", "beyond the chart", "words/s"]
     body = [[form % value for form, value in zip(FORMS, row, strict=True)] for row in rows(models, words)]
     return Table(header, body, right=1)

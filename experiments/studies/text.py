@@ -161,7 +161,6 @@ the paper's parsers; %s: that of the test set itself."""
 
 
 def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
-    """The table as csv."""
     header = ["lang", "data", "system", "seed", "segmentation", *(metric.lower() for metric in METRICS)]
     body = [
         [bank.lang, bank.release, row.model.system, row.model.seed, row.segmentation, *(row.scores[m] for m in METRICS)]
