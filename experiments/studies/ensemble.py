@@ -14,12 +14,13 @@ import click
 from rich.console import Console
 
 from experiments import paper
-from experiments.engine import options, records, ways_of_voting
+from experiments.engine import options, records
 from experiments.engine.command import Study
 from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, lacking, requested_systems
 from experiments.engine.treebank import Treebank
+from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Part
@@ -77,9 +78,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
         everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
         rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)]))
     rows += _with_outputs(bank, combiner, by_seed, bench.console)
-    ways = ways_of_voting.uas_by_way(
-        by_seed, conllu.read(str(bank.paths["dev"])), ways_of_voting.WAYS, "ways of voting", bench.console
-    )
+    ways = uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), WAYS, "ways of voting", bench.console)
     name = "%s-%s" % (bank.name, name_of(wanted))
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
     parts = page(bank, by_seed, rows, ways, repeat)
@@ -107,13 +106,12 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
         return []
     name = "ensemble, with %s" % " and ".join(paper.COLUMNS[system].partition(" (")[0] for system in others)
     console.print("combining with %s" % " and ".join(path.name for path in others.values()))
-    scores = []
-    for seed, runs in by_seed.items():
-        try:
-            scores.append(combiner.combine("with-outputs-%d" % seed, runs, list(others.values())))
-        except InputError as error:  # their words may differ
-            print("no %s: %s" % (name, error), file=sys.stderr)
-            return []
+    votes = list(others.values())
+    try:
+        scores = [combiner.combine("with-outputs-%d" % seed, runs, votes) for seed, runs in by_seed.items()]
+    except InputError as error:  # their words may differ
+        print("no %s: %s" % (name, error), file=sys.stderr)
+        return []
     return [Row(name, len(next(iter(by_seed.values()))), scores)]
 
 
