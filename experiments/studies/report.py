@@ -208,8 +208,9 @@ def _coverage(results: Path) -> Section:
             ours, theirs = ["%.2f" % float(recorded[lang][column]) for column in columns], [row[column] for column in columns]
             body += [[language(lang), "ours", *ours], ["", "paper", *theirs]]
             same += [language(lang)] if ours == theirs else []
-    said = "Identical in all columns: %s." % ", ".join(same) if same else "No training set of this table was available."
-    return Section("Table 3: coverage", [*([Table(["training set", "", *columns], body, right=2)] if body else []), said])
+    none = ["No training set of this table was available."]
+    said = "Identical in all columns: %s." % (", ".join(same) or "none")
+    return Section("Table 3: coverage", [Table(["training set", "", *columns], body, right=2), said] if body else none)
 
 
 def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list[Line]:
