@@ -1,4 +1,4 @@
-"""``make text LANG=hu [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: accuracy from raw text
+"""``make text LANG=hu [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: accuracy from raw text
 with a segmenter trained on the treebank, compared with that on given segmentations
 
 This is not in the paper, whose parsers read the segmentation of the shared task's baseline. The models are those trained by
@@ -93,10 +93,7 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
 
 
 @click.command(cls=Study)
-@options.lang()
-@options.variable("systems", "from %s; by default %s" % (" ".join(SYSTEMS), " and ".join(DEFAULT_SYSTEMS)))
-@options.variable("seeds", "of the trained models; by default all")
-@options.UD
+@options.of_models(list(SYSTEMS), DEFAULT_SYSTEMS)
 @options.variable("conll17", "a folder that already has the shared task's segmentation; otherwise it is downloaded")
 @click.pass_obj
 def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
