@@ -24,20 +24,16 @@ from experiments.studies import coverage, report
 from mh4.data import treebanks
 from mh4.errors import InputError
 
-LANGS = "from %s toy;\nby default all but toy" % " ".join(treebanks.languages())
 SYSTEMS = "by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(published.systems(""))
-SEEDS = "by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS)
-PROFILE = "local (default), or slurm: runs are jobs of the cluster, JOBS at a time, by default all"
-UD = "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out"
 
 
 @click.command(cls=Study)
-@options.variable("langs", LANGS)
+@options.variable("langs", "from %s toy;\nby default all but toy" % " ".join(treebanks.languages()))
 @options.variable("systems", SYSTEMS)
-@options.variable("seeds", SEEDS)
+@options.variable("seeds", "by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS))
 @options.SETTINGS
-@options.variable("profile", PROFILE)
-@options.variable("ud", UD)
+@options.variable("profile", "local (default), or slurm: runs are jobs of the cluster, JOBS at a time, by default all")
+@options.variable("ud", "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out")
 @options.CONLL17
 @options.JOBS
 @options.variable("snakemake", "further options of Snakemake")

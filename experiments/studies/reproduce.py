@@ -19,7 +19,6 @@ from mh4.data.conll17 import file_name
 from mh4.parser.systems import SYSTEMS
 
 SYSTEMS_KNOWN = "from %s; by default %s; with -likelihood appended, trained on likelihood"
-SEEDS = "positive whole numbers; by default %s (%s for toy; the paper ran five)"
 CONLL17 = """\
 a folder with files of the shared task: the segmentation of the test set, %s,
 which models parse for Tables 5 and 6, and its systems' outputs, %s and %s;
@@ -29,7 +28,7 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 @click.command(cls=Study)
 @options.lang(" and takes about two minutes")
 @options.variable("systems", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)))
-@options.variable("seeds", SEEDS % (DEFAULT_SEEDS, TOY_SEEDS))
+@options.variable("seeds", "positive whole numbers; by default %s (%s for toy; the paper ran five)" % (DEFAULT_SEEDS, TOY_SEEDS))
 @options.UD
 @options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
 @options.JOBS
