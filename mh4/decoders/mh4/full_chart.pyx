@@ -45,6 +45,9 @@ cdef class FullChart(Chart):
     k, j, l: the rows read one after the other are adjacent. Scores that do not depend on i, those of the best Link of [i,j,k,l]
     by an arc from j, k or l to k and to j, are tabulated first (also for arcs from i, if their scores do not depend on i). That
     leaves a few additions and maxima for every i, j, k and l.
+
+    The trace takes the first of equally good ways to an item, in the order of step2, step3 and score4. Where sums are exact, as of whole
+    numbers, this determines the derivation; mh4/parser/first_found.py relies on it.
     """
 
     cdef int n, stride
@@ -221,7 +224,7 @@ cdef class FullChart(Chart):
         """[i,j,k,l]"""
         cdef float left = self.t3[self.at(i, j) + k] + self.scores.of_shift(j, k) + self.row(self.t2, k)[l]
         cdef float right = self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.t3[self.at(j, k) + l]
-        splits_at_k[0] = left > right
+        splits_at_k[0] = left >= right
         return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
@@ -231,9 +234,9 @@ cdef class FullChart(Chart):
         cdef float score
         for j in range(i + 1, l):
             score = self.t3[self.at(i, j) + l]
-            better(&best, score + self.scores.of_reduce(LA, -1, -1, i, j, l), LA, j, False)
             if from_i:
                 better(&best, score + self.scores.of_reduce(RA, -1, -1, i, j, l), RA, j, False)
+            better(&best, score + self.scores.of_reduce(LA, -1, -1, i, j, l), LA, j, False)
         return best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
@@ -241,19 +244,19 @@ cdef class FullChart(Chart):
         cdef bint from_i = i > 0 or not self.single, splits_at_k
         cdef int k
         cdef float score
+        for k in range(i + 1, j):
+            score = self.score4(i, k, j, l, &splits_at_k)
+            if from_i:
+                better(&best, score + self.scores.of_reduce(RAp, -1, i, k, j, l), RAp, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(LAp, -1, i, k, j, l), LAp, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(LA2, -1, i, k, j, l), LA2, k, splits_at_k)
         better(&best, self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.row(self.t2, j)[l], SH, 0, False)
         for k in range(j + 1, l):
             score = self.score4(i, j, k, l, &splits_at_k)
-            better(&best, score + self.scores.of_reduce(RA, -1, i, j, k, l), RA, k, splits_at_k)
-            better(&best, score + self.scores.of_reduce(LA, -1, i, j, k, l), LA, k, splits_at_k)
             if from_i:
                 better(&best, score + self.scores.of_reduce(RA2, -1, i, j, k, l), RA2, k, splits_at_k)
-        for k in range(i + 1, j):
-            score = self.score4(i, k, j, l, &splits_at_k)
-            better(&best, score + self.scores.of_reduce(LAp, -1, i, k, j, l), LAp, k, splits_at_k)
-            better(&best, score + self.scores.of_reduce(LA2, -1, i, k, j, l), LA2, k, splits_at_k)
-            if from_i:
-                better(&best, score + self.scores.of_reduce(RAp, -1, i, k, j, l), RAp, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(RA, -1, i, j, k, l), RA, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(LA, -1, i, j, k, l), LA, k, splits_at_k)
         return best
 
 
