@@ -22,12 +22,10 @@ from mh4.decoders.shared.search cimport Search
 from mh4.decoders.batch import arguments
 from mh4.decoders.batch.results import Derivations
 from mh4.decoders.batch.threads import run
-from mh4.decoders.mh3.decoder import Chart as MH3Chart
-from mh4.decoders.mh4.full_chart import FullChart as MH4Chart
-from mh4.decoders.mh4.tree_chart import TreeChart as MH4TreeChart
+from mh4.decoders.mh3.decoder import Chart as MH3Chart, MH3TreeChart
+from mh4.decoders.mh4.full_chart import FullChart as MH4Chart, MH4TreeChart
 from mh4.decoders.mh5.decoder import MAX_BYTES, too_large
-from mh4.decoders.mh5.full_chart import FullChart as MH5Chart
-from mh4.decoders.mh5.tree_chart import TreeChart as MH5TreeChart
+from mh4.decoders.mh5.full_chart import FullChart as MH5Chart, MH5TreeChart
 from mh4.decoders.oneec.decoder import Workspace
 
 
@@ -373,7 +371,7 @@ cdef class OneECWorker(Worker):
 
 
 KINDS = {  # the class of the sentences, and what makes a worker
-    "mh3": (TransitionDecoding, lambda: TransitionWorker(MH3Chart(), MH3Chart())),
+    "mh3": (TransitionDecoding, lambda: TransitionWorker(MH3Chart(), MH3TreeChart())),
     "mh4": (TransitionDecoding, lambda: TransitionWorker(MH4Chart(), MH4TreeChart())),
     "mh5": (TransitionDecoding, lambda: TransitionWorker(MH5Chart(), MH5TreeChart(), MH4Chart(), MAX_BYTES)),
     "mst": (ArcDecoding, MSTWorker),

@@ -15,7 +15,7 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors
-from mh4.decoders.shared.search cimport Search, best_derivation
+from mh4.decoders.shared.search cimport Search, TreeChart, TreeSearch, best_derivation
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
@@ -23,6 +23,12 @@ from mh4.decoders.shared.memory import workspaces
 
 cdef extern from "trace.h" nogil:
     void lost() except +
+
+cdef extern from "tree_items.hpp":
+    pass
+cdef extern from "tree_search.hpp" nogil:
+    cdef cppclass OwnSearch "one_tree::TreeSearchOf<one_tree::MH3Items>"(TreeSearch):
+        pass
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -44,7 +50,7 @@ def decode(
     """
     cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
     heads = arguments.given_tree(heads, tensors.scores.n, single_root)
-    return best_derivation(workspaces.take(Chart), tensors, heads, single_root, 3)
+    return best_derivation(workspaces.take(Chart if heads is None else MH3TreeChart), tensors, heads, single_root, 3)
 
 
 cdef enum:
@@ -69,14 +75,9 @@ cdef class Chart(Search):
         self.left = self.floats(self.at(self.scores.side, 0))
         self.right = self.floats(self.at(self.scores.side, 0))
 
-    cdef float arc(self, int head, int dependent) noexcept nogil:
-        if self.heads and self.heads[dependent] != head:
-            return -INFINITY
-        return self.scores.of_arc(head, dependent)
-
     cdef float arc_from(self, int i, int dependent, int l) noexcept nogil:
         """The score of the arc i->dependent in deriving [i,l]."""
-        return -INFINITY if self.single and i == 0 and l <= self.scores.n else self.arc(i, dependent)
+        return -INFINITY if self.single and i == 0 and l <= self.scores.n else self.scores.of_arc(i, dependent)
 
     cdef size_t at(self, int i, int l) noexcept nogil:
         return <size_t> i * self.scores.side + l
@@ -98,7 +99,7 @@ cdef class Chart(Search):
             for l in range(i + 1, side):
                 self.right[self.at(i, l)] = items[l] + scores.on_s0b0(RA, i, l)
             for l in range(i + 1, n + 1):
-                self.left[self.at(i, l)] = items[l] + scores.on_s0b0(LA, i, l) + self.arc(l, i)
+                self.left[self.at(i, l)] = items[l] + scores.on_s0b0(LA, i, l) + scores.of_arc(l, i)
         return self.t2[self.at(0, n + 1)] > -INFINITY and not (self.single and n == 0)
 
     cdef void combine(self, int i, int first, int last) noexcept nogil:
@@ -111,7 +112,7 @@ cdef class Chart(Search):
             link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
                  before + self.arc_from(i, j, n), n - j)
             # the end of the sentence cannot be a head
-            items[n + 1] = maximum(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
+            items[n + 1] = maximum(items[n + 1], before + self.scores.of_arc(i, j) + self.right[self.at(j, n + 1)])
 
     cdef int trace(self) except -1 nogil:
         """Read the codes of the best derivation off the chart, recomputing every maximum."""
@@ -164,3 +165,11 @@ cdef void link(Row items, const float* left, const float* right, float before, f
 
 cdef inline float maximum(float a, float b) noexcept nogil:
     return a if a > b else b
+
+
+@cython.final
+cdef class MH3TreeChart(TreeChart):
+    cdef OwnSearch own
+
+    def __cinit__(self):
+        self.tree = &self.own

@@ -1,4 +1,4 @@
-"""Marginals of MH3, and random trees; the algorithms are in inside_outside.hpp, tree_sums.hpp and sampling.hpp."""
+"""Marginals of MH3, and random trees; the algorithms are in inside_outside.hpp, tree_items.hpp and sampling.hpp."""
 
 from typing import Optional, Union
 
@@ -11,8 +11,6 @@ from mh4.decoders.shared.derivation import Marginals
 from mh4.decoders.shared.memory import workspaces
 
 cdef extern from "sampling.hpp":
-    pass
-cdef extern from "tree_sums.hpp":
     pass
 cdef extern from "all_charts.hpp" nogil:
     cdef cppclass AllCharts "marginals::AllCharts<marginals::MH3, marginals::SampledMH3, marginals::MH3Tree>"(AnyCharts):

@@ -3,8 +3,8 @@
 Read deduction.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
 and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
 
-The docstring of FullChart in full_chart says in which order the items are computed, and trace in chart how the transitions are found
-again; tree_chart has the items of one tree (heads=), and replay executes the transitions.
+The docstring of FullChart in full_chart says in which order the items are computed, and trace there how the transitions are found
+again; tree_items.hpp has the items of one tree (heads=), and replay executes the transitions.
 """
 
 from typing import Optional
@@ -17,8 +17,7 @@ from mh4.decoders.shared.search cimport best_derivation
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
 from mh4.decoders.shared.memory import workspaces
-from mh4.decoders.mh4.full_chart import FullChart
-from mh4.decoders.mh4.tree_chart import TreeChart
+from mh4.decoders.mh4.full_chart import FullChart, MH4TreeChart
 
 
 def decode(
@@ -46,4 +45,4 @@ def decode(
     """
     cdef Tensors tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     heads = arguments.given_tree(heads, tensors.scores.n, single_root)
-    return best_derivation(workspaces.take(FullChart if heads is None else TreeChart), tensors, heads, single_root, 4)
+    return best_derivation(workspaces.take(FullChart if heads is None else MH4TreeChart), tensors, heads, single_root, 4)

@@ -1,17 +1,26 @@
-"""All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
+"""All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions, and reading a derivation off them.
 
-The recurrences are those of deduction.pyx; the innermost loops are in inner_loops.h.
+The recurrences are those of deduction.pyx; the innermost loops are in inner_loops.h. Those of one tree are in tree_items.hpp.
 """
 
 cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.mh4.chart cimport Chart, Step, better
 from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores
+from mh4.decoders.shared.search cimport Search, TreeChart, TreeSearch
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
+
+cdef extern from "trace.h" nogil:
+    void lost() except +
+
+cdef extern from "tree_items.hpp":
+    pass
+cdef extern from "tree_search.hpp" nogil:
+    cdef cppclass OwnSearch "one_tree::TreeSearchOf<one_tree::MH4Items>"(TreeSearch):
+        pass
 
 cdef extern from "inner_loops.h" nogil:
     enum:
@@ -32,8 +41,20 @@ cdef extern from "inner_loops.h" nogil:
 VECTOR = LANES  # floats in a vector register of the target processor
 
 
+cdef struct Step:  # how the best computation of an item ends
+    int code          # of the reduce that made it by Link, or SH if it is a Combine
+    int removed       # the node removed by Link
+    bint splits_at_k  # the item that Link took, [i,j,k,l], is [i,j,k] + [k,l], not [i,j] + [j,k,l]
+    float score
+
+
+cdef struct Todo:  # a reduce, or an item to be unfolded: [i,j,l], or [i,l] if j is 0, as node 0 is never in the middle
+    bint is_reduce
+    int code, i, j, l
+
+
 @cython.final
-cdef class FullChart(Chart):
+cdef class FullChart(Search):
     """All items, for i from n down and, for each i, k from i+1 up; all items that start further right are then known.
 
     At k, every [i,j,k] is final, since it is made by Combine at j and by Link at j or the removed node, whichever is later, and both
@@ -48,6 +69,9 @@ cdef class FullChart(Chart):
 
     The trace takes the first of equally good ways to an item, in the order of step2, step3 and score4. Where sums are exact, as of whole
     numbers, this determines the derivation; mh4/parser/first_found.py relies on it.
+
+    Node 0 can only be the start of an item. The last transition of every derivation is RA, from 0, and no other transition leads to
+    [0,n+1]. So a derivation with a single root is one that has no arc from 0 before that.
     """
 
     cdef int n, stride
@@ -77,6 +101,7 @@ cdef class FullChart(Chart):
     cdef float* right          # [i,j] + shift[i,j] at j
     cdef float* ra2            # RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
     cdef float* rap            # RA' of j in [i,j,k,l]: the same
+    cdef vector[Todo] agenda   # of the trace
 
     cdef int prepare(self) except -1 nogil:
         cdef int n = self.scores.n, k
@@ -90,7 +115,7 @@ cdef class FullChart(Chart):
         for k in range(n + 1):
             self.place[k] = self.volume - row_start(k)
             self.volume += k * (stride - row_start(k))
-        return Chart.prepare(self)
+        return Search.prepare(self)
 
     cdef void arrange(self) noexcept nogil:
         cdef size_t stride = self.stride, square = (self.n + 2) * stride
@@ -228,6 +253,7 @@ cdef class FullChart(Chart):
         return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
+        """The best way to [i,l], l > i+1."""
         cdef Step best = Step(SH, 0, False, -INFINITY)
         cdef bint from_i = i > 0 or l > self.scores.n or not self.single
         cdef int j
@@ -240,6 +266,7 @@ cdef class FullChart(Chart):
         return best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
+        """The best way to [i,j,l]."""
         cdef Step best = Step(SH, 0, False, -INFINITY)
         cdef bint from_i = i > 0 or not self.single, splits_at_k
         cdef int k
@@ -258,6 +285,64 @@ cdef class FullChart(Chart):
             better(&best, score + self.scores.of_reduce(RA, -1, i, j, k, l), RA, k, splits_at_k)
             better(&best, score + self.scores.of_reduce(LA, -1, i, j, k, l), LA, k, splits_at_k)
         return best
+
+    cdef int trace(self) except -1 nogil:
+        """Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce.
+
+        The agenda is last in, first out: what makes an item is pushed from right to left, so that the codes come out in order
+        of execution.
+        """
+        cdef Todo todo
+        cdef Step step
+        cdef int j, k
+        self.codes.clear()
+        self.agenda.clear()
+        self.agenda.push_back(item(0, 0, self.scores.n + 1))
+        while self.agenda.size():
+            todo = self.agenda.back()
+            self.agenda.pop_back()
+            self.watch.after(100 * (todo.l - todo.i))
+            if todo.is_reduce:
+                self.codes.push_back(todo.code)
+            elif todo.j == 0 and todo.l == todo.i + 1:
+                self.codes.push_back(SH)  # [i,i+1]
+            elif todo.j == 0:
+                step = self.step2(todo.i, todo.l)
+                if not step.score > -INFINITY:
+                    lost()
+                self.agenda.push_back(reduce(step.code))
+                self.agenda.push_back(item(todo.i, step.removed, todo.l))
+            else:
+                step = self.step3(todo.i, todo.j, todo.l)
+                if not step.score > -INFINITY:
+                    lost()
+                if step.code == SH:
+                    self.agenda.push_back(item(todo.j, 0, todo.l))
+                    self.agenda.push_back(item(todo.i, 0, todo.j))
+                    continue
+                self.agenda.push_back(reduce(step.code))
+                j = min(todo.j, step.removed)
+                k = max(todo.j, step.removed)
+                if step.splits_at_k:
+                    self.agenda.push_back(item(k, 0, todo.l))
+                    self.agenda.push_back(item(todo.i, j, k))
+                else:
+                    self.agenda.push_back(item(j, k, todo.l))
+                    self.agenda.push_back(item(todo.i, 0, j))
+
+
+
+cdef inline void better(Step* best, float score, int code, int removed, bint splits_at_k) noexcept nogil:
+    if score > best.score:
+        best[0] = Step(code, removed, splits_at_k, score)
+
+
+cdef inline Todo item(int i, int j, int l) noexcept nogil:
+    return Todo(False, SH, i, j, l)
+
+
+cdef inline Todo reduce(int code) noexcept nogil:
+    return Todo(True, code, 0, 0, 0)
 
 
 cdef inline int row_start(int k) noexcept nogil:
@@ -296,3 +381,11 @@ cdef void add2(Row total, const float* a, const float* b, int count) noexcept no
     cdef int x
     for x in range(count):
         total[x] = a[x] + b[x]
+
+
+@cython.final
+cdef class MH4TreeChart(TreeChart):
+    cdef OwnSearch own
+
+    def __cinit__(self):
+        self.tree = &self.own

@@ -19,7 +19,9 @@
 // in reverse: for each plane i, what its items are needed for, then for each plane j, what [j,k,l] and [k,l] are needed for in
 // planes i < j (gather).
 #pragma once
+#include "forest.hpp"
 #include "transition_sums.hpp"
+#include "tree_items.hpp"
 
 namespace marginals {
 
@@ -463,5 +465,7 @@ template <class N> class MH4 : public TransitionSums<N> {
   public:
     MH4() : Base(3.3) {}
 };
+
+template <class N> using MH4Tree = TreeSums<one_tree::MH4Items, N>;
 
 }  // namespace marginals

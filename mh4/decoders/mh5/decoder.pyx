@@ -17,7 +17,7 @@ If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and
 are made in [j,k,l,r] itself). arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
 training.
 
-The charts are in chart (their common base, with the trace), full_chart (all items) and tree_chart (the items of one tree).
+The charts are in full_chart (all items, with the trace) and tree_items.hpp (the items of one tree).
 """
 
 import warnings
@@ -33,8 +33,7 @@ from mh4.decoders import mh4
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
 from mh4.decoders.shared.memory import workspaces
-from mh4.decoders.mh5.full_chart import FullChart
-from mh4.decoders.mh5.tree_chart import TreeChart
+from mh4.decoders.mh5.full_chart import FullChart, MH5TreeChart
 
 MAX_BYTES = 2 * 10**9  # for 318 words
 
@@ -60,7 +59,7 @@ def decode(
     """
     cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     heads = arguments.given_tree(heads, tensors.scores.n, single_root)
-    cdef Search chart = workspaces.take(FullChart if heads is None else TreeChart)
+    cdef Search chart = workspaces.take(FullChart if heads is None else MH5TreeChart)
     derivation = best_derivation(chart, tensors, heads, single_root, 5, max_bytes if heads is None else INFINITY)
     if derivation is not None:
         return derivation

@@ -120,8 +120,9 @@ def nodes(heads, n):
     if n is not None and len(heads) != n + 1:
         raise ValueError(f"heads: expected length {n + 1} for {n} words, got {len(heads)}")
     narrow = heads.astype(np.int32)
-    for word in 1 + np.flatnonzero(narrow[1:] != heads[1:])[:1]:
-        raise not_a_head(word, heads[word], len(heads))
+    if heads.dtype != np.int32:
+        for word in 1 + np.flatnonzero(narrow[1:] != heads[1:])[:1]:
+            raise not_a_head(word, heads[word], len(heads))
     return narrow
 
 

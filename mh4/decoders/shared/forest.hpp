@@ -1,25 +1,20 @@
-// Sums over the derivations of one tree. There are few items in these, so they are not in tables but in a packed forest: a list of
-// items and of the ways to derive them, each from two others by at most one shift and one reduce. It is built from the bottom up.
+// Sums over the derivations of one tree, in a packed forest: a list of items and of the ways to derive them, each from two others by at
+// most one shift and one reduce.
 #pragma once
 #include <math.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "dependents.hpp"
+#include "one_tree.hpp"
 #include "weights.h"
 
 namespace marginals {
 
-// The scores that a way to an item uses: those of a shift of b0 on s0 and of a reduce, as the tensors are indexed; none if negative.
+// The scores that a way to an item uses: those of a shift of b0 on s0, or none if it is negative, and of a reduce, or none if it is SH.
 struct Uses {
     int shift_s0 = -1, shift_b0 = -1;
-    int code = -1, s1 = -1, s0 = -1, b0 = -1, head = -1, dependent = -1;
-
-    static Uses shift(int s0, int b0) { return {s0, b0}; }
-    Uses reduce(int by, int of_s1, int of_s0, int of_b0, int of_head, int of_dependent) const {
-        return {shift_s0, shift_b0, by, of_s1, of_s0, of_b0, of_head, of_dependent};
-    }
+    int code = transitions::SH, s1 = -1, s0 = -1, b0 = -1, head = -1, dependent = -1;
 };
 
 // A product of exponentials of scores.
@@ -62,6 +57,7 @@ template <class N> class Forest {
     };
 
     Scores scores, direction;
+    Value value;                    // of the current item
     std::vector<Value> values, by;  // of items; the derivatives of the logarithm of the sum by them
     std::vector<Way> ways;
     std::vector<Once> shifts, reduces;  // by word
@@ -72,8 +68,9 @@ template <class N> class Forest {
     }
     template <class F> void each_of_reduce(const Uses &uses, F f) const {
         const size_t side = scores.n + 2;
-        f(&Scores::s0b0, &Counts::s0b0, (uses.code * side + uses.s0) * side + uses.b0);
-        f(&Scores::s1s0, &Counts::s1s0, (uses.code * side + uses.s1) * side + uses.s0);
+        const size_t code = uses.code - transitions::LA;
+        f(&Scores::s0b0, &Counts::s0b0, (code * side + uses.s0) * side + uses.b0);
+        f(&Scores::s1s0, &Counts::s1s0, (code * side + uses.s1) * side + uses.s0);
         f(&Scores::arcs, &Counts::arcs, uses.head * (side - 1) + uses.dependent);
     }
 
@@ -106,7 +103,7 @@ template <class N> class Forest {
             scale(product, shifts[uses.shift_b0], score);
             score = 0;
         }
-        if (uses.code >= 0) {
+        if (uses.code != transitions::SH) {
             each_of_reduce(uses, add);
             if (score == -INFINITY)
                 return false;
@@ -117,43 +114,56 @@ template <class N> class Forest {
     }
 
   public:
-    enum { NONE = -1, ONE = 0 };  // no item; the item of a shift alone, whose weight is 1
+    typedef int Item;
+    typedef Uses Reduce;
+    static constexpr Item ONE = 0, NONE = -1;  // the item of a shift alone, whose weight is 1; no item
 
     void start(const Scores &of, const Scores &change) {
         scores = of;
         direction = change;
         for (auto *words : {&shifts, &reduces})
             words->assign(of.n + 1, Once());
-        values.clear();
+        values.assign(1, N::exponential(0));
         ways.clear();
-        add();
-        values[ONE] = N::exponential(0);
     }
-    // A new item, without derivations.
-    int add() {
+    // A new item, to be derived in all ways before the next.
+    void begin() { value = Value(); }
+    // Whether no way to it has been found.
+    bool none() const { return N::is_zero(value); }
+    // The item, or NONE.
+    Item end() {
+        if (none())
+            return NONE;
         make_room(values, 1);
-        values.push_back(Value());
+        values.push_back(value);
         return (int)values.size() - 1;
     }
-    // The last item, or NONE instead of it if there is no way to it.
-    int last() {
-        if (!N::is_zero(values.back()))
-            return (int)values.size() - 1;
-        values.pop_back();
-        return NONE;
+    // What is needed to score a reduce, or for none.
+    Reduce reduce(int code, int s1, int s0, int b0, int head, int dependent) const {
+        return {-1, -1, code, s1, s0, b0, head, dependent};
     }
-    // A way to derive an item that nothing has been derived from yet.
-    void derive(int to, int left, int right, const Uses &uses) {
+    Reduce no_reduce() const { return {}; }
+    // A way to derive it: from two items, with a shift of b0 on s0 between them, or from one item, and then by a reduce.
+    void combine(Item left, Item right, int s0, int b0, Reduce uses) {
+        uses.shift_s0 = s0;
+        uses.shift_b0 = b0;
+        add(left, right, uses);
+    }
+    void take(Item item, const Reduce &uses) { add(item, ONE, uses); }
+
+  private:
+    void add(Item left, Item right, const Uses &uses) {
         if (left == NONE || right == NONE)
             return;
         make_room(ways, 1);
-        ways.push_back(Way{to, left, right, Value(), uses});
+        ways.push_back(Way{(int)values.size(), left, right, Value(), uses});
         if (find_weight(uses, ways.back().weight))
-            values[to] += ways.back().weight * (values[left] * values[right]);
+            value += ways.back().weight * (values[left] * values[right]);
         else
             ways.pop_back();
     }
 
+  public:
     // Whether N is enough for these scores: no part of a derivation is too large or too small for it, whatever it consists of.
     bool fits() const {
         if (!N::SCALED)
@@ -170,7 +180,7 @@ template <class N> class Forest {
     }
 
     // log_partition and the expected counts, all derivations being those of the item; -inf if it is NONE.
-    void count(int goal, Counts &counts, signals::Watch &watch) {
+    void count(Item goal, Counts &counts, signals::Watch &watch) {
         counts.log_partition = -INFINITY;
         if (goal == NONE)
             return;
@@ -198,7 +208,7 @@ template <class N> class Forest {
             };
             if (way.uses.shift_b0 >= 0)
                 each_of_shift(way.uses, add);
-            if (way.uses.code >= 0)
+            if (way.uses.code != transitions::SH)
                 each_of_reduce(way.uses, add);
         }
     }
@@ -210,6 +220,31 @@ template <class N> class Forest {
             std::vector<Value>().swap(by);
             std::vector<Way>().swap(ways);
         }
+    }
+};
+
+// The sum over the derivations of one tree, by its items.
+template <template <class> class Items, class N> class TreeSums {
+    Forest<N> forest;
+    Items<Forest<N>> items;
+    signals::Watch watch;
+
+  public:
+    // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction. True if
+    // they are right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
+        forest.start(scores, direction);
+        const typename Forest<N>::Item goal = items.derive(forest, scores.heads, scores.n, scores.single_root);
+        if (!forest.fits())
+            return false;
+        forest.count(goal, counts, watch);
+        return true;
+    }
+
+    size_t bytes_needed() const { return items.bytes_needed() + forest.bytes_needed(); }
+    void release(size_t kept) {
+        items.release(kept);
+        forest.release(kept);
     }
 };
 

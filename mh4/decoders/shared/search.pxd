@@ -7,6 +7,13 @@ from mh4.decoders.shared.replay cimport Scores, Tensors
 from mh4.decoders.shared.signals cimport Watch
 
 
+cdef extern from "tree_search.hpp" namespace "one_tree" nogil:
+    cdef cppclass TreeSearch:
+        bint find(const Scores& scores, const int* heads, bint single_root, vector[int]& codes) except +
+        size_t bytes_needed()
+        void release()
+
+
 cdef class Search:
     cdef Scores scores      # set these three, then prepare and decode
     cdef bint single        # whether node 0 is to have one dependent
@@ -24,6 +31,12 @@ cdef class Search:
     cdef int trace(self) except -1 nogil
     cdef void release(self) noexcept nogil
     cdef bint decode(self) except -1 nogil
+
+
+cdef class TreeChart(Search):
+    """The items in derivations of one tree, used in training to find gold's best derivation; its subclass has the search."""
+
+    cdef TreeSearch* tree
 
 
 cdef object best_derivation(Search search, Tensors tensors, heads, bint single_root, int k, double most=*)

@@ -52,6 +52,21 @@ cdef class Search:
         return derived
 
 
+cdef class TreeChart(Search):
+
+    cdef int prepare(self) except -1 nogil:
+        return 0
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.tree.bytes_needed()
+
+    cdef void release(self) noexcept nogil:
+        self.tree.release()
+
+    cdef bint decode(self) except -1 nogil:
+        return self.tree.find(self.scores, self.heads, self.single, self.codes)
+
+
 cdef object best_derivation(Search search, Tensors tensors, heads, bint single_root, int k, double most=INFINITY):
     """The Derivation that a search taken from the workspaces finds, or None if its chart takes up more than `most` bytes.
 

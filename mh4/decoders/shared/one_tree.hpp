@@ -1,6 +1,13 @@
-// The dependents of the nodes of a tree, by which charts of one tree find the few items that it has.
+// The derivations of one tree, of which there are few. Each algorithm finds its items from the bottom up, with the dependents of nodes, and
+// hands every way to derive one to a forest, of sums (forest.hpp) or of maxima (tree_search.hpp).
 #pragma once
 #include <vector>
+
+#include "transition_scores.hpp"
+
+namespace one_tree {
+
+using namespace transitions;
 
 // The words between i and l that have their heads outside i..l: how many, and their sum, which is the word if there is one.
 struct Outside {
@@ -48,3 +55,5 @@ class Dependents {
             }
     }
 };
+
+}  // namespace one_tree

@@ -1,0 +1,115 @@
+// The best derivation of one tree, by the items of an algorithm.
+#pragma once
+#include <math.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "chart_memory.hpp"
+#include "one_tree.hpp"
+
+namespace one_tree {
+
+// Items, each with the best way to derive it from two others.
+class BestForest {
+    struct Way {
+        int left, right, code;  // `right` is -1 if it stands for nothing, and code SH if there is no reduce
+    };
+    const Scores *scores;
+    float best;  // of the current item
+    Way way;
+    std::vector<Way> ways;
+    std::vector<int> agenda;
+
+    void raise(float score, const Way &by) {
+        if (score > best) {
+            best = score;
+            way = by;
+        }
+    }
+
+  public:
+    struct Item {
+        float score;
+        int way;
+    };
+    struct Reduce {
+        float score;
+        int code;
+    };
+    static constexpr Item ONE = {0, 0}, NONE = {-INFINITY, -1};  // as in forest.hpp, like the following
+
+    void start(const Scores &of) {
+        scores = &of;
+        ways.assign(1, Way{-1, -1, SH});
+    }
+    void begin() { best = -INFINITY; }
+    bool none() const { return best == -INFINITY; }
+    Item end() {
+        if (none())
+            return NONE;
+        make_room(ways, 1);
+        ways.push_back(way);
+        return {best, (int)ways.size() - 1};
+    }
+    Reduce reduce(int code, int s1, int s0, int b0, int head, int dependent) const {
+        return {scores->on_s0b0(code, s0, b0) + scores->on_s1s0(code, s1, s0) + scores->of_arc(head, dependent), code};
+    }
+    Reduce no_reduce() const { return {0, SH}; }
+    void combine(Item left, Item right, int s0, int b0, Reduce by) {
+        if (left.way >= 0 && right.way >= 0)
+            raise(left.score + scores->of_shift(s0, b0) + right.score + by.score, Way{left.way, right.way, by.code});
+    }
+    void take(Item item, Reduce by) { raise(item.score + by.score, Way{item.way, -1, by.code}); }
+    // The transitions of an item, in order of execution; false if it is NONE.
+    bool trace(Item goal, std::vector<int> &codes) {
+        codes.clear();
+        agenda.assign(1, goal.way);
+        while (goal.way >= 0 && !agenda.empty()) {  // from the last one to the first
+            const int x = agenda.back();
+            agenda.pop_back();
+            if (x == ONE.way || ways[x].code != SH)
+                codes.push_back(ways[x].code);
+            for (int part : {ways[x].left, ways[x].right})
+                if (part >= 0)
+                    agenda.push_back(part);
+        }
+        std::reverse(codes.begin(), codes.end());
+        return goal.way >= 0;
+    }
+
+    size_t bytes_needed() const { return ways.size() * sizeof(Way); }
+    void release(size_t kept) {
+        if (ways.capacity() * sizeof(Way) > kept)
+            std::vector<Way>().swap(ways);
+    }
+};
+
+// The search of any algorithm.
+class TreeSearch {
+  public:
+    virtual ~TreeSearch() {}
+    // Find the codes of the best derivation; false if there is none. Throws as Memory::allocate does, or signals::Raised.
+    virtual bool find(const Scores &scores, const int *heads, bool single_root, std::vector<int> &codes) = 0;
+    virtual size_t bytes_needed() const = 0;
+    // Free memory that is too large to keep.
+    virtual void release() = 0;
+};
+
+template <template <class> class Items> class TreeSearchOf final : public TreeSearch {
+    BestForest forest;
+    Items<BestForest> items;
+
+  public:
+    bool find(const Scores &scores, const int *heads, bool single_root, std::vector<int> &codes) override {
+        forest.start(scores);
+        return forest.trace(items.derive(forest, heads, scores.n, single_root), codes);
+    }
+    size_t bytes_needed() const override { return items.bytes_needed() + forest.bytes_needed(); }
+    void release() override {
+        items.release(KEEP);
+        forest.release(KEEP);
+    }
+};
+
+}  // namespace one_tree
