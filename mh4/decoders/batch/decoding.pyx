@@ -9,14 +9,14 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.batch.threads cimport (
-    DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
+    DONE, FAILED, TENSORS, Corner, Corners, Padded, Sentences, Worker,
 )
 from mh4.decoders.mst.decoder cimport Contraction
-from mh4.decoders.oneec.parts cimport write_parts
+from mh4.decoders.oneec.parts cimport ARC, CROSSED_ARC, GRANDPARENT, PARTS, SIBLING, write_parts
 from mh4.decoders.oneec.interfaces cimport Search as OneECSearch
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.chart_memory cimport KEEP
-from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, write
+from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, rows, write
 from mh4.decoders.shared.search cimport Search
 
 from mh4.decoders.batch import arguments
@@ -66,10 +66,16 @@ def decode(
     return result
 
 
+cdef enum:
+    ARCS = 3  # among the tensors of mh3, mh4, mh5 and mst
+
+
 cdef class Decoding(Sentences):
     """Sentences to be decoded."""
 
     cdef dict parts
+    cdef Py_ssize_t* rows[TENSORS]     # of the parts: where those of each tensor begin, or NULL, ...
+    cdef int columns[TENSORS]          # ... and how long they are
     cdef Padded cost
     cdef const int[:, ::1] trees       # the only ones to derive, or None
     cdef const Py_ssize_t[::1] before  # the words of all sentences before
@@ -79,12 +85,23 @@ cdef class Decoding(Sentences):
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
-        self.cost = as_padded(tensors.get("cost"))
+        self.cost = self.padded(tensors.get("cost"))
         self.trees = trees
         self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
         self.to_heads = self.heads = np.full((self.count, longest + 1), -1, dtype=np.int32)
         self.needed = np.zeros(self.count)
         self.parts = {}
+        for x, name in enumerate(self.names):
+            if name in tensors:
+                self.columns[x] = tensors[name].ndim
+                self.parts[name] = np.empty((self.before[self.count], self.columns[x]), dtype=np.intp)
+                self.parts[name].fill(-1)
+                self.rows[x] = rows(self.parts[name]).next
+
+    def result(self):
+        """The Derivations; of sentences that have failed, they say nothing."""
+        self.parts = {name: rows[rows[:, 0] >= 0] for name, rows in self.parts.items()}  # in 1ec, a word has some parts only
+        return Derivations(self.lengths, self.heads, self.totals(), self.parts)
 
     def totals(self):
         """The score of each sentence, from the parts; the sums have the order of those in `derivation.total`."""
@@ -107,43 +124,37 @@ cdef class Decoding(Sentences):
             roots += tree[word] == 0
         return tree[0] == -1 and (roots == 1 or not self.single_root) and not_below_root(tree, self.words[b], reached_from) == 0
 
-    cdef void copy_tree(self, Py_ssize_t b) noexcept nogil:
-        """Make the given tree the result."""
+    cdef bint copy_tree(self, Py_ssize_t b, vector[int]& reached_from) except -1 nogil:
+        """Make the given tree the result; False if it is none."""
         cdef int word
         for word in range(1, self.words[b] + 1):
             self.to_heads[b, word] = self.trees[b, word]
+        return self.given_tree(b, reached_from)
 
-    cdef Rows rows(self, Py_ssize_t[:, ::1] to, Py_ssize_t b) noexcept nogil:
-        """Where the rows of a sentence begin, in an array with a row for each word."""
-        if to is None or self.words[b] == 0:
-            return Rows(NULL, b)
-        return Rows(&to[self.before[b], 0], b)
+    cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil:
+        """Where the parts of a sentence are to be written."""
+        cdef Py_ssize_t* first = self.rows[x]
+        if first:
+            first += self.before[b] * self.columns[x]
+        return Rows(first, b)
 
 
 cdef class TransitionDecoding(Decoding):
     """Sentences for mh3, mh4 or mh5."""
 
-    cdef Tensors of_scores
-    cdef object transitions, scores
-    cdef Py_ssize_t[:, ::1] to_transitions, to_shift, to_s0b0, to_s1s0, to_arcs
-    cdef double[::1] to_scores
+    cdef object transitions, totals_found
+    cdef Py_ssize_t[:, ::1] to_transitions
+    cdef double[::1] to_totals
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.of_scores = all_padded(tensors)
-        total = self.before[self.count]
-        for part in tensors:
-            if part != "cost":
-                self.parts[part] = np.empty((total, 4 if tensors[part].ndim == 4 else 3), dtype=np.intp)
-        self.to_shift, self.to_s0b0 = self.parts["shift"], self.parts["reduce_s0b0"]
-        self.to_s1s0, self.to_arcs = self.parts.get("reduce_s1s0"), self.parts.get("arcs")
-        self.to_transitions = self.transitions = np.empty((2 * total + self.count, 4), dtype=np.intp)
-        self.to_scores = self.scores = np.empty(self.count)
+        self.to_transitions = self.transitions = np.empty((2 * self.before[self.count] + self.count, 4), dtype=np.intp)
+        self.to_totals = self.totals_found = np.empty(self.count)
 
     def result(self):
         sentences = np.repeat(np.arange(self.count), 2 * self.lengths + 1)
         transitions = np.concatenate([sentences[:, None], self.transitions], axis=1)
-        return Derivations(self.lengths, self.heads, self.scores, self.parts, transitions)
+        return Derivations(self.lengths, self.heads, self.totals_found, self.parts, transitions)
 
 
 cdef class TransitionWorker(Worker):
@@ -196,21 +207,22 @@ cdef class TransitionWorker(Worker):
             return FAILED
         to.heads = &of.to_heads[b, 0]
         to.transitions = &of.to_transitions[2 * of.before[b] + b, 0]
-        to.shift, to.s0b0 = of.rows(of.to_shift, b), of.rows(of.to_s0b0, b)
-        to.s1s0, to.arcs = of.rows(of.to_s1s0, b), of.rows(of.to_arcs, b)
-        of.to_scores[b] = replay(search.codes.data(), &search.scores, &to)
+        to.shift, to.s0b0, to.s1s0, to.arcs = of.rows_of(0, b), of.rows_of(1, b), of.rows_of(2, b), of.rows_of(3, b)
+        of.to_totals[b] = replay(search.codes.data(), &search.scores, &to)
         return DONE
 
     cdef bint set_scores(self, Scores* to, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
         """The scores of a sentence; False if there are NaN or others that are too large."""
         cdef int n = of.words[b]
         cdef size_t square = <size_t> (n + 1) * (n + 1), x
-        to[0] = Scores(n)
-        if not self.scores.take(of.of_scores, b, to[0]):
+        cdef const float* scores[TENSORS]
+        if not self.scores.take(of.scores, b, n, scores):
             return False
+        to[0] = Scores(n)
+        to.shift, to.s0b0, to.s1s0, to.arcs = scores[0], scores[1], scores[2], scores[3]
         to.by_arc = to.arcs
         if of.cost.values:
-            to.cost = to.by_arc = self.cost.take(of.cost, b, n + 1, n + 1)
+            to.cost = to.by_arc = self.cost.take(of.cost, b, n)
             if not to.cost:
                 return False
         cdef float* both
@@ -221,27 +233,12 @@ cdef class TransitionWorker(Worker):
         return True
 
 
-cdef class ArcDecoding(Decoding):
-    """Sentences for mst."""
-
-    cdef Padded arcs
-    cdef Py_ssize_t[:, ::1] to_arcs
-
-    def __init__(self, tensors, lengths, longest, single_root, trees):
-        Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.arcs = as_padded(tensors["arcs"])
-        sentences = np.repeat(np.arange(self.count, dtype=np.intp), lengths)  # the rows of one without a tree are its own, too
-        self.to_arcs = self.parts["arcs"] = np.pad(sentences[:, None], [(0, 0), (0, 2)])
-
-    def result(self):
-        return Derivations(self.lengths, self.heads, self.totals(), self.parts)
-
-
 cdef class MSTWorker(Worker):
     """Decodes for mst."""
 
     cdef Contraction contraction
-    cdef Corner[double] arcs, cost, sum_of_both
+    cdef Corners[double] scores
+    cdef Corner[double] cost, sum_of_both
     cdef vector[int] reached_from
 
     def __init__(self):
@@ -252,27 +249,29 @@ cdef class MSTWorker(Worker):
 
     cdef void release(self) noexcept nogil:
         self.contraction.memory.release(KEEP)
-        self.arcs.release()
+        self.scores.release()
         self.cost.release()
         self.sum_of_both.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.decode_with(<ArcDecoding> sentences, b)
+        return self.decode_with(<Decoding> sentences, b)
 
-    cdef int decode_with(self, ArcDecoding of, Py_ssize_t b) except -1 nogil:
+    cdef int decode_with(self, Decoding of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b], word
         cdef size_t square = <size_t> (n + 1) * (n + 1), x
-        cdef const double* arcs = self.arcs.take(of.arcs, b, n + 1, n + 1)
+        cdef const double* scores[TENSORS]
         cdef const double* cost = NULL
         cdef double* both
-        if of.cost.values:
-            cost = self.cost.take(of.cost, b, n + 1, n + 1)
-        if not arcs or (of.cost.values and not cost):
+        if not self.scores.take(of.scores, b, n, scores):
             return FAILED
-        if of.trees is not None:
-            if not of.given_tree(b, self.reached_from):
+        cdef const double* arcs = scores[ARCS]
+        if of.cost.values:
+            cost = self.cost.take(of.cost, b, n)
+            if not cost:
                 return FAILED
-            of.copy_tree(b)
+        if of.trees is not None:
+            if not of.copy_tree(b, self.reached_from):
+                return FAILED
         else:
             if cost:
                 both = self.sum_of_both.room(square)
@@ -282,30 +281,10 @@ cdef class MSTWorker(Worker):
             self.contraction.prepare(n)
             if not self.contraction.tree(arcs, of.single_root, &of.to_heads[b, 0]):
                 return FAILED
-        cdef Rows rows = of.rows(of.to_arcs, b)
+        cdef Rows rows = of.rows_of(ARCS, b)
         for word in range(1, n + 1):
             write(&rows, -1, of.to_heads[b, word], word)
         return DONE
-
-
-cdef class OneECDecoding(Decoding):
-    """Sentences for 1ec."""
-
-    cdef Padded arc, crossed_arc, grandparent, sibling
-    cdef Py_ssize_t[:, ::1] to_arc, to_crossed_arc, to_grandparent, to_sibling
-
-    def __init__(self, tensors, lengths, longest, single_root, trees):
-        Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.arc, self.crossed_arc = as_padded(tensors["arc"]), as_padded(tensors["crossed_arc"])
-        self.grandparent, self.sibling = as_padded(tensors["grandparent"]), as_padded(tensors["sibling"])
-        for name in ("arc", "crossed_arc", "grandparent", "sibling"):
-            self.parts[name] = np.full((self.before[self.count], 3), -1, dtype=np.intp)  # a word has some of these parts
-        self.to_arc, self.to_crossed_arc = self.parts["arc"], self.parts["crossed_arc"]
-        self.to_grandparent, self.to_sibling = self.parts["grandparent"], self.parts["sibling"]
-
-    def result(self):
-        self.parts = {name: rows[rows[:, 0] >= 0] for name, rows in self.parts.items()}
-        return Derivations(self.lengths, self.heads, self.totals(), self.parts)
 
 
 cdef class OneECWorker(Worker):
@@ -333,26 +312,25 @@ cdef class OneECWorker(Worker):
         self.all_crossed_arcs.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.decode_with(<OneECDecoding> sentences, b)
+        return self.decode_with(<Decoding> sentences, b)
 
-    cdef int decode_with(self, OneECDecoding of, Py_ssize_t b) except -1 nogil:
+    cdef int decode_with(self, Decoding of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b]
         cdef size_t square = <size_t> (n + 1) * (n + 1), x
-        cdef const double* arc = self.arc.take(of.arc, b, n + 1, n + 1)
-        cdef const double* crossed_arc = self.crossed_arc.take(of.crossed_arc, b, n + 1, n + 1)
-        cdef const float* grandparent = self.grandparent.transpose(of.grandparent, b, n + 2, n + 1)
-        cdef const float* sibling = self.sibling.transpose(of.sibling, b, n + 2, n + 1)
+        cdef const double* arc = self.arc.take(of.scores[ARC], b, n)
+        cdef const double* crossed_arc = self.crossed_arc.take(of.scores[CROSSED_ARC], b, n)
+        cdef const float* grandparent = self.grandparent.transpose(of.scores[GRANDPARENT], b, n)
+        cdef const float* sibling = self.sibling.transpose(of.scores[SIBLING], b, n)
         cdef const double* cost = NULL
         if of.cost.values:
-            cost = self.cost.take(of.cost, b, n + 1, n + 1)
+            cost = self.cost.take(of.cost, b, n)
         if not arc or not crossed_arc or not grandparent or not sibling or (of.cost.values and not cost):
             return FAILED
         cdef float* arcs
         cdef float* crossed_arcs
         if of.trees is not None:
-            if not of.given_tree(b, self.reached_from):
+            if not of.copy_tree(b, self.reached_from):
                 return FAILED
-            of.copy_tree(b)
         elif n == 0:
             if of.single_root:
                 return FAILED
@@ -364,9 +342,9 @@ cdef class OneECWorker(Worker):
             best = self.chart.decode(n, arcs, crossed_arcs, grandparent, sibling, of.single_root, &of.to_heads[b, 0])
             if best == -INFINITY:
                 return FAILED
-        cdef Rows[4] to
-        to[0], to[1] = of.rows(of.to_arc, b), of.rows(of.to_crossed_arc, b)
-        to[2], to[3] = of.rows(of.to_grandparent, b), of.rows(of.to_sibling, b)
+        cdef Rows[PARTS] to
+        for x in range(PARTS):
+            to[x] = of.rows_of(x, b)
         return DONE if write_parts(&of.to_heads[b, 0], n, self.crossed, to) else FAILED
 
 
@@ -374,6 +352,6 @@ KINDS = {  # the class of the sentences, and what makes a worker
     "mh3": (TransitionDecoding, lambda: TransitionWorker(MH3Chart(), MH3TreeChart())),
     "mh4": (TransitionDecoding, lambda: TransitionWorker(MH4Chart(), MH4TreeChart())),
     "mh5": (TransitionDecoding, lambda: TransitionWorker(MH5Chart(), MH5TreeChart(), MH4Chart(), MAX_BYTES)),
-    "mst": (ArcDecoding, MSTWorker),
-    "1ec": (OneECDecoding, OneECWorker),
+    "mst": (Decoding, MSTWorker),
+    "1ec": (Decoding, OneECWorker),
 }

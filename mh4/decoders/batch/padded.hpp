@@ -12,7 +12,12 @@ struct Padded {
     const void *values;
     bool wide;
     size_t layers, rows, columns;
+    size_t words;  // that it has room for
 };
+
+// How many rows and columns a sentence takes up.
+static inline size_t rows_of(const Padded &of, size_t n) { return of.rows - of.words + n; }
+static inline size_t columns_of(const Padded &of, size_t n) { return of.columns - of.words + n; }
 
 // Numbers as the charts take them, where they are if nothing has to be changed, otherwise in a copy.
 template <class To> class Corner {
@@ -32,7 +37,8 @@ template <class To> class Corner {
         return true;
     }
 
-    template <class From, bool transposed> const To *of_type(const Padded &of, size_t sentence, size_t rows, size_t columns) {
+    template <class From, bool transposed> const To *of_type(const Padded &of, size_t sentence, size_t n) {
+        const size_t rows = rows_of(of, n), columns = columns_of(of, n);
         const From *from = static_cast<const From *>(of.values) + sentence * of.layers * of.rows * of.columns;
         if (!transposed && sizeof(From) == sizeof(To) && rows == of.rows && columns == of.columns) {
             const int found = kinds(from, of.layers * rows * columns);
@@ -55,14 +61,14 @@ template <class To> class Corner {
         return copy.data();
     }
 
-    // The leading rows and columns of each layer, C-contiguous; NULL if there are numbers of 1e30 or more, or NaN.
-    const To *take(const Padded &of, size_t sentence, size_t rows, size_t columns) {
-        return of.wide ? of_type<double, false>(of, sentence, rows, columns) : of_type<float, false>(of, sentence, rows, columns);
+    // The numbers of a sentence of n words, C-contiguous; NULL if there are any of 1e30 or more, or NaN.
+    const To *take(const Padded &of, size_t sentence, size_t n) {
+        return of.wide ? of_type<double, false>(of, sentence, n) : of_type<float, false>(of, sentence, n);
     }
 
     // The same with rows and columns exchanged, of an array of one layer.
-    const To *transpose(const Padded &of, size_t sentence, size_t rows, size_t columns) {
-        return of.wide ? of_type<double, true>(of, sentence, rows, columns) : of_type<float, true>(of, sentence, rows, columns);
+    const To *transpose(const Padded &of, size_t sentence, size_t n) {
+        return of.wide ? of_type<double, true>(of, sentence, n) : of_type<float, true>(of, sentence, n);
     }
 
     void release() {
@@ -71,31 +77,26 @@ template <class To> class Corner {
     }
 };
 
-// The score tensors of transitions and arcs; those that are missing have no values.
-struct Tensors {
-    Padded shift, s0b0, s1s0, arcs;
-};
+enum { TENSORS = 4 };  // at most, of a decoder
 
-// The same of a sentence, as the charts take them.
+// The score tensors of a sentence, as the charts take them.
 template <class To> class Corners {
-    Corner<To> shift, s0b0, s1s0, arcs;
-
-    static bool take(Corner<To> &corner, const Padded &of, size_t sentence, size_t side, const To *&to) {
-        if (of.values)
-            to = corner.take(of, sentence, side, side);
-        return to || !of.values;
-    }
+    Corner<To> corners[TENSORS];
 
   public:
-    // Let the scores `to`, of which n is set, point to them; false if there are numbers of 1e30 or more, or NaN.
-    template <class Scores> bool take(const Tensors &of, size_t sentence, Scores &to) {
-        const size_t arc_side = to.n + 1, side = arc_side + 1;
-        return take(shift, of.shift, sentence, side, to.shift) && take(s0b0, of.s0b0, sentence, side, to.s0b0) &&
-               take(s1s0, of.s1s0, sentence, side, to.s1s0) && take(arcs, of.arcs, sentence, arc_side, to.arcs);
+    // Let `to` point to them, NULL for those that are missing; false if there are numbers of 1e30 or more, or NaN.
+    bool take(const Padded *of, size_t sentence, size_t n, const To **to) {
+        for (int x = 0; x < TENSORS; x++) {
+            to[x] = of[x].values ? corners[x].take(of[x], sentence, n) : nullptr;
+            if (of[x].values && !to[x])
+                return false;
+        }
+        return true;
     }
+    Corner<To> &operator[](int x) { return corners[x]; }
     void release() {
-        for (Corner<To> *corner : {&shift, &s0b0, &s1s0, &arcs})
-            corner->release();
+        for (Corner<To> &corner : corners)
+            corner.release();
     }
 };
 

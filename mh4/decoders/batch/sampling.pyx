@@ -6,7 +6,7 @@ from typing import Optional, Union
 import numpy as np
 from libc.stdint cimport uint64_t
 
-from mh4.decoders.batch.threads cimport DONE, FAILED, Corners, Sentences, Tensors, Worker, all_padded
+from mh4.decoders.batch.threads cimport DONE, FAILED, TENSORS, Corners, Sentences, Worker
 from mh4.decoders.shared.marginals cimport Samples, Scores, Sums
 
 from mh4.decoders.batch import arguments
@@ -48,14 +48,12 @@ def sample(
 cdef class Sampling(Sentences):
     """Sentences for which trees are to be drawn."""
 
-    cdef Tensors of_scores
     cdef object heads
     cdef int[:, :, ::1] to_heads
     cdef const uint64_t[::1] seeds
 
     def __init__(self, tensors, lengths, longest, single_root, samples, seeds):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
-        self.of_scores = all_padded(tensors)
         shape = (self.count, samples, longest + 1)
         room_for(4 * self.count * samples * (longest + 1), "the samples")
         self.to_heads = self.heads = np.full(shape, -1, dtype=np.int32)
@@ -82,13 +80,15 @@ cdef class SamplingWorker(Worker):
         return self.draw(<Sampling> sentences, b)
 
     cdef int draw(self, Sampling of, Py_ssize_t b) except -1 nogil:
-        cdef Scores scores = Scores(of.words[b], of.of_scores.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL, NULL)
+        cdef int n = of.words[b]
+        cdef const double* scores[TENSORS]
         cdef Samples to = Samples(of.seeds[b], of.to_heads.shape[1], of.to_heads.shape[2], NULL, False)
-        if not self.scores.take(of.of_scores, b, scores):
+        if not self.scores.take(of.scores, b, n, scores):
             return FAILED
         if to.count:
             to.heads = &of.to_heads[b, 0, 0]
-        self.sums.charts.draw(scores, to)
+        self.sums.charts.draw(
+            Scores(n, of.scores[1].layers, of.single_root, scores[0], scores[1], scores[2], scores[3], NULL), to)
         return FAILED if to.none else DONE
 
 

@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from mh4.decoders.batch.threads cimport (
-    DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
+    DONE, FAILED, TENSORS, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of,
 )
 from mh4.decoders.oneec.interfaces cimport Sums as OneECSearchSums
 from mh4.decoders.shared.arguments cimport not_below_root
@@ -109,9 +109,8 @@ cdef Summing over_derivations(name, scores, lengths, heads, single_root, allow_n
 cdef Summing summed(name, tensors, lengths, longest, heads, single_root, allow_none, threads, counted, direction=None):
     """The same, of arguments that have been checked, except heads; with a direction, the counts are differentiated."""
     trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
-    kind, worker = KINDS[name]
-    cdef Summing sentences = kind(tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
-    run(worker, sentences, threads)
+    cdef Summing sentences = Summing(tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
+    run(KINDS[name], sentences, threads)
     for b in np.flatnonzero(np.asarray(sentences.outcomes) == FAILED)[:1]:
         alone = arguments.single(name, tensors, b, lengths[b], trees)
         arguments.explain(arguments.decoder(name).marginals, b, alone, single_root)
@@ -131,7 +130,9 @@ cdef class Summing(Sentences):
     cdef bint allow_none, differentiated
     cdef readonly object log_partition
     cdef dict parts, direction
+    cdef object arc_counts              # of the arcs that any transition makes; None for 1ec
     cdef double[::1] to_log_partition
+    cdef Padded[TENSORS] change, counts
     cdef const int[:, ::1] given        # the heads, or None
 
     def __init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction):
@@ -144,7 +145,16 @@ cdef class Summing(Sentences):
             numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
             room_for(8 * numbers, "the expected counts")
             self.parts = {part: np.zeros(tensor.shape) for part, tensor in tensors.items()}
+        self.arc_counts = self.parts.get("arcs")
+        if counted and self.arc_counts is None and "arcs" in self.names:
+            self.arc_counts = np.zeros((self.count, longest + 1, longest + 1))
+        self.all_padded(self.change, self.direction)
+        self.all_padded(self.counts, {**self.parts, "arcs": self.arc_counts})
         self.to_log_partition = self.log_partition = np.empty(self.count)
+
+    def result(self):
+        arcs = self.parts["arc"] + self.parts["crossed_arc"] if self.arc_counts is None else self.arc_counts
+        return BatchMarginals(self.lengths, self.log_partition, arcs, self.parts)
 
     cdef int none(self, Py_ssize_t b) noexcept nogil:
         """The outcome of a sentence without derivations."""
@@ -185,96 +195,15 @@ cdef const double* with_heads(Corner[double]& to, const double* arcs, const int*
     return scores
 
 
-cdef class TransitionSumming(Summing):
-    """Sentences for mh3, mh4 or mst."""
-
-    cdef Tensors of_scores, of_direction, to
-    cdef object arc_counts
-
-    def __init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction):
-        Summing.__init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
-        self.of_scores, self.of_direction = all_padded(tensors), all_padded(self.direction)
-        self.arc_counts = self.parts.get("arcs")
-        if counted and self.arc_counts is None:
-            self.arc_counts = np.zeros((self.count, longest + 1, longest + 1))
-        self.to = all_padded({**self.parts, "arcs": self.arc_counts})
-
-    def result(self):
-        return BatchMarginals(self.lengths, self.log_partition, self.arc_counts, self.parts)
-
-
-cdef class TransitionWorker(Worker):
-    """Sums for mh3, mh4 or mst, as expected_counts in shared/marginals.pyx does."""
-
-    cdef Sums sums
-    cdef Corners[double] scores, direction
-    cdef Corner[double] to_shift, to_s0b0, to_s1s0, to_arcs, with_heads
-    cdef vector[int] tree, reached_from
-
-    def __init__(self, sums):
-        self.sums = sums
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.sums.charts.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        self.sums.charts.release()
-        self.scores.release()
-        self.direction.release()
-        self.to_shift.release()
-        self.to_s0b0.release()
-        self.to_s1s0.release()
-        self.to_arcs.release()
-        self.with_heads.release()
-
-    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.sum(<TransitionSumming> sentences, b)
-
-    cdef int sum(self, TransitionSumming of, Py_ssize_t b) except -1 nogil:
-        cdef int n = of.words[b]
-        cdef Scores scores = Scores(n, of.of_scores.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL, NULL), direction = scores
-        cdef Counts counts = Counts(0, NULL, NULL, NULL, NULL)
-        if not self.scores.take(of.of_scores, b, scores) or not self.direction.take(of.of_direction, b, direction):
-            return FAILED
-        cdef int heads = of.heads(b, self.tree, self.reached_from)
-        if heads == WRONG:
-            return FAILED
-        if heads == NO_TREE:
-            return of.none(b)
-        if heads == SOME_TREES:
-            scores.arcs = with_heads(self.with_heads, scores.arcs, &of.given[b, 0], n)
-        elif heads == ONE_TREE:
-            scores.heads = &of.given[b, 0]
-        if of.to.shift.values:
-            counts.shift = place(self.to_shift, of.to.shift, b, n + 2, n + 2)
-            counts.s0b0 = place(self.to_s0b0, of.to.s0b0, b, n + 2, n + 2)
-        if of.to.s1s0.values:
-            counts.s1s0 = place(self.to_s1s0, of.to.s1s0, b, n + 2, n + 2)
-        if of.to.arcs.values:
-            counts.arcs = place(self.to_arcs, of.to.arcs, b, n + 1, n + 1)
-        if of.differentiated:
-            self.sums.charts.differentiate(scores, counts, direction)
-        else:
-            self.sums.charts.find(scores, counts)
-        if counts.log_partition == -INFINITY:
-            return of.none(b)
-        of.to_log_partition[b] = counts.log_partition
-        spread(counts.shift, of.to.shift, b, n + 2, n + 2)
-        spread(counts.s0b0, of.to.s0b0, b, n + 2, n + 2)
-        spread(counts.s1s0, of.to.s1s0, b, n + 2, n + 2)
-        spread(counts.arcs, of.to.arcs, b, n + 1, n + 1)
-        return DONE
-
-
 cdef inline double* corner(const Padded& to, Py_ssize_t b) noexcept nogil:
     """Where the array of a sentence begins."""
     return <double*> to.values + b * to.layers * to.rows * to.columns
 
 
-cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size_t rows, size_t columns) except NULL nogil:
+cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size_t n) except NULL nogil:
     """Where a sum over a sentence writes its counts, all 0: in the array or, if that has padding, in one without."""
-    cdef size_t size = to.layers * rows * columns, x
-    if rows == to.rows:
+    cdef size_t size = to.layers * rows_of(to, n) * columns_of(to, n), x
+    if n == to.words:
         return corner(to, b)
     cdef double* numbers = compact.room(size)
     for x in range(size):
@@ -282,10 +211,10 @@ cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size
     return numbers
 
 
-cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t rows, size_t columns) noexcept nogil:
+cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t n) noexcept nogil:
     """Copy what has been written elsewhere into the array."""
     cdef double* start = corner(to, b)
-    cdef size_t layer, x
+    cdef size_t rows = rows_of(to, n), columns = columns_of(to, n), layer, x
     if not numbers or numbers == start:
         return
     for layer in range(to.layers):
@@ -294,92 +223,117 @@ cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t r
             numbers += columns
 
 
-cdef class OneECSumming(Summing):
-    """Sentences for 1ec."""
+cdef class SummingWorker(Worker):
+    """Sums over derivations; a subclass has the charts."""
 
-    cdef Padded[4] scores, change, to  # arc, crossed_arc, grandparent, sibling
-
-    def __init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction):
-        Summing.__init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
-        for x, part in enumerate(("arc", "crossed_arc", "grandparent", "sibling")):
-            self.scores[x], self.to[x] = as_padded(tensors[part]), as_padded(self.parts.get(part))
-            self.change[x] = as_padded(self.direction.get(part))
-
-    def result(self):
-        return BatchMarginals(self.lengths, self.log_partition, self.parts["arc"] + self.parts["crossed_arc"], self.parts)
-
-
-cdef class OneECWorker(Worker):
-    """Sums for 1ec."""
-
-    cdef OneECSearchSums sums
-    cdef vector[Corner[double]] scores, direction, to, with_heads
+    cdef int first_arcs, last_arcs  # the tensors that score arcs
+    cdef Corners[double] scores, direction, counts, with_heads
     cdef vector[int] tree, reached_from
 
-    def __init__(self):
-        self.sums = OneECSums()
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return self.sums.bytes_needed()
+    cdef bint sum(
+        self, Summing of, int n, const double** scores, const double** direction, const int* heads, double* log_partition,
+        double** counts
+    ) except -1 nogil:
+        """Sum over the derivations or, if heads are given, over those of one tree; False if there are none."""
 
     cdef void release(self) noexcept nogil:
-        cdef size_t x
-        self.sums.release()
-        for x in range(self.scores.size()):
-            self.scores[x].release()
-            self.direction[x].release()
-            self.to[x].release()
-            self.with_heads[x].release()
+        self.scores.release()
+        self.direction.release()
+        self.counts.release()
+        self.with_heads.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.sum(<OneECSumming> sentences, b)
+        return self.sum_with(<Summing> sentences, b)
 
-    cdef int sum(self, OneECSumming of, Py_ssize_t b) except -1 nogil:
+    cdef int sum_with(self, Summing of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b], x
-        cdef double* scores[4]
-        cdef double* direction[4]
-        cdef double* counts[4]
-        self.with_heads.resize(4)
-        self.to.resize(4)
-        self.direction.resize(4)
-        self.scores.resize(4)  # after the others, which then are as many
-        for x in range(4):
-            scores[x] = <double*> self.scores[x].take(of.scores[x], b, n + 1 + x // 2, n + 1)
-            if not scores[x]:
-                return FAILED
-            if of.differentiated:
-                direction[x] = <double*> self.direction[x].take(of.change[x], b, n + 1 + x // 2, n + 1)
+        cdef const double* scores[TENSORS]
+        cdef const double* direction[TENSORS]
+        cdef double* counts[TENSORS]
+        if not self.scores.take(of.scores, b, n, scores) or not self.direction.take(of.change, b, n, direction):
+            return FAILED
         cdef int heads = of.heads(b, self.tree, self.reached_from)
         if heads == WRONG:
             return FAILED
         if heads == NO_TREE:
             return of.none(b)
-        for x in range(4):
-            counts[x] = place(self.to[x], of.to[x], b, n + 1 + x // 2, n + 1) if of.to[x].values else NULL
         if heads == SOME_TREES:
-            for x in range(2):
-                scores[x] = <double*> with_heads(self.with_heads[x], scores[x], &of.given[b, 0], n)
-        if heads == ONE_TREE and of.differentiated:  # its counts are constant
-            of.to_log_partition[b] = 0
-            return DONE
-        cdef bint found
-        cdef double** change = NULL
-        if of.differentiated:
-            change = direction
-        if heads == ONE_TREE:
-            found = self.sums.find_of_tree(n, scores, &of.given[b, 0], &of.to_log_partition[b], counts)
-        else:
-            found = self.sums.find(n, scores, of.single_root, change, &of.to_log_partition[b], counts)
-        if not found:
+            for x in range(self.first_arcs, self.last_arcs + 1):
+                scores[x] = with_heads(self.with_heads[x], scores[x], &of.given[b, 0], n)
+        for x in range(TENSORS):
+            counts[x] = place(self.counts[x], of.counts[x], b, n) if of.counts[x].values else NULL
+        cdef const int* tree = &of.given[b, 0] if heads == ONE_TREE else NULL
+        if not self.sum(of, n, scores, direction, tree, &of.to_log_partition[b], counts):
             return of.none(b)
-        for x in range(4):
-            spread(counts[x], of.to[x], b, n + 1 + x // 2, n + 1)
+        for x in range(TENSORS):
+            spread(counts[x], of.counts[x], b, n)
         return DONE
 
 
-KINDS = {  # the class of the sentences, and what makes a worker
-    "mh3": (TransitionSumming, lambda: TransitionWorker(MH3Sums())),
-    "mh4": (TransitionSumming, lambda: TransitionWorker(MH4Sums())),
-    "mst": (TransitionSumming, lambda: TransitionWorker(MSTSums())),
-    "1ec": (OneECSumming, OneECWorker),
+cdef class TransitionWorker(SummingWorker):
+    """Sums for mh3, mh4 or mst, as expected_counts in shared/marginals.pyx does."""
+
+    cdef Sums sums
+
+    def __init__(self, sums):
+        self.sums = sums
+        self.first_arcs = self.last_arcs = 3
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.sums.charts.bytes_needed()
+
+    cdef void release(self) noexcept nogil:
+        SummingWorker.release(self)
+        self.sums.charts.release()
+
+    cdef bint sum(
+        self, Summing of, int n, const double** scores, const double** direction, const int* heads, double* log_partition,
+        double** counts
+    ) except -1 nogil:
+        cdef int reduces = of.scores[1].layers
+        cdef Scores given = Scores(n, reduces, of.single_root, scores[0], scores[1], scores[2], scores[3], heads)
+        cdef Counts to = Counts(0, counts[0], counts[1], counts[2], counts[3])
+        if of.differentiated:
+            self.sums.charts.differentiate(
+                given, to, Scores(n, reduces, of.single_root, direction[0], direction[1], direction[2], direction[3], NULL))
+        else:
+            self.sums.charts.find(given, to)
+        log_partition[0] = to.log_partition
+        return to.log_partition > -INFINITY
+
+
+cdef class OneECWorker(SummingWorker):
+    """Sums for 1ec."""
+
+    cdef OneECSearchSums sums
+
+    def __init__(self):
+        self.sums = OneECSums()
+        self.last_arcs = 1
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return self.sums.bytes_needed()
+
+    cdef void release(self) noexcept nogil:
+        SummingWorker.release(self)
+        self.sums.release()
+
+    cdef bint sum(
+        self, Summing of, int n, const double** scores, const double** direction, const int* heads, double* log_partition,
+        double** counts
+    ) except -1 nogil:
+        if heads and of.differentiated:  # its counts are constant
+            log_partition[0] = 0
+            return True
+        if heads:
+            return self.sums.find_of_tree(n, <double**> scores, heads, log_partition, counts)
+        return self.sums.find(
+            n, <double**> scores, of.single_root, <double**> direction if of.differentiated else NULL, log_partition, counts)
+
+
+KINDS = {  # what makes a worker
+    "mh3": lambda: TransitionWorker(MH3Sums()),
+    "mh4": lambda: TransitionWorker(MH4Sums()),
+    "mst": lambda: TransitionWorker(MSTSums()),
+    "1ec": OneECWorker,
 }

@@ -4,16 +4,19 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
     cdef struct Padded:
         const void* values
         bint wide
-        size_t layers, rows, columns
+        size_t layers, rows, columns, words
+    size_t rows_of(const Padded& of, size_t n)
+    size_t columns_of(const Padded& of, size_t n)
     cdef cppclass Corner[To]:
         To* room(size_t size) except +
-        const To* take(const Padded& of, size_t sentence, size_t rows, size_t columns) except +
-        const To* transpose(const Padded& of, size_t sentence, size_t rows, size_t columns) except +
+        const To* take(const Padded& of, size_t sentence, size_t n) except +
+        const To* transpose(const Padded& of, size_t sentence, size_t n) except +
         void release()
-    cdef struct Tensors:
-        Padded shift, s0b0, s1s0, arcs
+    enum:
+        TENSORS
     cdef cppclass Corners[To]:
-        bint take[Scores](const Tensors& of, size_t sentence, Scores& to) except +
+        bint take(const Padded* of, size_t sentence, size_t n, const To** to) except +
+        Corner[To]& operator[](int x)
         void release()
 
 
@@ -21,14 +24,13 @@ cdef enum Outcome:
     DONE, FAILED
 
 
-cdef Padded as_padded(array)
-cdef Tensors all_padded(tensors)
-
 
 cdef class Sentences:
     cdef readonly Py_ssize_t count
     cdef readonly object lengths
     cdef readonly dict tensors
+    cdef readonly tuple names              # of all tensors that the decoder can have, in the order of those of the charts
+    cdef Padded[TENSORS] scores            # those that there are
     cdef int longest                       # the words that the arrays have room for
     cdef bint single_root
     cdef const Py_ssize_t[::1] words       # of each sentence
@@ -36,6 +38,9 @@ cdef class Sentences:
     cdef Py_ssize_t taken                  # how many of them have been taken
     cdef bint stopped                      # whether no thread is to take another
     cdef char[::1] outcomes
+
+    cdef Padded padded(self, array)
+    cdef int all_padded(self, Padded* to, tensors) except -1
 
 
 cdef class Worker:

@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 from mh4.decoders.shared.memory import out_of_memory, workspaces
 from mh4.dynet_build import cpu
@@ -12,21 +13,6 @@ cdef extern from *:
     static inline Py_ssize_t next_of(Py_ssize_t *taken) { return __atomic_fetch_add(taken, 1, __ATOMIC_RELAXED); }
     """
     Py_ssize_t next_of(Py_ssize_t* taken) nogil
-
-
-cdef Padded as_padded(array):
-    """Where an array is, which has to be kept; without values if it is None."""
-    if array is None:
-        return Padded(NULL, False, 0, 0, 0)
-    layers = array.shape[1] if array.ndim == 4 else 1
-    cdef size_t address = array.ctypes.data
-    return Padded(<const void*> address, array.dtype == np.float64, layers, array.shape[array.ndim - 2], array.shape[array.ndim - 1])
-
-
-cdef Tensors all_padded(tensors):
-    """The score tensors of transitions and arcs among these arrays by name."""
-    return Tensors(as_padded(tensors.get("shift")), as_padded(tensors.get("reduce_s0b0")), as_padded(tensors.get("reduce_s1s0")),
-                   as_padded(tensors.get("arcs")))
 
 
 cdef class Sentences:
@@ -44,6 +30,26 @@ cdef class Sentences:
         self.words = lengths
         self.order = np.argsort(-lengths, kind="stable")
         self.outcomes = np.zeros(self.count, dtype=np.int8)
+        self.names = ("arc", "crossed_arc", "grandparent", "sibling")
+        if "arc" not in tensors:
+            self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
+        self.all_padded(self.scores, tensors)
+
+    cdef Padded padded(self, array):
+        """Where an array is, which has to be kept; without values if it is None."""
+        if array is None:
+            return Padded(NULL, False, 0, 0, 0, 0)
+        cdef Py_buffer buffer
+        PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
+        PyBuffer_Release(&buffer)
+        layers = array.shape[1] if array.ndim == 4 else 1
+        return Padded(buffer.buf, array.dtype == np.float64, layers, array.shape[array.ndim - 2], array.shape[array.ndim - 1],
+                      self.longest)
+
+    cdef int all_padded(self, Padded* to, tensors) except -1:
+        """The arrays among `tensors` that the decoder can have, in order."""
+        for x, name in enumerate(self.names):
+            to[x] = self.padded(tensors.get(name))
 
 
 cdef class Worker:
