@@ -1,8 +1,20 @@
 // The order in which the MH5 decoder finds the items, which items.hpp explains.
 #pragma once
+#include <type_traits>
+
 #include "items.hpp"
 
 namespace mh5 {
+
+// f of a number from 1 to TILE, as a constant; nothing for 0.
+template <int COUNT = TILE, class F> static inline void with_constant(int count, F f) {
+    if constexpr (COUNT > 0) {
+        if (count == COUNT)
+            f(std::integral_constant<int, COUNT>());
+        else
+            with_constant<COUNT - 1>(count, f);
+    }
+}
 
 // What depends on whether arcs are scored is left to a derived class, Rows:
 //     SHIFTED                            the last kind of rows of a Plane to which the shift of y is added
@@ -101,31 +113,13 @@ struct Search : Items {
     void combine_tile(int x, int end, int y, int R) {
         for (; x < end; x++) {
             watch.pass(BLOCK * (n + LANES));
-            switch (last - first + 1) {
-                case 1: rows()->template combine<1>(x, y, R); break;
-                case 2: rows()->template combine<2>(x, y, R); break;
-                case 3: rows()->template combine<3>(x, y, R); break;
-                case 4: rows()->template combine<4>(x, y, R); break;
-                case 5: rows()->template combine<5>(x, y, R); break;
-                case 6: rows()->template combine<6>(x, y, R); break;
-                case 7: rows()->template combine<7>(x, y, R); break;
-                case 8: rows()->template combine<8>(x, y, R); break;
-            }
+            with_constant(last - first + 1, [&](auto count) { rows()->template combine<count>(x, y, R); });
         }
     }
 
     void fill_tile(const Plane &plane, int x, int end, int y, int R) {
         watch.pass(TILE * 4 * (n + LANES));
-        switch (end - x) {
-            case 1: rows()->template fill_rows<1>(plane, x, y, R); break;
-            case 2: rows()->template fill_rows<2>(plane, x, y, R); break;
-            case 3: rows()->template fill_rows<3>(plane, x, y, R); break;
-            case 4: rows()->template fill_rows<4>(plane, x, y, R); break;
-            case 5: rows()->template fill_rows<5>(plane, x, y, R); break;
-            case 6: rows()->template fill_rows<6>(plane, x, y, R); break;
-            case 7: rows()->template fill_rows<7>(plane, x, y, R); break;
-            case 8: rows()->template fill_rows<8>(plane, x, y, R); break;
-        }
+        with_constant(end - x, [&](auto count) { rows()->template fill_rows<count>(plane, x, y, R); });
     }
 };
 
