@@ -133,7 +133,7 @@ def page(measured: Sequence[File], repeat: str) -> list[Part]:
         rows = [[file.name, *_cells(file)] for file in training]
         said = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
         parts += [Table(["training set", *header], rows, right=1), said % ", ".join(paper.coverage())]
-    parts += ["\n".join(agreement(measured)), OF_CLASSES]
+    parts += ["\n".join(agreement(measured)), *classes.without([(file.path.name, file.counts) for file in measured]), OF_CLASSES]
     if others:
         rows = [[file.name, file.split, *_cells(file)] for file in others]
         parts += ["## Development and test sets", Table(["treebank", "set", *header], rows, right=2)]

@@ -167,13 +167,14 @@ def table(rows: Sequence[Row]) -> str:
             shapes,
         ),
     ]
+    return "\n\n".join(parts + without(rows))
+
+
+def without(rows: Sequence[Row]) -> list[str]:
+    """A line that says which sentences are left out; none if none are."""
     left_out = ["%d of %s" % (row.left_out, name) for name, row in rows if row.left_out]
-    if left_out:
-        parts.append(
-            "Sentences left out, as arcs of more than %d words are entangled and nearest trees would take too long: %s"
-            % (LARGEST_CORE, ", ".join(left_out))
-        )
-    return "\n\n".join(parts)
+    said = "Sentences left out, as arcs of more than %d words are entangled and nearest trees would take too long: %s"
+    return [said % (LARGEST_CORE, ", ".join(left_out))] if left_out else []
 
 
 def plot(path: str, rows: Sequence[Row]) -> None:

@@ -59,6 +59,13 @@ def test_the_table_stands_beside_the_papers(folder, tmp_path, capsys):
         assert {row[column] for column in row if column.startswith("paper_")} == {""}
 
 
+def test_sentences_left_out_are_named(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage, "LARGEST_CORE", 2)
+    assert study("coverage", "--ud", str(folder), home=tmp_path) == 0
+    page = (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
+    assert "too long: 1 of eu-ud-train.conllu, 1 of hu-ud-train.conllu" in page
+
+
 def test_agreement_in_all_columns(folder, tmp_path, capsys):
     paper.coverage()["hu"]["edge_1ec"] = "100.00"
     assert study("coverage", "--ud", str(folder), home=tmp_path) == 0
