@@ -90,7 +90,8 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
     outputs.pop(None, None)
     keys: dict[str, Any]
     for path in read if outputs else ():
-        if not os.path.exists(path) or os.path.isdir(path):  # a file that a model may have counts even if there is none
+        # A file that a model may have counts even if there is none.
+        if path != "-" and (os.path.isdir(path) or not os.path.exists(path)):
             keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path)}
         else:
             keys = {path: identity(0 if path == "-" else path)}
