@@ -7,39 +7,21 @@ score 1 and all others 0. Under such scores there are many of them. mh4.trees.ne
 import numpy as np
 
 from mh4 import trees
-from mh4.decoders import Derivation, mh4
+from mh4.decoders.mh4 import first_found as first_mh4
 
 
 def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.ndarray:
     """A tree of the class that keeps as many arcs as possible, as `trees.nearest`, but the one that is found first.
 
-    For "projective", by Eisner's algorithm with the smallest split point, always with a single root; for "mh4", that of `of_chart`; for
-    other classes, that of `trees.nearest`.
+    For "projective", by Eisner's algorithm with the smallest split point, always with a single root; for "mh4", in the order of
+    mh4.decoders.mh4.first_found; for other classes, that of `trees.nearest`.
     """
     heads = np.asarray(heads)
     if name not in ("projective", "mh4") or trees.in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):
         return trees.nearest(heads, name, single_root=single_root)
     kept = np.zeros((len(heads), len(heads)), dtype=np.float32)
     kept[heads[1:], np.arange(1, len(heads))] = 1
-    return eisner(kept) if name == "projective" else of_chart(kept, single_root).heads
-
-
-def of_chart(arcs: np.ndarray, single_root: bool = False) -> Derivation:
-    """Of the best MH4 derivations under scores of arcs alone, the one that the authors' chart finds first.
-
-    arcs: (n+1, n+1), whole numbers and -inf. An item's candidates come in this order, and a later one replaces an earlier one only if
-    it is better:
-
-        [i,l]      Link [i,j,l] without j, j ascending: RA (i->j), LA (l->j);   [i,i+1] = 0
-        [i,j,l]    Link [i,q,j,l] without q, q ascending: RA' (i->q), LA' (j->q), LA2 (l->q)
-                   Combine [i,j] + [j,l]
-                   Link [i,j,k,l] without k, k ascending: RA2 (i->k), RA (j->k), LA (l->k)
-        [i,j,k,l]  Combine [i,j,k] + [k,l], Combine [i,j] + [j,k,l]
-
-    This is the order of the trace of `mh4.decode`. Raises what it raises.
-    """
-    zeros = np.zeros((7, len(arcs) + 1, len(arcs) + 1), dtype=np.float32)
-    return mh4.decode(zeros[0], zeros[1:], arcs=arcs, single_root=single_root)
+    return eisner(kept) if name == "projective" else first_mh4.decode(kept, single_root)[0]
 
 
 def eisner(arcs: np.ndarray) -> np.ndarray:

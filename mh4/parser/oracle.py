@@ -19,8 +19,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.decoders.shared import arguments
-from mh4.parser import first_found
 from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
 from mh4.trees import Heads
 
@@ -84,7 +84,7 @@ def late(heads: Heads) -> np.ndarray | None:
 
 
 def first_of_chart(heads: Heads) -> np.ndarray | None:
-    """The sequence of MH4 that `first_found.of_chart` finds, as `canonical` gives it.
+    """The sequence of MH4 that the chart of mh4.decoders.mh4.first_found finds first, as `canonical` gives it.
 
     None if the chart does not derive the tree.
     """
@@ -92,11 +92,9 @@ def first_of_chart(heads: Heads) -> np.ndarray | None:
     arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
     arcs[heads[1:], np.arange(1, len(heads))] = 0
     try:
-        transitions = first_found.of_chart(arcs).transitions
+        return rows(first_mh4.decode(arcs)[1])
     except ValueError:
         return None
-    assert transitions is not None  # as of all exact parsers of transitions
-    return rows(transitions[:, 0])
 
 
 def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ import mh4
 from mh4 import transitions, trees
 from mh4.data.conllu import Sentence
 from mh4.decoders.beam import joint
+from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.parser import config, first_found, oracle, systems
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
@@ -357,11 +358,21 @@ def test_the_first_of_the_best_derivations(seed):
     arcs = rng.integers(0, 2, size=(n + 1, n + 1)).astype(np.float32)
     single_root = bool(rng.random() < 0.5)
     score, made = first_by_definition(arcs, single_root)
-    found = first_found.of_chart(arcs, single_root)
-    assert found.heads.tolist() == [-1, *(made[m] for m in range(1, n + 1))]
-    assert arcs[found.heads[1:], np.arange(1, n + 1)].sum() == found.score == score
-    rows = oracle.rows(found.transitions[:, 0])
-    np.testing.assert_array_equal(transitions.run(rows[:, [0, 2, 3, 4]], n), found.heads)
+    heads, codes = first_mh4.decode(arcs, single_root)
+    assert heads.tolist() == [-1, *(made[m] for m in range(1, n + 1))]
+    assert arcs[heads[1:], np.arange(1, n + 1)].sum() == score
+    np.testing.assert_array_equal(transitions.run(oracle.rows(codes)[:, [0, 2, 3, 4]], n), heads)
+    zero = np.zeros((n + 2, n + 2), np.float32)
+    exact = mh4.decoders.mh4.decode(zero, np.zeros((6, n + 2, n + 2), np.float32), arcs=arcs, single_root=single_root)
+    assert exact.score == score
+
+
+def test_bad_scores_of_the_first_derivation():
+    with pytest.raises(ValueError, match="square"):
+        first_mh4.decode(np.zeros((2, 3), np.float32))
+    with pytest.raises(ValueError):
+        first_mh4.decode(np.full((3, 3), -np.inf, np.float32))
+    assert first_mh4.decode(np.zeros((1, 1), np.float32))[0].tolist() == [-1]
 
 
 @pytest.mark.parametrize("name", ["projective", "mh4", "1ec"])

@@ -67,9 +67,6 @@ cdef class FullChart(Search):
     by an arc from j, k or l to k and to j, are tabulated first (also for arcs from i, if their scores do not depend on i). That
     leaves a few additions and maxima for every i, j, k and l.
 
-    The trace takes the first of equally good ways to an item, in the order of step2, step3 and score4. Where sums are exact, as of whole
-    numbers, this determines the derivation; mh4/parser/first_found.py relies on it.
-
     Node 0 can only be the start of an item. The last transition of every derivation is RA, from 0, and no other transition leads to
     [0,n+1]. So a derivation with a single root is one that has no arc from 0 before that.
     """
@@ -249,7 +246,7 @@ cdef class FullChart(Search):
         """[i,j,k,l]"""
         cdef float left = self.t3[self.at(i, j) + k] + self.scores.of_shift(j, k) + self.row(self.t2, k)[l]
         cdef float right = self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.t3[self.at(j, k) + l]
-        splits_at_k[0] = left >= right
+        splits_at_k[0] = left > right
         return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
@@ -260,9 +257,9 @@ cdef class FullChart(Search):
         cdef float score
         for j in range(i + 1, l):
             score = self.t3[self.at(i, j) + l]
+            better(&best, score + self.scores.of_reduce(LA, -1, -1, i, j, l), LA, j, False)
             if from_i:
                 better(&best, score + self.scores.of_reduce(RA, -1, -1, i, j, l), RA, j, False)
-            better(&best, score + self.scores.of_reduce(LA, -1, -1, i, j, l), LA, j, False)
         return best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
@@ -271,19 +268,19 @@ cdef class FullChart(Search):
         cdef bint from_i = i > 0 or not self.single, splits_at_k
         cdef int k
         cdef float score
-        for k in range(i + 1, j):
-            score = self.score4(i, k, j, l, &splits_at_k)
-            if from_i:
-                better(&best, score + self.scores.of_reduce(RAp, -1, i, k, j, l), RAp, k, splits_at_k)
-            better(&best, score + self.scores.of_reduce(LAp, -1, i, k, j, l), LAp, k, splits_at_k)
-            better(&best, score + self.scores.of_reduce(LA2, -1, i, k, j, l), LA2, k, splits_at_k)
         better(&best, self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.row(self.t2, j)[l], SH, 0, False)
         for k in range(j + 1, l):
             score = self.score4(i, j, k, l, &splits_at_k)
-            if from_i:
-                better(&best, score + self.scores.of_reduce(RA2, -1, i, j, k, l), RA2, k, splits_at_k)
             better(&best, score + self.scores.of_reduce(RA, -1, i, j, k, l), RA, k, splits_at_k)
             better(&best, score + self.scores.of_reduce(LA, -1, i, j, k, l), LA, k, splits_at_k)
+            if from_i:
+                better(&best, score + self.scores.of_reduce(RA2, -1, i, j, k, l), RA2, k, splits_at_k)
+        for k in range(i + 1, j):
+            score = self.score4(i, k, j, l, &splits_at_k)
+            better(&best, score + self.scores.of_reduce(LAp, -1, i, k, j, l), LAp, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(LA2, -1, i, k, j, l), LA2, k, splits_at_k)
+            if from_i:
+                better(&best, score + self.scores.of_reduce(RAp, -1, i, k, j, l), RAp, k, splits_at_k)
         return best
 
     cdef int trace(self) except -1 nogil:
@@ -329,7 +326,6 @@ cdef class FullChart(Search):
                 else:
                     self.agenda.push_back(item(j, k, todo.l))
                     self.agenda.push_back(item(todo.i, 0, j))
-
 
 
 cdef inline void better(Step* best, float score, int code, int removed, bint splits_at_k) noexcept nogil:

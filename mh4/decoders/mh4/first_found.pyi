@@ -1,0 +1,3 @@
+import numpy as np
+
+def decode(arcs: np.ndarray, single_root: bool = ...) -> tuple[np.ndarray, np.ndarray]: ...
