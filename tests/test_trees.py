@@ -1,6 +1,7 @@
 """Crossings, classes and nearest trees, checked against their definitions."""
 
 import csv
+import hashlib
 import os
 from functools import cache
 from itertools import combinations
@@ -252,6 +253,28 @@ def test_nearest_of_random_trees(name, n, seed, single_root):
             assert not (brute.is_tree(restored) and brute.is_one_endpoint_crossing(restored))
     if trees.in_class(int32(tree), name):
         assert tuple(near.tolist()) == tree
+
+
+FOUND = {  # SHA-1 of the nearest trees of all of 4 and 5 words outside the class; where they must have a single root, of those that do
+    ("projective", False): "40d9db3b8cb6",
+    ("projective", True): "58f6fc1cb7f7",
+    ("mh4", False): "5171ac0d8710",
+    ("mh4", True): "34e247fc5546",
+    ("mh5", False): "294caac84af0",
+    ("mh5", True): "a9d79cfe34ee",
+    ("1ec", False): "2898571030f0",
+    ("1ec", True): "b620c9b6ba2e",
+}
+
+
+@pytest.mark.parametrize(("name", "single_root"), FOUND)
+def test_which_of_the_nearest_trees_is_found(name, single_root):
+    """Models learn these trees: if others were found, a seed would give another model than that of its record."""
+    found = hashlib.sha1()
+    for heads in map(int32, brute.all_trees(4) + brute.all_trees(5)):
+        if not trees.in_class(heads, name) and ((heads[1:] == 0).sum() == 1 or not single_root):
+            found.update(trees.nearest(heads, name, single_root=single_root)[1:].astype(np.int8).tobytes())
+    assert found.hexdigest()[:12] == FOUND[name, single_root]
 
 
 def test_nearest_of_a_tree_with_one_root():
