@@ -8,7 +8,6 @@ official scorer aligns them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,7 +124,7 @@ def pooled(runs: Sequence[Comparison]) -> Comparison:
 
     So a score is that of all runs together, and a bootstrap sample draws a sentence with its trees of every run.
     """
-    a, b = (_together([run.systems[which] for run in runs], partial(np.sum, axis=0)) for which in (0, 1))
+    a, b = (_together([run.systems[which] for run in runs], lambda arrays: np.sum(arrays, axis=0)) for which in (0, 1))
     return _comparison(runs[0].path, runs[0].words, a, b)
 
 
