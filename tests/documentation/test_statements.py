@@ -231,17 +231,17 @@ def test_ensembles_against_their_members(said):
 
 
 def test_greedy_parsers_with_the_authors_settings(said):
-    said("differences.md", "the greedy parsers are within 0.6 of the paper's dev UAS, in two or more runs each.")
+    said("differences.md", "the greedy parsers are within 0.6 of the paper's dev UAS, in three or more runs each.")
     found = from_the_paper(AUTHORS, "dev_uas", "greedy-mh3", "greedy-mh4")
     assert max(map(abs, found)) < 0.6 and len(found) >= 6
-    said("differences.md", "on all three treebanks tried, but only on Hungarian by more than a standard error.")
+    said("differences.md", "on all three treebanks tried, on Gothic and Hungarian by at least two standard errors.")
     said("differences.md", "With ours it does not hold on any of these.")
     uas, ours = scores("dev_uas", AUTHORS), scores("dev_uas", OURS)
     for treebank in ("got", "cu", "hu"):
         mh3, mh4 = (uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4"))
-        assert min(mh3.seeds, mh4.seeds) >= 2
+        assert min(mh3.seeds, mh4.seeds) >= 3
         points, error = mh3.ahead_of(mh4)
-        assert points > 0 and (points > error) == (treebank == "hu")
+        assert points > 0 and (points >= 2 * error) == (treebank != "cu")
         assert ours[treebank, "greedy-mh3"].ahead_of(ours[treebank, "greedy-mh4"])[0] < 0
 
 
@@ -252,16 +252,13 @@ def test_greedy_mh4_with_two_positions(said):
     )
     published = paper.features()
     assert [published["local", name] for name in ("s0 b0", "s1 s0 b0", "s2 s1 s0 b0")] == [49.83, 85.17, 85.27]
-    said("differences.md", "these are 42.5, 81.0 and 80.9 on Hungarian, and 52.3, 81.1 and 82.0 on Gothic;")
-    said("differences.md", "with ours, 68.0, 83.0 and 83.1, and 75.6, 83.5 and 83.3.")
-    systems = ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4")
-    found = [
-        round(scores("dev_uas", settings)[treebank, system].mean, 1)
-        for settings in (AUTHORS, OURS)
-        for treebank in ("hu", "got")
-        for system in systems
-    ]
-    assert found == [42.5, 81.0, 80.9, 52.3, 81.1, 82.0, 68.0, 83.0, 83.1, 75.6, 83.5, 83.3]
+    said("differences.md", "the first is 42.5 on Hungarian and 52.3 on Gothic, and the others are from 81 to 82;")
+    said("differences.md", "with ours, 68.0 and 75.6, and from 83 to 84.")
+    for settings, first, others in ((AUTHORS, (42.5, 52.3), (81, 82)), (OURS, (68.0, 75.6), (83, 84))):
+        uas = scores("dev_uas", settings)
+        assert tuple(round(uas[treebank, "greedy-mh4-two"].mean, 1) for treebank in ("hu", "got")) == first
+        found = {round(uas[treebank, name].mean) for treebank in ("hu", "got") for name in ("greedy-mh4-three", "greedy-mh4")}
+        assert sorted(found) == list(others)
     said(
         "differences.md",
         "takes 16.1 and 15.5 points from the first, the joint layer 0.5 and 1.4, and illegal rivals 1.1 and 2.7.",
