@@ -22,6 +22,9 @@ THEMES = ("light", "dark")
 WINDOWS = list(product((1400, 400), THEMES))
 CONTRAST = 3  # of text and lines in pictures with their background, at least
 
+# Whether a page is complete, and is not the one that leads to another.
+ARRIVED = "return document.readyState == 'complete' && !document.querySelector('meta[http-equiv=refresh]')"
+
 # The smallest contrast (WCAG 2.1) between the page and what its pictures are drawn with: text, lines and boxes.
 CONTRASTS = """
 const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -72,6 +75,7 @@ def visit(chromium, address):
     def visit(page, width=1400, theme="light"):
         shown(chromium, width, theme)
         chromium.get(address + page)
+        WebDriverWait(chromium, 120).until(lambda driver: driver.execute_script(ARRIVED))
         return chromium
 
     yield visit
