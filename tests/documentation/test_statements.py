@@ -235,14 +235,16 @@ def test_greedy_parsers_with_the_authors_settings(said):
     found = from_the_paper(AUTHORS, "dev_uas", "greedy-mh3", "greedy-mh4")
     assert max(map(abs, found)) < 0.6 and len(found) >= 6
     said("differences.md", "on all three treebanks tried, on Gothic and Hungarian by at least two standard errors.")
-    said("differences.md", "With ours it does not hold on any of these.")
+    said("differences.md", "With ours, greedy MH4 is ahead on Gothic and Old Church Slavonic, by at least two standard errors,")
+    said("differences.md", "and level on Hungarian.")
     uas, ours = scores("dev_uas", AUTHORS), scores("dev_uas", OURS)
     for treebank in ("got", "cu", "hu"):
         mh3, mh4 = (uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4"))
         assert min(mh3.seeds, mh4.seeds) >= 3
         points, error = mh3.ahead_of(mh4)
         assert points > 0 and (points >= 2 * error) == (treebank != "cu")
-        assert ours[treebank, "greedy-mh3"].ahead_of(ours[treebank, "greedy-mh4"])[0] < 0
+        points, error = ours[treebank, "greedy-mh4"].ahead_of(ours[treebank, "greedy-mh3"])
+        assert abs(points) < error if treebank == "hu" else points >= 2 * error
 
 
 def test_greedy_mh4_with_two_positions(said):
@@ -298,13 +300,14 @@ def test_what_the_paper_says_of_scores(said):
     assert (round(min(points), 1), round(max(points), 1)) == (0.6, 0.8)
     said(
         "differences.md",
-        "| in its own Table 4 on eight of ten treebanks; with our settings on three of six: [see above](#greedy-parsers)",
+        "| in its own Table 4 on eight of ten treebanks; with our settings on none of six by two standard errors: [see above]",
     )
     languages = ("eu", "ur", "got", "hu", "cu", "da", "el", "hi", "de", "ro")
     table_4 = [[paper.dev_uas(lang, "UD 2.0", system)[0] for system in ("greedy-mh4", "greedy-mh3")] for lang in languages]
     assert sum(greedy_mh4 < greedy_mh3 for greedy_mh4, greedy_mh3 in table_4) == 8
-    greedy = ahead("dev_uas", "greedy-mh4", "greedy-mh3", ["got", "hu", "cu", "el", "vi", "id"])
-    assert sum(points < 0 for points in greedy) == 3
+    for treebank in ("got", "hu", "cu", "el", "vi", "id"):
+        points, error = found["dev_uas"][treebank, "greedy-mh3"].ahead_of(found["dev_uas"][treebank, "greedy-mh4"])
+        assert points < 2 * error
     said(
         "differences.md",
         "| so they do on Vietnamese and Indonesian, in test LAS, by 0.4 to 0.9, except for MH3 on Vietnamese: 0.1 |",
