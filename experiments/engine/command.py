@@ -56,7 +56,7 @@ class Study(Command):
 
     def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_usage(context, formatter)
-        options = (each for each in self.params if isinstance(each, click.Option) and not each.hidden)
+        options = (each for each in self.params if isinstance(each, click.Option))
         shown = {each.opts[0][2:].upper(): each.help or "" for each in options}
         width = max([7, *map(len, shown)])
         for name, meaning in shown.items():

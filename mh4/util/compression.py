@@ -145,9 +145,8 @@ def _explained(path: str) -> Iterator[None]:
     except EOFError:
         raise InputError("%s: cannot be read: the archive ends early, so a part of it is lost" % path) from None
     except Exception as error:
-        if isinstance(error, OSError) and (
-            error.errno or not is_compressed(path)
-        ):  # gzip and bz2 raise an OSError without a number
+        # gzip and bz2 raise an OSError without a number.
+        if isinstance(error, OSError) and (error.errno or not is_compressed(path)):
             raise unreadable(path, error) from None
         of_zstd = type(error).__name__ == "ZstdError"  # of a package that may not be there
         if not (of_zstd or isinstance(error, (zlib.error, lzma.LZMAError, OSError))):

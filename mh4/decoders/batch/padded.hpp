@@ -71,10 +71,7 @@ template <class To> class Corner {
         return of.wide ? of_type<double, true>(of, sentence, n) : of_type<float, true>(of, sentence, n);
     }
 
-    void release() {
-        if (copy.capacity() * sizeof(To) > KEEP)
-            std::vector<To>().swap(copy);
-    }
+    void release() { ::release(copy, KEEP); }
 };
 
 enum { TENSORS = 4 };  // at most, of a decoder

@@ -112,8 +112,7 @@ template <class Forest> class MH4Items {
     size_t bytes_needed() const { return memory.bytes() + triples.size() * sizeof(Triple); }
     void release(size_t kept) {
         memory.release(kept);
-        if (triples.capacity() * sizeof(Triple) > kept)
-            std::vector<Triple>().swap(triples);
+        ::release(triples, kept);
     }
 };
 

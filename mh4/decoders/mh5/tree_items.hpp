@@ -183,8 +183,7 @@ template <class Forest> class MH5Items {
     size_t bytes_needed() const { return memory.bytes() + items.size() * sizeof(Inside); }
     void release(size_t kept) {
         memory.release(kept);
-        if (items.capacity() * sizeof(Inside) > kept)
-            std::vector<Inside>().swap(items);
+        ::release(items, kept);
     }
 };
 

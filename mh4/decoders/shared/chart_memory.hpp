@@ -41,6 +41,12 @@ template <class Value> static inline void make_room(std::vector<Value> &values, 
     values.reserve(capacity);
 }
 
+// Free the memory of a vector, and what is in it, if it is more than a number of bytes.
+template <class Value> static inline void release(std::vector<Value> &values, size_t kept) {
+    if (values.capacity() * sizeof(Value) > kept)
+        std::vector<Value>().swap(values);
+}
+
 // The arrays of a chart are laid out twice: once to find out how much memory they need, and again when it has been allocated.
 //
 //     memory.start();

@@ -79,10 +79,7 @@ class BestForest {
     }
 
     size_t bytes_needed() const { return ways.size() * sizeof(Way); }
-    void release(size_t kept) {
-        if (ways.capacity() * sizeof(Way) > kept)
-            std::vector<Way>().swap(ways);
-    }
+    void release(size_t kept) { ::release(ways, kept); }
 };
 
 // The search of any algorithm.
