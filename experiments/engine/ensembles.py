@@ -13,9 +13,10 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine import predictions
+from experiments.engine.models import finished_runs, lacking, untrained
 from experiments.engine.provenance import commit, shown, without_machine
 from experiments.engine.records import TREES, Records, load_any, record_path
-from experiments.engine.run import Run, alone, finished_runs, lacking, untrained
+from experiments.engine.run import Run, alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
@@ -38,12 +39,13 @@ def name_of(systems: Sequence[str]) -> str:
     return NAME if set(systems) == set(MEMBERS) else "-".join([NAME, *sorted(systems, key=paper.place)])
 
 
-def members(folder: Path, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:
-    """The finished models in `folder` by seed, those with the highest dev UAS first.
+def members(bench: Bench, bank: Treebank, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:
+    """The finished models of a treebank by seed, those with the highest dev UAS first.
 
     seeds: of the models; if empty, all for which every system has one. Raises InputError if a system has no finished model.
     """
-    runs = {system: {run.seed: run for run in finished_runs(folder, system)} for system in systems}
+    folder = bench.models(bank.name)
+    runs = {system: {run.seed: run for run in finished_runs(bench, bank, system)} for system in systems}
     for system, mine in runs.items():
         missing = lacking(system, seeds, mine)
         if missing:

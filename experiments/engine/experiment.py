@@ -16,7 +16,7 @@ from experiments.engine import predictions
 from experiments.engine.local_runs import train_all
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES, TREES_BLOB, Records, load
+from experiments.engine.records import TREES, TREES_BLOB, Records, has_settings, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -67,7 +67,7 @@ class Experiment:
         """True if the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
         origin = run.origin()
         here = run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
-        return here and self.records.has_settings(run)
+        return here and has_settings(run, self.bank)
 
     def started(self, run: Run) -> None:
         """Records the inputs of a run, and each commit and machine that contributes to it."""

@@ -53,10 +53,6 @@ class Records:
         record = _read(path) if path.exists() else None
         return record if record and not self._is_of_other_data(record) and made_with(record, self.bank) else None
 
-    def has_settings(self, run: Run) -> bool:
-        """True if the model of a finished run has these settings."""
-        return made_with({**(run.summary() or {}), **_settings(run), "system": run.system}, self.bank)
-
     def check_settings(self, systems: Collection[str]) -> None:
         """Raises InputError if a run of one of these systems, with any seed, is recorded with other settings than those to train with."""
         self.forget_others()
@@ -145,6 +141,11 @@ def _settings(run: Run) -> dict:
     """The settings of the model, as an entry of its record."""
     path = run.folder / "config.toml"
     return {"settings": config.tables(path.read_text(encoding="utf-8"), str(path))} if path.exists() else {}
+
+
+def has_settings(run: Run, bank: Treebank) -> bool:
+    """Whether the model of a finished run has the settings of `bank`."""
+    return made_with({**(run.summary() or {}), **_settings(run), "system": run.system}, bank)
 
 
 def made_with(record: Mapping[str, Any], bank: Treebank) -> bool:

@@ -7,14 +7,12 @@ the only sources of its state. Its output goes to ``train.log``; ``origin.json``
 import fcntl
 import json
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
 
-from experiments.engine.provenance import shown
 from mh4.errors import InputError
 from mh4.parser.config import LOSSES
 from mh4.util.files import make_folder, write_text
@@ -113,14 +111,6 @@ def system_and_loss(name: str) -> tuple[str, str]:
     return (name[: -len(LIKELIHOOD)], likelihood) if name.endswith(LIKELIHOOD) else (name, hinge)
 
 
-def finished_runs(folder: Path, system: str) -> list[Run]:
-    """The finished runs of a system whose models are in `folder`, by seed."""
-    found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
-    seeds = sorted(int(name.group(1)) for name in found if name)
-    runs = [Run.at(folder, system, seed) for seed in seeds]
-    return [run for run in runs if run.summary()]
-
-
 def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
     """The systems that SYSTEMS asks for, by default those of `default`. Raises InputError if one is not of those `known`."""
     wanted = tuple(dict.fromkeys(systems.split())) or tuple(default)
@@ -128,37 +118,6 @@ def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]
         if system not in known:
             raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
     return wanted
-
-
-def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
-    """The finished runs in `folder` that SYSTEMS (as in `requested_systems`) and SEEDS (by default all) ask for.
-
-    Raises InputError if a requested system has none, or if one lacks a requested seed.
-    """
-    wanted, asked, models = requested_systems(systems, known, default), list(map(int, seeds.split())), []
-    for system in wanted:
-        mine = {run.seed: run for run in finished_runs(folder, system)}
-        missing = lacking(system, asked, mine)
-        if missing and (mine or systems):
-            raise untrained(missing, folder)
-        models += [run for run in mine.values() if not asked or run.seed in asked]
-    if not models:
-        raise untrained(" or ".join(wanted), folder)
-    return models
-
-
-def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
-    """What is missing of a system that has runs with the seeds `there`: "mst with seed 2, 3", of those asked for; "mst" without any.
-
-    seeds: those asked for, or none if any will do. Empty if nothing is missing.
-    """
-    missing = [str(seed) for seed in seeds if seed not in there]
-    return "%s with seed %s" % (system, ", ".join(missing)) if missing else "" if there else system
-
-
-def untrained(what: str, folder: Path) -> InputError:
-    """The error for a model that is not in `folder`."""
-    return InputError("no trained model of %s in %s: train one first, with make reproduce" % (what, shown(folder)))
 
 
 def environment(lang: str) -> dict[str, str]:

@@ -47,9 +47,8 @@ def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: st
             if not parsed:  # why has been said; without a record, the next attempt parses again
                 experiment.records.path(run, RECORD).unlink(missing_ok=True)
         return failures(experiment.runs, bench.console) or int(not parsed)
-    models = bench.models(bank.name)
-    with _alone(Run.at(models, ensembles.NAME, number)):
-        members = ensembles.members(models, asked.systems, [number])[number]
+    with _alone(Run.at(bench.models(bank.name), ensembles.NAME, number)):
+        members = ensembles.members(bench, bank, asked.systems, [number])[number]
         ensembles.Combiner(bank, bench).record(experiment.records, number, members, experiment.command)
     return 0
 

@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.engine.ensembles import MEMBERS, NAME
+from experiments.engine.models import finished_runs
 from experiments.engine.provenance import EXPERIMENTS, shown
 from experiments.engine.records import RECORD, Records
-from experiments.engine.run import Run, finished_runs, read_json
+from experiments.engine.run import Run, read_json
 from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
 from mh4.errors import InputError
 from mh4.util.files import lock, make_folder, write_text
 from mh4.util.processes import with_parent
@@ -47,12 +49,13 @@ class Grid:
     home: Path
 
     def __post_init__(self) -> None:
-        self.records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
+        bench = Bench(self.home)
+        self.records, models = Records(bench.results, self.bank), bench.models(self.bank.name)
         self.runs = [Run.at(models, system, seed) for seed in self.seeds for system in self.systems]
         self.not_combined: list[int] = []
         if set(MEMBERS) <= set(self.systems):
             # An ensemble needs models: those that are here, and those that are to be trained.
-            there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(models, system)}
+            there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(bench, self.bank, system)}
             there |= {(run.system, run.seed) for run in self.unfinished()}
             for seed in self.seeds:
                 run = Run.at(models, NAME, seed)

@@ -14,8 +14,9 @@ import numpy as np
 
 from experiments.engine import options
 from experiments.engine.command import Study
+from experiments.engine.models import requested_models
 from experiments.engine.provenance import report_written
-from experiments.engine.run import Run, requested_models
+from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -93,7 +94,7 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
     bank = located(asked.lang, asked.ud)
-    models = requested_models(bench.models(bank.name), systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
+    models = requested_models(bench, bank, systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     measured = []
     for model in models:

@@ -15,11 +15,11 @@ import click
 
 from experiments.engine import options
 from experiments.engine.command import Study
+from experiments.engine.models import lacking
 from experiments.engine.predictions import of_record, restored
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import load
-from experiments.engine.run import lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections

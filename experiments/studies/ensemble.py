@@ -17,8 +17,9 @@ from experiments import paper
 from experiments.engine import options, records
 from experiments.engine.command import Study
 from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
+from experiments.engine.models import lacking
 from experiments.engine.provenance import report_written
-from experiments.engine.run import Run, lacking, requested_systems
+from experiments.engine.run import Run, requested_systems
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench
@@ -64,7 +65,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
     bank = asked.treebank()
     of_seeds = asked.seeds if seeds else ()
-    by_seed = members(bench.models(bank.name), wanted, of_seeds)
+    by_seed = members(bench, bank, wanted, of_seeds)
     combiner, repeat = Combiner(bank, bench), options.repeat()
     kept = records.Records(bench.results, bank)
     rows = [_member(bank.name, run.system, list(by_seed), bench) for run in next(iter(by_seed.values()))]

@@ -78,7 +78,7 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     ensembles = {}
     for loss in LOSSES if len(wanted) > 1 else ():
         named = [system for system in asked.systems if system_and_loss(system)[1] == loss]
-        by_seed = members(bench.models(bank.name), named, asked.seeds)
+        by_seed = members(bench, bank, named, asked.seeds)
         ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, bench.console)
     found = rows(experiment.recorded(), measured)
     title = bank.title + ": training on likelihood and with the hinge"

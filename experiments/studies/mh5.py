@@ -15,10 +15,10 @@ import numpy as np
 
 from experiments.engine import options, predictions
 from experiments.engine.command import Study
+from experiments.engine.models import finished_runs, lacking
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
 from experiments.engine.records import load
-from experiments.engine.run import finished_runs, lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -134,7 +134,7 @@ def _row(found: OfTreebank, records: Sequence[Record], predicted: Sequence[Trees
 
 def _speed(bank: Treebank, system: str, seeds: Sequence[int], gold: Sequence[conllu.Sentence], bench: Bench) -> float | None:
     """The words per second of parsing the development set on one core, with the model of the first of these seeds; None without one."""
-    runs = [run for run in finished_runs(bench.models(bank.name), system) if run.seed in seeds]
+    runs = [run for run in finished_runs(bench, bank, system) if run.seed in seeds]
     if not runs:
         return None
     from mh4.parser.parsing import Parser

@@ -16,8 +16,9 @@ import numpy as np
 
 from experiments.engine import options
 from experiments.engine.command import Study
+from experiments.engine.models import requested_models
 from experiments.engine.provenance import report_written
-from experiments.engine.run import Run, requested_models
+from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -107,7 +108,7 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
     bank = located(asked.lang, asked.ud)
-    models = requested_models(bench.models(bank.name), systems, seeds, searched(), DEFAULT_SYSTEMS)
+    models = requested_models(bench, bank, systems, seeds, searched(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     measured: Measured = {}
     for model in models:

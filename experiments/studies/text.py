@@ -19,7 +19,8 @@ import click
 
 from experiments.engine import options
 from experiments.engine.command import Study
-from experiments.engine.run import Run, read_json, requested_models
+from experiments.engine.models import requested_models
+from experiments.engine.run import Run, read_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -101,7 +102,7 @@ def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: st
     bank = asked.treebank()
     if bank.test is None:
         raise InputError("no test set with the segmentation of the shared task: name its folder, CONLL17=folder")
-    models = requested_models(bench.models(bank.name), systems, seeds, list(SYSTEMS), DEFAULT_SYSTEMS)
+    models = requested_models(bench, bank, systems, seeds, list(SYSTEMS), DEFAULT_SYSTEMS)
     segmenter = trained_segmenter(bank, bench)
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(bank, models, str(segmenter), Path(folder)))

@@ -136,7 +136,7 @@ class Training:
     upos_weight: FromZero = 0.2  # of the loss of UPOS, beside that of trees
     xpos_weight: FromZero = 0.2  # of the loss of XPOS
     feats_weight: FromZero = 0.2  # of the loss of FEATS
-    label_weight: FromZero = 1.0  # of the loss of labels
+    label_weight: Positive = 1.0  # of the loss of labels
     learning_rate: Positive = 0.002  # of Adam
     clip: Positive = 5.0  # the largest norm of the gradient; a larger one is scaled down
     sparse_updates: bool = True  # an update changes only the embeddings that the minibatch uses

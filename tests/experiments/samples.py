@@ -25,6 +25,14 @@ def study(*arguments, **bench):
     return ended.value.code or 0
 
 
+def toy_settings(patch, settings, folder):
+    """Makes a Config that of the parsers of the toy treebank, in a file in `folder`; patch: pytest's."""
+    from experiments.engine import treebank
+
+    (folder / "toy.toml").write_text(settings.to_toml())
+    patch.setattr(treebank, "TOY_SETTINGS", folder / "toy.toml")
+
+
 def usage(name):
     """The usage of a study, as its file begins."""
     begin = (ROOT / "experiments" / "studies" / (name + ".py")).read_text(encoding="utf-8").partition("``: ")[0]

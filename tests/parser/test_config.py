@@ -53,6 +53,7 @@ def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
         ("__class__.encoder=1", "no section '__class__'"),
         ("scorer.single_root=[true]", "expected true or false"),
         ("dropout.char=-1", "expected a number from 0 to 1e+30"),
+        ("training.label_weight=0", "expected a number from 1e-30 to 1e+30"),  # labels are always predicted
     ],
 )
 def test_what_is_no_setting_is_refused(assignment, message):

@@ -111,7 +111,7 @@ GREEDY = [name for name, system in SYSTEMS.items() if isinstance(system, GreedyS
 
 def tree_losses(system, sample, folder, *settings):
     """The loss of the sample without tags and labels, and for each sentence its tree and the arrays the decoder sees."""
-    weights = ["training.%s_weight=0" % name for name in ("upos", "xpos", "feats", "label")]
+    weights = ["training.label_weight=1e-30", *("training.%s_weight=0" % name for name in ("upos", "xpos", "feats"))]
     learner = trainer(system, sample, folder, "training.loss_scale=1", *weights, *settings)
     total = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees).value()
     scores = learner.model.build(learner.train)

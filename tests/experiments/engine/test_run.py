@@ -4,12 +4,9 @@ import json
 import multiprocessing
 import time
 
-import pytest
-
 from experiments.engine.progress import failures
-from experiments.engine.run import FAILED, Run, alone, finished_runs, requested_models
+from experiments.engine.run import FAILED, Run, alone
 from experiments.engine.workplace import Bench
-from mh4.errors import InputError
 
 
 def line(evaluation):
@@ -54,29 +51,6 @@ def test_one_process_at_a_time_has_a_lock(tmp_path):
     for process in processes[1:]:
         process.join(60)
     assert shared.read_text() == "60"
-
-
-def test_folders_that_are_no_seeds(tmp_path):
-    for name in ("seed2", "seed1", "seed²", "seed", "seed-1", "seed" + "9" * 200):
-        folder = tmp_path / "mst" / name
-        folder.mkdir(parents=True)
-        (folder / "summary.json").write_text(json.dumps({"finished": True}))
-    assert [run.seed for run in finished_runs(tmp_path, "mst")] == [1, 2]
-
-
-def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
-    """One of the default systems may have no model at all."""
-    systems = ("mst", "mh3", "1ec")
-    for name in ("mst/seed1", "mst/seed2", "mh3/seed1"):
-        folder = tmp_path / name
-        folder.mkdir(parents=True)
-        (folder / "summary.json").write_text(json.dumps({"finished": True}))
-    for asked, seeds, found in (("", "", "mst 1, mst 2, mh3 1"), ("", "1", "mst 1, mh3 1"), ("mst", "2 1", "mst 1, mst 2")):
-        runs = requested_models(tmp_path, asked, seeds, systems, systems)
-        assert ", ".join("%s %d" % (run.system, run.seed) for run in runs) == found
-    for asked, seeds, missing in (("", "1 2", "mh3 with seed 2"), ("mst", "3 1 4", "mst with seed 3, 4"), ("1ec", "", "1ec")):
-        with pytest.raises(InputError, match="^no trained model of %s in " % missing):
-            requested_models(tmp_path, asked, seeds, systems, systems)
 
 
 def test_paths_with_brackets_are_shown_as_they_are(tmp_path, capsys):

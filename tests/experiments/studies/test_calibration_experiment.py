@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import toy
-from samples import study
+from samples import study, toy_settings
 
 import mh4
 from mh4.analysis.evaluation import attachment_scores
@@ -26,10 +26,12 @@ def home(tmp_path_factory):
     """An mh4-hybrid and an mst, barely trained."""
     home, paths = tmp_path_factory.mktemp("home"), treebanks.locate("toy")
     short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
-    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
-    for system in ("mh4-hybrid", "mst"):
-        Trainer(system, short, train, dev, str(home / "runs" / "toy" / system / "seed1"), 1).run()
-    return home
+    with pytest.MonkeyPatch.context() as patch:
+        toy_settings(patch, short, home)
+        train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+        for system in ("mh4-hybrid", "mst"):
+            Trainer(system, short, train, dev, str(home / "runs" / "toy" / system / "seed1"), 1).run()
+        yield home
 
 
 @pytest.mark.slow

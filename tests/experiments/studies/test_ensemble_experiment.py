@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import toy
-from samples import record, study, usage
+from samples import record, study, toy_settings, usage
 
 import mh4
 from experiments.engine import ensembles, predictions, records, ways_of_voting
@@ -43,16 +43,18 @@ def home(tmp_path_factory, paths):
     """Two seeds of two systems, barely trained, with their records."""
     home = tmp_path_factory.mktemp("home")
     short = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=60"])
-    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
-    blobs = {split: git_blob_id(paths[split]) for split in ("train", "dev")}
-    for system in SYSTEMS:
-        for seed in (1, 2):
-            folder = home / "runs" / "toy" / system / ("seed%d" % seed)
-            summary = Trainer(system, short, train, dev, str(folder), seed).run()
-            data = {"lang": "toy", "release": "toy treebank", "train": blobs["train"]}
-            data["dev"] = {"path": paths["dev"].name, "git_blob": blobs["dev"]}
-            record(home / "results", "toy", system, seed, summary["dev_uas"], test_las=50.0 + seed, **data)
-    return home
+    with pytest.MonkeyPatch.context() as patch:
+        toy_settings(patch, short, home)
+        train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+        blobs = {split: git_blob_id(paths[split]) for split in ("train", "dev")}
+        for system in SYSTEMS:
+            for seed in (1, 2):
+                folder = home / "runs" / "toy" / system / ("seed%d" % seed)
+                summary = Trainer(system, short, train, dev, str(folder), seed).run()
+                data = {"lang": "toy", "release": "toy treebank", "train": blobs["train"]}
+                data["dev"] = {"path": paths["dev"].name, "git_blob": blobs["dev"]}
+                record(home / "results", "toy", system, seed, summary["dev_uas"], test_las=50.0 + seed, **data)
+        yield home
 
 
 @pytest.mark.slow

@@ -4,10 +4,9 @@ import csv
 
 import pytest
 import toy
-from samples import study
+from samples import study, toy_settings
 
 import mh4
-from experiments.engine import treebank
 from experiments.engine.run import Run
 from experiments.studies.calibration import measure
 from mh4.analysis.evaluation import attachment_scores
@@ -18,8 +17,7 @@ from mh4.parser import config
 @pytest.mark.slow
 def test_both_losses(tmp_path, monkeypatch):
     short = config.with_settings(toy.SMALL, ["training.max_updates=30", "training.evaluate_updates=15", "encoder.units=32"])
-    (tmp_path / "toy.toml").write_text(short.to_toml())
-    monkeypatch.setattr(treebank, "TOY_SETTINGS", tmp_path / "toy.toml")
+    toy_settings(monkeypatch, short, tmp_path)
     home = tmp_path / "home"
     arguments = ["--lang", "toy", "--systems", "mh3 mst", "--seeds", "1", "--jobs", "1"]
     assert study("likelihood", *arguments, home=home) == 0

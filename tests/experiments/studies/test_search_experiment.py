@@ -4,7 +4,7 @@ import csv
 
 import pytest
 import toy
-from samples import study, usage
+from samples import study, toy_settings, usage
 
 from mh4.data import conllu, treebanks
 from mh4.parser import config
@@ -23,12 +23,14 @@ def home(tmp_path_factory):
     """Two seeds of mh4-hybrid, barely trained, and an unfinished one."""
     home, paths = tmp_path_factory.mktemp("home"), treebanks.locate("toy")
     short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
-    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
-    for seed in (1, 2):
-        folder = home / "runs" / "toy" / "mh4-hybrid" / ("seed%d" % seed)
-        Trainer("mh4-hybrid", short, train, dev, str(folder), seed).run()
-    (folder.parent / "seed3").mkdir()
-    return home
+    with pytest.MonkeyPatch.context() as patch:
+        toy_settings(patch, short, home)
+        train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+        for seed in (1, 2):
+            folder = home / "runs" / "toy" / "mh4-hybrid" / ("seed%d" % seed)
+            Trainer("mh4-hybrid", short, train, dev, str(folder), seed).run()
+        (folder.parent / "seed3").mkdir()
+        yield home
 
 
 @pytest.mark.slow

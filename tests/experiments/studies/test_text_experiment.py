@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import toy
-from samples import study
+from samples import study, toy_settings
 
 import mh4
 from experiments.engine.treebank import located
@@ -65,6 +65,7 @@ def test_the_table_and_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(segmenter, "train", partial(segmenter.train, epochs=1))
     paths = treebanks.locate("toy")
     short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
+    toy_settings(monkeypatch, short, tmp_path)
     train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
     folder = str(tmp_path / "runs" / "toy" / "mh4-hybrid" / "seed1")
     Trainer("mh4-hybrid", short, train, dev, folder, 1).run()

@@ -1,0 +1,56 @@
+"""Finding finished models, for the studies that take them rather than train: those with the settings that would be trained with today."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from experiments.engine.provenance import shown
+from experiments.engine.records import has_settings
+from experiments.engine.run import Run, requested_systems
+from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
+from mh4.errors import InputError
+
+
+def finished_runs(bench: Bench, bank: Treebank, system: str) -> list[Run]:
+    """The finished runs of a system whose models have the treebank's settings, by seed."""
+    folder = bench.models(bank.name)
+    found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
+    seeds = sorted(int(name.group(1)) for name in found if name)
+    runs = [Run.at(folder, system, seed) for seed in seeds]
+    return [run for run in runs if run.summary() and has_settings(run, bank)]
+
+
+def requested_models(
+    bench: Bench, bank: Treebank, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]
+) -> list[Run]:
+    """The finished runs that SYSTEMS (as in `requested_systems`) and SEEDS (by default all) ask for.
+
+    Raises InputError if a requested system has none, or if one lacks a requested seed.
+    """
+    wanted, asked, models = requested_systems(systems, known, default), list(map(int, seeds.split())), []
+    folder = bench.models(bank.name)
+    for system in wanted:
+        mine = {run.seed: run for run in finished_runs(bench, bank, system)}
+        missing = lacking(system, asked, mine)
+        if missing and (mine or systems):
+            raise untrained(missing, folder)
+        models += [run for run in mine.values() if not asked or run.seed in asked]
+    if not models:
+        raise untrained(" or ".join(wanted), folder)
+    return models
+
+
+def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
+    """What is missing of a system that has runs with the seeds `there`: "mst with seed 2, 3", of those asked for; "mst" without any.
+
+    seeds: those asked for, or none if any will do. Empty if nothing is missing.
+    """
+    missing = [str(seed) for seed in seeds if seed not in there]
+    return "%s with seed %s" % (system, ", ".join(missing)) if missing else "" if there else system
+
+
+def untrained(what: str, folder: Path) -> InputError:
+    """The error for a model that is not in `folder`."""
+    said = "no trained model of %s in %s with today's settings: train one first, with make reproduce"
+    return InputError(said % (what, shown(folder)))

@@ -1,0 +1,47 @@
+"""The finished models that studies take."""
+
+import json
+
+import pytest
+
+from experiments.engine.models import finished_runs, requested_models
+from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
+from mh4.errors import InputError
+
+BANK = Treebank("toy", "toy", "toy treebank", {}, {})
+
+
+def test_folders_that_are_no_seeds(tmp_path):
+    for name in ("seed2", "seed1", "seed²", "seed", "seed-1", "seed" + "9" * 200):
+        folder = tmp_path / "runs/toy/mst" / name
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps({"finished": True}))
+    assert [run.seed for run in finished_runs(Bench(tmp_path), BANK, "mst")] == [1, 2]
+
+
+def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
+    """One of the default systems may have no model at all."""
+    systems = ("mst", "mh3", "1ec")
+    for name in ("mst/seed1", "mst/seed2", "mh3/seed1"):
+        folder = tmp_path / "runs/toy" / name
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps({"finished": True}))
+    for asked, seeds, found in (("", "", "mst 1, mst 2, mh3 1"), ("", "1", "mst 1, mh3 1"), ("mst", "2 1", "mst 1, mst 2")):
+        runs = requested_models(Bench(tmp_path), BANK, asked, seeds, systems, systems)
+        assert ", ".join("%s %d" % (run.system, run.seed) for run in runs) == found
+    for asked, seeds, missing in (("", "1 2", "mh3 with seed 2"), ("mst", "3 1 4", "mst with seed 3, 4"), ("1ec", "", "1ec")):
+        with pytest.raises(InputError, match="^no trained model of %s in " % missing):
+            requested_models(Bench(tmp_path), BANK, asked, seeds, systems, systems)
+
+
+def test_models_of_other_settings_are_not_taken(tmp_path):
+    """As after a default has changed: what is measured with them would be called that of today's."""
+    for seed, patience in ((1, BANK.config("mst").training.patience), (2, 1)):
+        folder = tmp_path / "runs/toy/mst" / ("seed%d" % seed)
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps({"finished": True, "updates": 9}))
+        (folder / "config.toml").write_text("[training]\npatience = %d\n" % patience)
+    assert [run.seed for run in requested_models(Bench(tmp_path), BANK, "", "", ["mst"], ["mst"])] == [1]
+    with pytest.raises(InputError, match="^no trained model of mst with seed 2 in .* with today's settings: train one first"):
+        requested_models(Bench(tmp_path), BANK, "mst", "1 2", ["mst"], ["mst"])
