@@ -29,13 +29,14 @@ class Experiment:
     """The runs and their state.
 
     command: the command that repeats them, for the record. trees: whether finished models parse dev and test, for the record.
+    unparsed: the runs of which that failed.
     """
 
     def __init__(
         self, bank: Treebank, systems: Sequence[str], seeds: Sequence[int], command: str, bench: Bench, trees: bool = True
     ) -> None:
         self.bank, self.command, self.bench, self.trees = bank, command, bench, trees
-        self.records = Records(bench.results, bank)
+        self.records, self.unparsed = Records(bench.results, bank), list[Run]()
         self.runs = [self._run(system, seed) for seed in seeds for system in systems]
 
     def _run(self, system: str, seed: int) -> Run:
@@ -109,6 +110,7 @@ class Experiment:
             predictions.keep(trees, files, parsed)
         except InputError as error:  # training is done, and other runs continue
             print("%s: %s" % (run.name, error), file=sys.stderr)
+            self.unparsed.append(run)
             trees.unlink(missing_ok=True)  # they may be another model's
             done.unlink(missing_ok=True)  # of trees that are no longer there
             return

@@ -47,4 +47,4 @@ def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll1
         if tested:
             pages = document.paths(results, bank.name + "-test")
             writer.show(bench.console, table5_6.table(tested), table5_6.note(tested), pages)
-    return failures(experiment.runs, bench.console)
+    return failures(experiment.runs, bench.console) or int(bool(experiment.unparsed))

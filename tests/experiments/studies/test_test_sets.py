@@ -208,7 +208,7 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, c
     results = tmp_path / "home" / "results" / "toy"
     results.mkdir(parents=True)
     (results / "mst-seed1.trees.gz").write_bytes(b"trees of another model")
-    assert run(*toy("--seeds", "1")) == 0
+    assert run(*toy("--seeds", "1")) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mst seed 1: ") and line.endswith(
         "mst/seed1 cannot parse toy-ud-dev.conllu: mh4: weights.npz is damaged"
@@ -226,7 +226,7 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, c
 
     (stand_in / "mute").write_text("mst-1")  # and then no longer
     (results / "mst-seed1.trees.gz").unlink()
-    assert run(*toy("--seeds", "1")) == 0
+    assert run(*toy("--seeds", "1")) == 1
     assert not {"trees_git_blob", "test_las"} & set(kept(tmp_path, "toy/mst-seed1"))
 
 
