@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # it needs Dask
     from mh4.corpus.workers import Workers
 
 TRIES = 3
-PATIENCE = 60  # seconds to wait for a worker when others have been refused
+PATIENCE = 60  # seconds to wait for a worker when others, or their jobs, have been refused
 
 
 class Task(NamedTuple):
@@ -72,10 +72,10 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: 
                 workers = pool.count()
                 for refused in pool.refused():
                     display.say(refused)
-                if workers or not refused:
+                if workers or not refused or pool.expected():
                     patience = time.monotonic() + PATIENCE
                 elif time.monotonic() > patience:
-                    raise InputError("no workers but such as are refused; of the last, %s" % refused)
+                    raise InputError("there are no workers: " + refused)
                 while len(running) < workers:
                     task = again.popleft() if again else next(tasks, None)
                     if task is None:

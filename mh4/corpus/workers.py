@@ -5,19 +5,19 @@ shard at a time, as neither DyNet nor its callers run on several threads; so if 
 """
 
 import logging
-import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mh4 import version
 from mh4.corpus import checksums
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, needs
-from mh4.util.files import make_folder
+
+if TYPE_CHECKING:  # it needs dask-jobqueue
+    from mh4.corpus.slurm import Jobs
 
 with needs("this", "corpus", "Dask"):
     import dask
@@ -34,12 +34,13 @@ _STARTS = 3  # of the workers of this machine, until it is an error that they do
 class Workers:
     """The workers connected at the moment. Those that do not have the mh4, model and segmenter of this process are refused.
 
-    keep: is called regularly, to replace those that are gone.
+    jobs: of which they are, if we submit them; Dask itself replaces workers on this machine, and those of another scheduler are not ours.
     """
 
-    def __init__(self, client: Client, settings: Settings, keep: Callable[[], Any]) -> None:
-        self._client, self._settings, self._keep = client, settings, keep
+    def __init__(self, client: Client, settings: Settings, jobs: "Jobs | None") -> None:
+        self._client, self._settings, self._jobs = client, settings, jobs
         self._problems: dict[str, str] = {}  # of all workers that there are, by address; empty strings of those that can work
+        self._refusals: list[str] = []  # of jobs, since `refused` was last called
         self._reported: set[str] = set()
         self._running: dict[Future, str] = {}  # the workers of all calls
         self._looked = -float(_LOOK)
@@ -52,10 +53,16 @@ class Workers:
         return len(self._able())
 
     def refused(self) -> list[str]:
-        """The workers that were refused since the last call, and why."""
-        new = [(worker, problem) for worker, problem in self._problems.items() if problem and worker not in self._reported]
-        self._reported.update(worker for worker, _ in new)
-        return ["worker %s is refused: %s" % pair for pair in new]
+        """The workers that were refused since the last call, and why; and, once for each reason, the jobs that Slurm has refused."""
+        refused = ["worker %s is refused: %s" % pair for pair in self._problems.items() if pair[1]]
+        new = [said for said in dict.fromkeys(refused + self._refusals) if said not in self._reported]
+        self._refusals.clear()
+        self._reported.update(new)
+        return new
+
+    def expected(self) -> bool:
+        """Whether there are jobs without a worker yet, because they wait for a node or have just started."""
+        return self._jobs is not None and self._jobs.accepted() > len(self._problems)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
         """Have an idle worker call a function; there must be one."""
@@ -99,7 +106,8 @@ class Workers:
 
     def _look(self) -> None:
         """Find out which workers there are, and whether new ones can work."""
-        self._keep()
+        if self._jobs:
+            self._refusals += self._jobs.keep()
         try:
             there_are = set(self._client.scheduler_info(n_workers=-1)["workers"])
             new = sorted(there_are - set(self._problems))
@@ -150,22 +158,21 @@ def start(
         _PROFILED: False,
     }
     with dask.config.set(options), ExitStack() as stack:
+        jobs: Jobs | None = None
         logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
         stack.callback(logging.disable, logging.NOTSET)
-        keep: Callable[[], Any] = bool  # nothing: Dask itself replaces workers here, and those of another scheduler are not ours
         try:
             if scheduler is not None:
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
                 with _undisturbed():
-                    cluster: Any = _local(number) if slurm is None else _slurm(slurm, logs)
+                    jobs = None if slurm is None else _slurm(slurm, logs, number)
+                    cluster = _local(number) if jobs is None else jobs
                     stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
-                if slurm is not None:
-                    keep = partial(cluster.scale, jobs=number)
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
-        yield Workers(client, settings, keep)
+        yield Workers(client, settings, jobs)
 
 
 @contextmanager
@@ -206,30 +213,7 @@ def _local(number: int) -> LocalCluster:
     return LocalCluster(n_workers=number, **options)
 
 
-def _slurm(options: str, logs: str) -> Any:
-    with needs("--slurm", "corpus", "dask-jobqueue"):
-        from dask_jobqueue import SLURMCluster
-    make_folder(logs)
-    # Of Dask's own directives, memory and time are left to the options, or to the defaults of the cluster.
-    return SLURMCluster(
-        cores=1,
-        processes=1,
-        memory="1GB",
-        job_directives_skip=["--mem=", "#SBATCH -t "],
-        job_extra_directives=['--output="%s/%%j.log"' % logs, *_directives(options)],
-        worker_extra_args=["--memory-limit", "0"],
-        job_name="mh4-corpus",
-        job_script_prologue=["export DASK_%s=False" % _PROFILED.replace(".", "__").upper()],
-        scheduler_options=_NO_DASHBOARD,
-    )
+def _slurm(options: str, logs: str, number: int) -> "Jobs":
+    from mh4.corpus.slurm import Jobs
 
-
-def _directives(options: str) -> list[str]:
-    """Options of sbatch as they are in its script: one on each line, with its value."""
-    found: list[str] = []
-    for word in shlex.split(options):
-        if word.startswith("-") or not found:
-            found.append(word)
-        else:
-            found[-1] += " " + shlex.quote(word)
-    return found
+    return Jobs(options, logs, number, {"DASK_%s" % _PROFILED.replace(".", "__").upper(): "False"}, _NO_DASHBOARD)

@@ -36,6 +36,9 @@ class Here:
     def refused(self):
         return []
 
+    def expected(self):
+        return False
+
     def submit(self, function, *arguments):
         self._calls.append((object(), function, arguments))
         return self._calls[-1][0]

@@ -286,9 +286,15 @@ def test_workers_that_are_all_refused(folder, monkeypatch):
         def finished(self, seconds):
             return []
 
+        def expected(self):
+            expected.append(len(expected) < 3)
+            return expected[-1]
+
+    expected = []
     monkeypatch.setattr(driver, "PATIENCE", 0)
     monkeypatch.setattr(corpora, "Here", lambda before: Refused())
-    assert parse(code=2).splitlines()[-1] == "mh4: no workers but such as are refused; of the last, worker x is refused: y"
+    assert parse(code=2).splitlines()[-1] == "mh4: there are no workers: worker x is refused: y"
+    assert expected == [True, True, True, False]  # while jobs wait for a node, it waits for them
 
 
 def test_the_plan_is_measured(folder):

@@ -1,0 +1,112 @@
+"""Workers as jobs of a Slurm cluster, which Dask submits: anew if they have ended, and also if Slurm has refused them."""
+
+import shlex
+import subprocess
+import time
+from typing import Any
+
+from distributed.core import Status
+
+from mh4.errors import InputError, needs
+from mh4.util.files import make_folder
+
+with needs("--slurm", "corpus", "dask-jobqueue"):
+    from dask_jobqueue import SLURMCluster
+    from dask_jobqueue.slurm import SLURMJob
+
+AGAIN = 10  # seconds between looks at the jobs
+ANSWER = 30  # seconds in which it answers
+TRIES = 3  # of jobs to become workers
+
+
+class _Job(SLURMJob):
+    """A job, with why Slurm has refused it, if it has, and whether it has become a worker."""
+
+    refusal, worked = "", False
+
+    async def start(self) -> None:
+        try:
+            await super().start()
+        except (OSError, RuntimeError, ValueError) as error:  # there is no sbatch, or it fails, or prints something else
+            self.refusal = "Slurm refuses a job: " + " ".join(str(error).rpartition("stderr:")[2].split())
+            self.status = Status.failed
+            raise
+
+
+class Jobs(SLURMCluster):
+    """Jobs with these options of sbatch, and logs in the folder `logs`.
+
+    number: how many there should be. environment: variables that jobs have in addition.
+    """
+
+    job_cls = _Job
+
+    def __init__(
+        self, options: str, logs: str, number: int, environment: dict[str, str], scheduler_options: dict[str, Any]
+    ) -> None:
+        self._wanted, self._logs = number, logs
+        self._again = time.monotonic() + AGAIN
+        self._ended = 0  # jobs that ended without becoming a worker, since there was a worker
+        make_folder(logs)
+        # Of Dask's own directives, memory and time are left to the options, or to the defaults of the cluster.
+        super().__init__(
+            cores=1,
+            processes=1,
+            memory="1GB",
+            job_directives_skip=["--mem=", "#SBATCH -t "],
+            job_extra_directives=['--output="%s/%%j.log"' % logs, *_directives(options)],
+            worker_extra_args=["--memory-limit", "0"],
+            job_name="mh4-corpus",
+            job_script_prologue=["export %s=%s" % pair for pair in environment.items()],
+            scheduler_options=scheduler_options,
+        )
+
+    def keep(self) -> list[str]:
+        """Submits the jobs that there are too few of, to be called regularly; returns what was wrong with those submitted again.
+
+        Raises InputError if job after job ends without having become a worker.
+        """
+        self.scale(jobs=self._wanted)
+        if time.monotonic() < self._again:
+            return []
+        self._again = time.monotonic() + AGAIN
+        jobs, names = dict(self.workers), {worker["name"] for worker in list(self.scheduler_info["workers"].values())}
+        for name in names & jobs.keys():
+            jobs[name].worked, self._ended = True, 0
+        without = {name: job for name, job in jobs.items() if not job.worked}  # of others, Dask knows when they end
+        there_are, wrong = _jobs_of_slurm() if without else None, {}
+        for name, job in without.items():
+            if job.status == Status.failed:
+                wrong[name] = job.refusal
+            elif there_are is not None and job.job_id not in there_are:
+                wrong[name] = "a job has ended without becoming a worker; its log is %s/%s.log" % (self._logs, job.job_id)
+                self._ended += 1
+        if self._ended >= TRIES:
+            raise InputError("there are no workers: " + list(wrong.values())[-1])
+        for name in wrong:
+            del self.workers[name]  # Dask would count it as one that has a worker
+        return list(wrong.values())
+
+    def accepted(self) -> int:
+        """How many jobs Slurm has, waiting or running."""
+        return sum(job.status == Status.running for job in list(self.workers.values()))
+
+
+def _jobs_of_slurm() -> set[str] | None:
+    """The numbers of our jobs that wait or run; None if Slurm does not answer."""
+    try:
+        answer = subprocess.run(["squeue", "--me", "--noheader", "--format=%A"], capture_output=True, check=True, timeout=ANSWER)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return set(answer.stdout.decode().split())
+
+
+def _directives(options: str) -> list[str]:
+    """Options of sbatch as they are in its script: one on each line, with its value."""
+    found: list[str] = []
+    for word in shlex.split(options):
+        if word.startswith("-") or not found:
+            found.append(word)
+        else:
+            found[-1] += " " + shlex.quote(word)
+    return found

@@ -1,0 +1,62 @@
+"""Workers that are jobs of a Slurm whose commands are scripts of ours; tests/slurm has a real one."""
+
+import os
+
+import corpora
+import pytest
+
+from mh4.corpus.settings import Settings
+from mh4.errors import InputError
+
+workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
+slurm = pytest.importorskip("mh4.corpus.slurm", reason="dask-jobqueue is not installed", exc_type=ImportError)
+
+COMMANDS = {
+    "sbatch": 'if [ -e closed ]; then echo "sbatch: error: Invalid partition" >&2; exit 1; fi\n'
+    'cp "$1" job.$$; setsid sh job.$$ >>log 2>&1 & echo "Submitted batch job $!"; echo $! >>jobs',
+    "squeue": "for job in $(cat jobs); do if kill -0 $job; then echo $job; fi; done",
+    "scancel": 'kill -- "-$1"; echo "$1" >>cancelled',
+}
+OPTIONS = dict.fromkeys(("decode", "beam", "longest", "beyond")) | dict.fromkeys(
+    ("confidence", "tags", "keep_deps", "rejects"), False
+)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder in which jobs are refused as long as it has the file `closed`."""
+    for name, does in COMMANDS.items():
+        (tmp_path / name).write_text("#!/bin/sh\ncd '%s'\n%s\n" % (tmp_path, does))
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", "%s:%s" % (tmp_path, os.environ["PATH"]))
+    monkeypatch.setattr(slurm, "AGAIN", 0.2)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_jobs_that_are_refused_are_submitted_again(here):
+    """Even if no job has been accepted so far; until then, it is said why, once. And Dask ends well if that stays so."""
+    settings = Settings.of(corpora.train(here), None, **OPTIONS)
+    (here / "closed").touch()
+    with workers.start(settings, str(here / "logs"), 2, slurm="-p short") as pool:
+        said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
+        assert said == ["Slurm refuses a job: sbatch: error: Invalid partition"] and not pool.expected()
+        (here / "closed").unlink()
+        corpora.wait_for(lambda: pool.count() == 2)
+        assert pool.refused() == [] and not pool.expected()
+        corpora.wait_for(lambda: pool.count() == 2 and all(job.worked for job in pool._jobs.workers.values()))
+    jobs = (here / "jobs").read_text().split()
+    assert len(jobs) == 2 and sorted((here / "cancelled").read_text().split()) == sorted(jobs)
+    (here / "closed").touch()
+    with workers.start(settings, str(here / "logs"), 2, slurm="") as pool:
+        corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
+
+
+def test_jobs_that_end_without_becoming_workers(here):
+    """As on nodes where something is missing: the error names the log."""
+    (here / "sbatch").write_text("#!/bin/sh\ncd '%s'\ntrue & wait $!; echo $! >>jobs; echo Submitted batch job $!\n" % here)
+    settings = Settings.of(corpora.train(here), None, **OPTIONS)
+    with workers.start(settings, str(here / "logs"), 2, slurm="") as pool:
+        with pytest.raises(InputError, match="^there are no workers: a job has ended .*; its log is .*/logs/[0-9]+.log$"):
+            corpora.wait_for(lambda: pool.count() and False)
+    assert len((here / "jobs").read_text().split()) == 4
