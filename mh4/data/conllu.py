@@ -291,7 +291,7 @@ def runs(text: Iterable[str], first: int = 0, at_once: bool = False) -> Iterator
     for start, lines in _between_blanks(text, first, at_once):
         if size >= PORTION:
             portion, size = portion + 1, 0
-        size += sum(map(bytes_in, lines))
+        size += sum(len(line) if line.isascii() else len(line.encode("utf-8", "surrogateescape")) for line in lines)
         yield Run(start, lines, portion)
 
 
@@ -457,11 +457,6 @@ def _noted(lines: list[str], note: str) -> list[str]:
     return [mark + found[0], *found[1:]]
 
 
-def bytes_in(line: str) -> int:
-    """How many bytes of a file a line of it was."""
-    return len(line) if line.isascii() else len(line.encode("utf-8", "surrogateescape"))
-
-
 def is_blank(line: str) -> bool:
     """Whether the line ends a sentence. With a tab it does not: it may be a word whose columns were lost."""
     return not line.strip(" \r\n")
@@ -511,26 +506,27 @@ def _sentence(lines: Sequence[str], at: Callable[[int], str], trees: bool) -> Se
     rows: list[int] = []
     cells: list[list[str]] = []
     start = next(row for row, line in enumerate(lines) if not is_blank(line))
-    ids = _Ids()
+    covered = empty = 0  # the last word of the last multiword token, and the empty nodes since the last word
     for row, line in enumerate(lines):
         if line.startswith("#") or is_blank(line):
             continue
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
             raise InputError("%s: %d columns, expected 10 separated by tabs" % (at(row), len(columns)))
-        problem = ids.problem(columns[ID])
-        if problem:
-            raise InputError("%s: %s" % (at(row), problem))
-        if not ids.is_word:  # multiword tokens and empty nodes are not nodes of the tree
-            continue
-        if not columns[FORM]:
-            raise InputError("%s: FORM is empty, expected a word" % at(row))
-        rows.append(row)
-        cells.append(columns)
+        if columns[ID] == str(len(rows) + 1):
+            if not columns[FORM]:
+                raise InputError("%s: FORM is empty, expected a word" % at(row))
+            rows.append(row)
+            cells.append(columns)
+            empty = 0
+        elif columns[ID] == "%d.%d" % (len(rows), empty + 1):
+            empty += 1
+        else:
+            covered = _end_of_range(columns[ID], len(rows) + 1, covered, empty + 1, at(row))
     if not rows:
         raise InputError("%s: the sentence has no words" % at(start))
-    if ids.covered > len(rows):
-        raise InputError("%s: a multiword token ends with word %d, but the last word is %d" % (at(start), ids.covered, len(rows)))
+    if covered > len(rows):
+        raise InputError("%s: a multiword token ends with word %d, but the last word is %d" % (at(start), covered, len(rows)))
 
     def column(number: int) -> list[str]:
         return [of_word[number] for of_word in cells]
@@ -541,43 +537,28 @@ def _sentence(lines: Sequence[str], at: Callable[[int], str], trees: bool) -> Se
     return sentence
 
 
-class _Ids:
-    """The IDs of a sentence, which must come in this order: words 1, 2, 3; a range such as 2-3 before its first word;
-    the empty nodes 2.1 and 2.2 after word 2, or 0.1 before the first.
+def _end_of_range(given: str, word: int, covered: int, empty: int, place: str) -> int:
+    """The last word of a multiword token with this ID, such as 2-3, which comes before its first word.
 
-    words: how many words there have been. covered: the last word of the last range. is_word: whether the last ID was a word's.
+    word, empty: the numbers of the next word and the next empty node (which is 2.1 after word 2). covered: the last word of the multiword
+    token before. Raises InputError, which begins with `place`, for any other ID.
     """
-
-    def __init__(self) -> None:
-        self.words = self.covered = self._empty = 0
-        self.is_word = False
-
-    def problem(self, text: str) -> str:
-        """Take the next ID. Returns what is wrong with it, or an empty string."""
-        self.is_word = text == str(self.words + 1)
-        if self.is_word:
-            self.words += 1
-            self._empty = 0
-            return ""
-        if text == "%d.%d" % (self.words, self._empty + 1):
-            self._empty += 1
-            return ""
-        span = _RANGE.fullmatch(text)
-        if span:
-            first, last = map(int, span.groups())
-            if last < first:
-                return "ID is %s, a range whose end comes before its start" % text
-            if first != self.words + 1:
-                return "ID is %s, but the next word is %d, and a range comes before its first word" % (text, self.words + 1)
-            if first <= self.covered:
-                return "ID is %s, but word %d is part of another multiword token" % (text, first)
-            self.covered = last
-            return ""
-        if "." in text and "-" not in text:
-            return "ID is %s, expected %d.%d for an empty node" % (shown(text), self.words, self._empty + 1)
-        if "-" in text:
-            return "ID is %s, expected a range such as %d-%d" % (shown(text), self.words + 1, self.words + 2)
-        return "ID is %s, expected %d" % (shown(text), self.words + 1)
+    span = _RANGE.fullmatch(given)
+    if not span:
+        expected = "%d" % word
+        if "-" in given:
+            expected = "a range such as %d-%d" % (word, word + 1)
+        elif "." in given:
+            expected = "%d.%d for an empty node" % (word - 1, empty)
+        raise InputError("%s: ID is %s, expected %s" % (place, shown(given), expected))
+    first, last = map(int, span.groups())
+    if last < first:
+        raise InputError("%s: ID is %s, a range whose end comes before its start" % (place, given))
+    if first != word:
+        raise InputError("%s: ID is %s, but the next word is %d, and a range comes before its first word" % (place, given, word))
+    if first <= covered:
+        raise InputError("%s: ID is %s, but word %d is part of another multiword token" % (place, given, first))
+    return last
 
 
 def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str]) -> np.ndarray:
