@@ -1,7 +1,6 @@
 """The command `mh4 ensemble`."""
 
 import os
-from contextlib import closing
 
 import click
 
@@ -65,7 +64,5 @@ def ensemble(
     for file, destination in destinations(input_files, output):
         votes = [os.path.join(vote, os.path.basename(file)) if os.path.isdir(vote) else vote for vote in files]
         blocks = with_votes(conllu.blocks(file, trees=False), votes)
-        with closing(
-            parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, limit=Limit(longest, beyond), tags=tags)
-        ) as parsed:
-            write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+        parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, limit=Limit(longest, beyond), tags=tags)
+        write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -106,9 +106,9 @@ def parse(
             blocks = Segmenter(segmenter).blocks
         limit = Limit(longest, beyond)
         for file, destination in found:
-            with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, **wanted)) as parsed:
-                write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
-                if rejected:
-                    rejected.keep()
+            parsed = parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, **wanted)
+            write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
+            if rejected:
+                rejected.keep()
     if (confidence or decode == "mbr") and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -95,8 +95,8 @@ def write(settings: Settings, source: Input, shard: Shard, content: bytes, file:
     """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
     given = blocks(settings, source, shard, content, rejected)
     limit = Limit(settings.longest, settings.beyond)
-    with closing(parallel.parse(_load, (settings,), given, limit=limit, confidence=settings.confidence)) as parsed:
-        return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
+    parsed = parallel.parse(_load, (settings,), given, limit=limit, confidence=settings.confidence)
+    return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 
 def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected = None) -> Iterator[Block]:

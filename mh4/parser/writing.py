@@ -1,14 +1,15 @@
 """Writing parsed sentences as CoNLL-U."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TextIO
 
 from mh4.data.conllu import Block, Sentence
 from mh4.errors import counted
 
-Parses = Iterable[tuple[Block, Sentence]]  # blocks, each with its parse
+Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse
 Progress = Callable[[int], None]  # takes a number of words that are done
 
 
@@ -31,19 +32,20 @@ class Written:
 def write(
     parses: Parses, output: TextIO, *, tags: bool, keep_deps: bool, flush: bool = False, progress: Progress = lambda words: None
 ) -> Written:
-    """Write each block with its parse.
+    """Write each block with its parse; at the end, whatever it is, `parses` is closed.
 
     tags, keep_deps: see Sentence.columns. flush: have each sentence leave this process at once. `progress` is called with the number of
     words of each.
     """
     written = Written()
-    for block, parsed in parses:
-        output.write(block.text(block.parsed_columns(parsed, tags, keep_deps), parsed.note))
-        if flush:
-            output.flush()
-        progress(len(parsed))
-        written.sentences += 1
-        written.words += len(parsed)
-        if parsed.note:
-            written.noted[parsed.note.partition(",")[0]] += 1
+    with closing(parses):
+        for block, parsed in parses:
+            output.write(block.text(block.parsed_columns(parsed, tags, keep_deps), parsed.note))
+            if flush:
+                output.flush()
+            progress(len(parsed))
+            written.sentences += 1
+            written.words += len(parsed)
+            if parsed.note:
+                written.noted[parsed.note.partition(",")[0]] += 1
     return written
