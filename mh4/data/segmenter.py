@@ -33,12 +33,12 @@ class Segmenter:
 
     def __init__(self, path: str) -> None:
         """Load the segmenter in file `path`. Raises InputError if there is none, or if ufal.udpipe is not installed."""
-        self._udpipe = _udpipe()
+        udpipe = _udpipe()
         with open_regular(path) as file:
             found = file.read(len(_MODEL)) == _MODEL
             file.seek(0)
             # By a name that UDPipe can take, which not every name is.
-            self._model: Any = self._udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
+            self._model: Any = udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
         if not (self._model and self._model.newTokenizer(self._model.DEFAULT)):
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
 
@@ -100,13 +100,23 @@ class Segmenter:
 
     def _segment(self, text: str, tokenizer: Any) -> Iterator[str]:
         """The lines of the text as CoNLL-U; numbers of sentences continue those of the tokenizer's text before."""
-        writer = self._udpipe.OutputFormat.newOutputFormat("conllu")
-        sentence, error = self._udpipe.Sentence(), self._udpipe.ProcessingError()
-        tokenizer.setText(text)
-        while tokenizer.nextSentence(sentence, error):
+        writer = _udpipe().OutputFormat.newOutputFormat("conllu")
+        for sentence in udpipe_sentences(tokenizer, text, "the text cannot be segmented"):
             yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
-        if error.occurred():
-            raise InputError("the text cannot be segmented: %s" % error.message)
+
+
+def udpipe_sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
+    """The sentences, as UDPipe's objects, that a tokenizer or another reader of UDPipe finds in a text.
+
+    Raises InputError, which begins with `failure`, for what it cannot read.
+    """
+    udpipe = _udpipe()
+    error = udpipe.ProcessingError()
+    reader.setText(text)
+    while reader.nextSentence(sentence := udpipe.Sentence(), error):
+        yield sentence
+    if error.occurred():
+        raise InputError("%s: %s" % (failure, error.message))
 
 
 def train(
@@ -143,13 +153,10 @@ def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[
     reader.start()
     try:
         with temporary_child("training the segmenter") as child:
-            trained, problem = child.call(_train, train_text, dev_text, epochs, "/proc/%d/fd/%d" % (os.getpid(), write))
+            return child.call(_train, train_text, dev_text, epochs, "/proc/%d/fd/%d" % (os.getpid(), write))
     finally:
         os.close(write)  # which ends what there is to report
         reader.join()
-    if problem:
-        raise InputError("UDPipe cannot train a segmenter: %s" % problem)
-    return trained
 
 
 def _report(messages: int, epochs: int, report: Callable[[str], object]) -> None:
@@ -165,28 +172,19 @@ def _report(messages: int, epochs: int, report: Callable[[str], object]) -> None
                     )
 
 
-def _train(train_text: str, dev_text: str, epochs: int, messages: str) -> tuple[bytes, str]:
-    """The trained model, or why there is none; what UDPipe says goes to the pipe `messages`."""
+def _train(train_text: str, dev_text: str, epochs: int, messages: str) -> bytes:
+    """The trained model. What UDPipe says goes to the pipe `messages`; raises InputError if it cannot train one."""
     pipe = os.open(messages, os.O_WRONLY)
     os.dup2(pipe, 2)
     os.close(pipe)
-    udpipe = _udpipe()
-    error = udpipe.ProcessingError()
-    read = [_sentences(udpipe, text, error) for text in (train_text, dev_text)]
-    trained = b""
-    if not error.occurred():
-        none = udpipe.Trainer.NONE
-        trained = udpipe.Trainer.train("morphodita_parsito", *read, "epochs=%d" % epochs, none, none, error)
-    return trained, error.message if error.occurred() else ""
-
-
-def _sentences(udpipe: Any, text: str, error: Any) -> list[Any]:
+    udpipe, failure = _udpipe(), "UDPipe cannot train a segmenter"
+    error, none = udpipe.ProcessingError(), udpipe.Trainer.NONE
     reader = udpipe.InputFormat.newConlluInputFormat()
-    reader.setText(text)
-    sentences = [udpipe.Sentence()]
-    while reader.nextSentence(sentences[-1], error):
-        sentences.append(udpipe.Sentence())
-    return sentences[:-1]
+    data = [list(udpipe_sentences(reader, text, failure)) for text in (train_text, dev_text)]
+    trained = udpipe.Trainer.train("morphodita_parsito", *data, "epochs=%d" % epochs, none, none, error)
+    if error.occurred():
+        raise InputError("%s: %s" % (failure, error.message))
+    return trained
 
 
 def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.data.conllu import Block
-from mh4.data.segmenter import Segmenter
+from mh4.data.segmenter import Segmenter, udpipe_sentences
 from mh4.errors import InputError, shown
 from mh4.serving.tasks import CONLLU, PAGE, SVG, Task
 
@@ -56,11 +56,5 @@ def _converted(text: str, source: str, target: str) -> str:
     writer: Any = udpipe.OutputFormat.newOutputFormat(target)
     if not (reader and writer):
         raise InputError("no format %s" % shown(target if reader else source))
-    sentence, error = udpipe.Sentence(), udpipe.ProcessingError()
-    reader.setText(text)
-    written = []
-    while reader.nextSentence(sentence, error):
-        written.append(writer.writeSentence(sentence))
-    if error.occurred():
-        raise InputError("%s cannot be read: %s" % (_DATA, error.message))
+    written = [writer.writeSentence(sentence) for sentence in udpipe_sentences(reader, text, "%s cannot be read" % _DATA)]
     return "".join([*written, writer.finishDocument()])
