@@ -33,7 +33,7 @@ def data(words: list[str], heads: list[int]) -> dict:
     found = decode(*scores[:3], arcs=scores[3], single_root=True)
     if found.heads.tolist() != tree.tolist() or abs(found.score - steps[-1].score) > 1e-3:
         raise ValueError("the decoder finds another tree")
-    placed = layout.place(words, tree, [""] * len(words), "ltr")
+    placed = layout.place(words, [(tree, [""] * len(words))])[0]
     arcs = [{"line": placed.arc(m).line, "head": placed.arc(m).arrowhead} for m in range(len(words))]
     picture = {
         "width": placed.width,

@@ -92,19 +92,15 @@ class Arc(NamedTuple):
     label_y: int
 
 
-def place(words: Sequence[str], heads: np.ndarray, labels: Sequence[str], direction: str = "ltr") -> Layout:
-    """The layout of a tree. heads: int array (n+1,); labels: n strings; direction: "ltr" or "rtl", see direction_of."""
-    return place_together(words, [(heads, labels)], direction)[0]
-
-
-def place_together(
+def place(
     words: Sequence[str],
     analyses: Sequence[tuple[np.ndarray, Sequence[str]]],
     direction: str = "ltr",
     tags: Sequence[Sequence[str]] = (),
 ) -> list[Layout]:
-    """The layouts of several trees over the same words, each with heads and labels as in `place`: words have the same places in all.
+    """The layouts of one or more trees over the same words, which have the same places in all.
 
+    analyses: the heads of each tree, int array (n+1,), and its labels, n strings. direction: "ltr" or "rtl", see direction_of.
     tags: rows of n strings, of which every word may have one underneath.
     """
     n = len(words)

@@ -1,12 +1,15 @@
-"""A tree as a picture: SVG of its own, for papers, notebooks and READMEs."""
+"""Trees as pictures: SVG of their own, for papers, notebooks and READMEs."""
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
 from mh4 import trees
 from mh4.drawing import layout
+
+_BEGIN = re.compile(r'<svg [^>]*?\bwidth="(\d+)" height="(\d+)"')
 
 # Crossed arcs are coloured; the less probable an arc, the paler, and below one half dashed. Dark where the reader's system is.
 _STYLE = """
@@ -33,7 +36,7 @@ _STYLE = """
 def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabilities: np.ndarray | None = None) -> str:
     """The tree of n words as an SVG file: heads int32 (n+1,), deprels n strings, probabilities of the arcs float64 (n+1,), nan where
     unknown, or None."""
-    placed = layout.place(words, heads, deprels, layout.direction_of(words))
+    (placed,) = layout.place(words, [(heads, deprels)], layout.direction_of(words))
     crossed = trees.crossed_arcs(heads)
     certain = np.ones(len(heads)) if probabilities is None else np.nan_to_num(probabilities, nan=1.0)
     shades = (layout.PALEST + (1 - layout.PALEST) * certain).tolist()
@@ -56,6 +59,20 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
     ).format(placed.width, placed.height, escape(described), _STYLE, "\n".join(arcs + labels + written))
     return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", drawing)  # what XML does not allow
+
+
+def sheet(pictures: Sequence[str]) -> str:
+    """Several pictures as one SVG file, each below the one before; a single one as it is."""
+    if len(pictures) == 1:
+        return pictures[0]
+    parts, width, height = [], 1, 0
+    for drawing in pictures:
+        begin = _BEGIN.match(drawing)
+        assert begin
+        parts.append('<svg y="%d" %s' % (height, drawing[len("<svg ") :]))
+        width, height = max(width, int(begin[1])), height + int(begin[2])
+    size = 'width="{0}" height="{1}" viewBox="0 0 {0} {1}"'.format(width, max(height, 1))
+    return '<svg xmlns="http://www.w3.org/2000/svg" %s>\n%s</svg>\n' % (size, "".join(parts))
 
 
 def _text(x: float, y: int, text: str, attributes: str = "") -> str:

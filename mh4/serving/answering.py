@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.data.segmenter import Segmenter
-from mh4.drawing.sheet import sheet
-from mh4.drawing.svg import picture
+from mh4.drawing.svg import picture, sheet
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser

@@ -101,7 +101,7 @@ class _Packer:
         upos = [["" if tags[1] == "_" else tags[1] for tags in analysis.tags] for analysis in shown.analyses]
         tags = upos if any(map(any, upos)) else []
         drawn = [(analysis.heads, analysis.deprels) for analysis in shown.analyses]
-        layouts = layout.place_together(shown.words, drawn, direction, tags)
+        layouts = layout.place(shown.words, drawn, direction, tags)
         packed = [self._tree(analysis, placed) for analysis, placed in zip(shown.analyses, layouts, strict=True)]
         differing = [m - 1 for other in shown.analyses[1:] for m in shown.analyses[0].differing(other)]
         return [shown.number, shown.sent_id, text, shown.words, lemmas, packed, differing]

@@ -151,7 +151,7 @@ def test_the_chart_is_stepped_through_by_keys(visit):
     status, items, nodes, arcs = states[-1]
     assert [item.split(" ", 2)[:2] for item in items] == [["[0,", "10]"]] and nodes == ["0 root", "10 end"]
     words = texts(".drawing text")
-    placed = layout.place(words, HEADS, [""] * len(words))
+    placed = layout.place(words, [(HEADS, [""] * len(words))])[0]
     assert arcs == [placed.arc(m).line for m in range(len(words))]
     names = ["the root", *("“%s”" % word for word in words)]
     attached = [said.split("attaches ")[1].split(" (")[0] for (said,), *_ in states if "attaches" in said]

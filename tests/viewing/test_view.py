@@ -68,7 +68,7 @@ def test_levels(seed):
         if left[m]:
             highest[left[m] : right[m]] = expected[m] = highest[left[m] : right[m]].max() + 1
     expected[left == 0] = highest.max() + 1
-    assert layout.place(["x"] * n, heads, [""] * n).levels.tolist() == expected.tolist()
+    assert layout.place(["x"] * n, [(heads, [""] * n)])[0].levels.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -78,7 +78,7 @@ def test_arcs_and_labels_do_not_touch(seed):
     n = int(rng.integers(1, 15))
     heads = random_tree(rng, n)
     words, labels = (["x" * int(k) for k in rng.integers(1, 12, size=n)] for _ in range(2))
-    placed = layout.place(words, heads, labels)
+    (placed,) = layout.place(words, [(heads, labels)])
     spans = [(min(h, m), max(h, m), placed.levels[m - 1]) for m, h in enumerate(heads[1:], start=1)]
     for i, (a, b, level) in enumerate(spans):
         for c, d, other in spans[:i]:
@@ -118,10 +118,10 @@ def test_trees_together_share_their_words(seed):
     n = int(rng.integers(1, 15))
     words, tags = (["x" * int(k) for k in rng.integers(1, 12, size=n)] for _ in range(2))
     drawn = [(random_tree(rng, n), ["x" * int(k) for k in rng.integers(1, 12, size=n)]) for _ in range(3)]
-    together = layout.place_together(words, drawn, tags=[tags, [""] * n])
+    together = layout.place(words, drawn, tags=[tags, [""] * n])
     assert len({(tuple(one.words), one.width) for one in together}) == 1
     for one, (heads, labels) in zip(together, drawn):
-        alone = layout.place(words, heads, labels)
+        (alone,) = layout.place(words, [(heads, labels)])
         assert (one.words >= alone.words).all() and (one.levels == alone.levels).all() and one.height > alone.height
         assert np.abs((one.dependents - one.words) - (alone.dependents - alone.words)).max() <= 1  # rounding
     ends = [
@@ -133,7 +133,7 @@ def test_trees_together_share_their_words(seed):
 
 def test_right_to_left_is_the_mirror_image():
     words, heads, labels = ["a", "bcd", "efghij", "k"], np.array([-1, 3, 1, 0, 3]), ["x", "yy", "root", "z"]
-    left, right = (layout.place(words, heads, labels, direction) for direction in ("ltr", "rtl"))
+    left, right = (layout.place(words, [(heads, labels)], direction)[0] for direction in ("ltr", "rtl"))
     assert left.width == right.width and (left.levels == right.levels).all()
     for one, two in ((left.words, right.words), (left.heads, right.heads), (left.dependents, right.dependents)):
         assert (one + two == left.width).all()

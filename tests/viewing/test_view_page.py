@@ -118,7 +118,7 @@ def test_arcs_are_drawn_where_the_layout_puts_them(opened, files):
         for number, sentence in enumerate(sentences[:3], start=1):
             tree = "#s%d-0-0" % number
             assert shown.all(tree)
-            (placed,) = layout.place_together(sentence.words, [(sentence.heads, sentence.deprels)], tags=[sentence.upos])
+            (placed,) = layout.place(sentence.words, [(sentence.heads, sentence.deprels)], tags=[sentence.upos])
             article = "article:nth-of-type(%d) " % number
             arcs = [placed.arc(m) for m in range(len(sentence))]
             assert shown.attributes(article + ".line", "d") == [arc.line for arc in arcs]
