@@ -1,10 +1,10 @@
 """Reads what there is to show: the sentences of a CoNLL-U file with their trees, beside those of another file or of a model."""
 
 import math
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import tee
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
     if sentence is not None:
         pairs = _only(sentence, pairs, conllu.name_of(path))
     if model:
-        yield from _with_model(model, ((number, block) for number, (block, _) in pairs))
+        yield from _with_model(model, pairs)
         return
     for number, (block, others) in pairs:
         yield _shown(number, block, [_analysis(of_file) for of_file in (block, *others)])
@@ -81,22 +81,17 @@ def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
     raise InputError("%s: no sentence %s, expected a number from 1 to %d or a sent_id" % (file, wanted, number))
 
 
-def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[SentenceView]:
+def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
     """The sentences with their own analysis and the model's, which are parsed as `mh4 parse` does, also where they are long."""
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
     parser = Parser.load(folder)
-    numbers: deque[int] = deque()
-
-    def given() -> Iterator[Block]:
-        for number, block in blocks:
-            numbers.append(number)
-            yield block
-
-    confidence = parser.model.system.marginals is not None
-    for block, sentence in parallel.parse(lambda: parser, (), given(), confidence=confidence, transitions=True):
-        yield _shown(numbers.popleft(), block, [_analysis(block), _predicted(sentence, block)])
+    numbered, given = tee(pairs)
+    blocks, confidence = (block for _, (block, _) in given), parser.model.system.marginals is not None
+    parses = parallel.parse(lambda: parser, (), blocks, confidence=confidence, transitions=True)
+    for (block, sentence), (number, _) in zip(parses, numbered, strict=True):
+        yield _shown(number, block, [_analysis(block), _predicted(sentence, block)])
 
 
 def _shown(number: int, block: Block, analyses: list[Analysis]) -> SentenceView:
