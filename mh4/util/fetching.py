@@ -89,8 +89,8 @@ class _Wrong(Exception):
     """Why what was fetched is not the file, or does not contain it."""
 
 
-class _Interrupted(Exception):
-    """A failure that another attempt may overcome, as a message."""
+class _Interrupted(InputError):
+    """A failure that another attempt may overcome."""
 
 
 def fetch(row: Any, folder: Path, collection: Collection, source: str | None) -> Path:
@@ -236,13 +236,12 @@ def _fetch_until(take: Callable[[_Wanted, IO[bytes]], None], wanted: _Wanted, ur
 
 def _fetch_rest(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
     """Fetch url into `part`, resuming from its content. Raises InputError, leaving what has been received in `part`."""
-    for wait in WAITS + (None,):
+    for wait in WAITS:
         try:
             return _attempt(url, part, limit, local_option)
-        except _Interrupted as error:
-            if wait is None:
-                raise InputError(str(error)) from None
+        except _Interrupted:
             time.sleep(wait)
+    return _attempt(url, part, limit, local_option)
 
 
 def _attempt(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
