@@ -149,7 +149,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
         total = sum(shard.length for shard in shards)
         number = workers or cpu.cores()
         with Display(found, begun, total, quiet) as display, start(begun.settings, found.jobs, number, scheduler, slurm) as pool:
-            driver.verify(found, begun, pool, display)
+            driver.drive(verifying.verify, found, begun, pool, display, lambda shard: True, tries=1)
         if not (display.failures or quiet):
             say(display.summary())
     raise Exit(display.failures > 0)

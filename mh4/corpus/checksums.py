@@ -5,8 +5,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from mh4.errors import unreadable
 from mh4.parser import model_files
+from mh4.util.reading import open_regular
 
 _OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")  # its trees and probabilities depend on these
 _NEEDED = ("config.toml", "vocabulary.json", "weights.npz")
@@ -16,11 +16,8 @@ _SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # wheels have only the first
 
 def of_file(path: str) -> str:
     """The SHA-256 of a file, in hexadecimal. Raises InputError if it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise unreadable(path, error) from None
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 @cache

@@ -62,7 +62,7 @@ class Display:
         self.failures += last
         if last or not self.quiet:
             where = self.corpus.inputs[shard.file].given, shard.number, "failed" if last else "is tried again"
-            self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.log(shard)))
+            self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.file(shard, "log")))
 
     def problem(self, message: str) -> None:
         """Something else has failed, such as a file that cannot be read; said once."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mh4.corpus import parsing, planning, verifying
+from mh4.corpus import parsing, planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.display import Display
 from mh4.corpus.folder import Corpus, Folder
@@ -54,13 +54,8 @@ def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> 
             display.problem(str(planning.has_changed(one.path)))
 
 
-def verify(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> None:
-    """Verify all shards, which must be done. Those that are not correct are failures of the display; their records are removed."""
-    drive(verifying.verify, folder, corpus, pool, display, lambda shard: True, tries=1)
-
-
 def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:
-    """Have workers do this work on all wanted shards, each tried at most `tries` times."""
+    """Have workers do this work on all wanted shards, each tried at most `tries` times; those that fail are failures of the display."""
     again: deque[Task] = deque()
     running: dict[Any, Task] = {}  # by the call that the worker was given
     patience = time.monotonic() + PATIENCE

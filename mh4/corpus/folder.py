@@ -127,33 +127,23 @@ class Folder:
         """The path of the plan of a file."""
         return os.path.join(self.path, "plan", "%05d.jsonl" % file)
 
-    def output(self, shard: Shard) -> str:
-        """The path of the parse of a shard."""
-        return self._path(shard, ".conllu")
-
-    def rejects(self, shard: Shard) -> str:
-        """The path of what was rejected of a shard."""
-        return self._path(shard, ".rejects")
-
-    def log(self, shard: Shard) -> str:
-        """The path of the log of a shard that failed."""
-        return self._path(shard, ".log")
-
-    def _path(self, shard: Shard, extension: str) -> str:
-        number = "%03d%s" % (shard.number % 1000, extension)
-        return os.path.join(self.path, "shards", "%05d" % shard.file, "%03d" % (shard.number // 1000), number)
+    def file(self, shard: Shard, kind: str) -> str:
+        """The path of a file of a shard: of its "output", its "rejects", its "record" or, if it failed, its "log"."""
+        extension = {"output": "conllu", "rejects": "rejects", "record": "json", "log": "log"}[kind]
+        thousand, number = divmod(shard.number, 1000)
+        return os.path.join(self.path, "shards", "%05d" % shard.file, "%03d" % thousand, "%03d.%s" % (number, extension))
 
     def record(self, shard: Shard, settings: Settings) -> dict[str, Any] | None:
         """The record of a shard if it is done: with these settings, and its files are there and have the recorded sizes; or None."""
         try:
-            found = _json(self._path(shard, ".json"))
-            files = {"output": self.output(shard), **({"rejects": self.rejects(shard)} if settings.rejects else {})}
+            found = _json(self.file(shard, "record"))
+            kinds = ("output", "rejects") if settings.rejects else ("output",)
             if (
                 found is None
                 or (found["sha256"], found["options"]) != (shard.sha256, settings.options())
                 or not all(isinstance(found[name], kind) for name, kind in _RECORD.items())
-                or not all(isinstance(found[name + "_sha256"], str) for name in files)
-                or any(os.path.getsize(path) != found[name + "_bytes"] for name, path in files.items())
+                or not all(isinstance(found[kind + "_sha256"], str) for kind in kinds)
+                or any(os.path.getsize(self.file(shard, kind)) != found[kind + "_bytes"] for kind in kinds)
             ):
                 return None
         except (OSError, KeyError, InputError):
@@ -162,28 +152,28 @@ class Folder:
 
     def write_record(self, shard: Shard, record: Mapping[str, Any]) -> None:
         """Record that a shard is done."""
-        write_text(self._path(shard, ".json"), json.dumps(record, indent=1) + "\n")
+        write_text(self.file(shard, "record"), json.dumps(record, indent=1) + "\n")
 
     def prepare(self, shard: Shard) -> None:
         """Make the folder for the files of a shard."""
-        make_folder(os.path.dirname(self.output(shard)))
+        make_folder(os.path.dirname(self.file(shard, "output")))
 
     def forget(self, shard: Shard) -> None:
         """Remove the record of a shard, so that it is parsed again."""
         with suppress(FileNotFoundError):
-            os.unlink(self._path(shard, ".json"))
+            os.unlink(self.file(shard, "record"))
 
     def fail(self, shard: Shard, text: str) -> None:
         """Append to the log of a shard, if it can be written."""
         with suppress(OSError, InputError):
             self.prepare(shard)
-            with open(self.log(shard), "a", encoding="utf-8", errors="backslashreplace") as file:
+            with open(self.file(shard, "log"), "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
 
     def clear(self, shard: Shard) -> None:
         """Remove the log of a shard, which will be tried again."""
         with suppress(OSError):
-            os.unlink(self.log(shard))
+            os.unlink(self.file(shard, "log"))
 
 
 def _json(path: str) -> dict[str, Any] | None:

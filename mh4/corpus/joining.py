@@ -78,7 +78,7 @@ def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iter
 
 def _content(folder: Folder, shard: Shard, settings: Settings, kind: str) -> tuple[bytes, dict[str, Any]]:
     """The output or the rejects of a shard, and its record. Raises InputError if they do not belong together."""
-    record, path = folder.record(shard, settings), getattr(folder, kind)(shard)
+    record, path = folder.record(shard, settings), folder.file(shard, kind)
     with compression.opened(path) as file:
         content = file.read()
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:

@@ -57,8 +57,8 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
         content = read(source, shard)
     with (
         collected_warnings() as said,
-        conllu.rejects(folder.rejects(shard)) if settings.rejects else nullcontext() as rejected,
-        conllu.open_output(folder.output(shard)) as file,
+        conllu.rejects(folder.file(shard, "rejects")) if settings.rejects else nullcontext() as rejected,
+        conllu.open_output(folder.file(shard, "output")) as file,
     ):
         written = write(settings, source, shard, content, file, rejected)
     record = {
@@ -68,10 +68,10 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
         "parsed_sentences": written.sentences,
         "parsed_words": written.words,
         "rejects": rejected.count if rejected else 0,
-        **(_file("rejects", folder.rejects(shard)) if settings.rejects else {}),
+        **(_file(folder, shard, "rejects") if settings.rejects else {}),
         "fallbacks": written.noted,
         "warnings": said,
-        **_file("output", folder.output(shard)),
+        **_file(folder, shard, "output"),
         "seconds": round(time.perf_counter() - start, 3),
         "peak_mb": memory.peak_mb(),
         "host": socket.gethostname(),
@@ -80,9 +80,10 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
     return record
 
 
-def _file(name: str, path: str) -> dict[str, Any]:
+def _file(folder: Folder, shard: Shard, kind: str) -> dict[str, Any]:
     """What the record says of a file."""
-    return {name + "_bytes": os.path.getsize(path), name + "_sha256": checksums.of_file(path)}
+    path = folder.file(shard, kind)
+    return {kind + "_bytes": os.path.getsize(path), kind + "_sha256": checksums.of_file(path)}
 
 
 def read(source: Input, shard: Shard) -> bytes:

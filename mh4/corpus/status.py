@@ -15,9 +15,9 @@ def report(folder: Folder) -> list[str]:
     found = [folder.record(shard, corpus.settings) for shard in shards]
     records = [record for record in found if record is not None]
     failed = [
-        "failed: %s, shard %d (log: %s)" % (corpus.inputs[shard.file].given, shard.number, folder.log(shard))
+        "failed: %s, shard %d (log: %s)" % (corpus.inputs[shard.file].given, shard.number, folder.file(shard, "log"))
         for shard, record in zip(shards, found, strict=True)
-        if record is None and os.path.exists(folder.log(shard))
+        if record is None and os.path.exists(folder.file(shard, "log"))
     ]
     names = ("parsed_sentences", "parsed_words", "rejects", "seconds")
     sentences, words, rejects, seconds = (sum(record[name] for record in records) for name in names)

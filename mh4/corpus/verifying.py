@@ -45,13 +45,13 @@ def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, cont
     try:
         record = folder.record(shard, settings)
         if record is None:
-            raise InputError("%s: not done, or damaged" % folder.output(shard))
-        _compare(given, folder.output(shard), settings, source, record)
+            raise InputError("%s: not done, or damaged" % folder.file(shard, "output"))
+        _compare(given, folder.file(shard, "output"), settings, source, record)
         if rejected is not None:
-            _check(folder.rejects(shard), record["rejects_sha256"])
+            _check(folder.file(shard, "rejects"), record["rejects_sha256"])
             expected = hashlib.sha256(rejects.getvalue().encode("utf-8", "surrogateescape")).hexdigest()
             if (record["rejects_sha256"], record["rejects"]) != (expected, rejected.count):
-                raise InputError("%s: not the %d blocks that are not CoNLL-U" % (folder.rejects(shard), rejected.count))
+                raise InputError("%s: not the %d blocks that are not CoNLL-U" % (folder.file(shard, "rejects"), rejected.count))
     except InputError:
         folder.forget(shard)
         raise
