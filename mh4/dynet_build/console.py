@@ -36,7 +36,6 @@ class Console:
         self.stream = stream or sys.stdout
         self.terminal = self.stream.isatty()
         self.label: str | None = None
-        self.percent: int | None = None
 
     def say(self, text: str) -> None:
         self._clear()
@@ -48,7 +47,7 @@ class Console:
     def step(self, label: str) -> None:
         """Begins a step, ending the previous one."""
         self.done()
-        self.label, self.began, self.next_line, self.percent = label, time.monotonic(), FIRST_LINE, None
+        self.label, self.began, self.next_line = label, time.monotonic(), FIRST_LINE
         if not self.terminal:
             self.say(label)
         self._draw()
@@ -119,10 +118,8 @@ class Console:
         if self.label is None:
             return
         elapsed = time.monotonic() - self.began
-        if start is not None:
-            found = PERCENT.findall(self._output(start))
-            self.percent = max(map(int, found)) if found else None
-        state = duration(elapsed) + ("" if self.percent is None else ", %d %%" % self.percent)
+        found = [] if start is None else PERCENT.findall(self._output(start))
+        state = duration(elapsed) + (", %d %%" % max(map(int, found)) if found else "")
         if self.terminal:
             self._clear()
             self.stream.write("%s ... %s" % (self.label, state))

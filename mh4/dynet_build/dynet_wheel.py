@@ -20,6 +20,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from mh4.dynet_build import cpu
 from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
@@ -55,17 +56,8 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 PATCHES = [os.path.join(_FOLDER, "dynet.patch"), os.path.join(_FOLDER, "dynet", "speed.patch")]
 SOURCES = [os.path.join(_FOLDER, "dynet", name) for name in ("nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h")]
 BINDINGS = os.path.join(_FOLDER, "dynet", "bindings.pyx")  # appended to DyNet's
-
-
-def _digest(paths: list[str]) -> str:
-    total = hashlib.sha256()
-    for path in paths:
-        with open(path, "rb") as file:
-            total.update(file.read())
-    return total.hexdigest()[:6]
-
-
-BUILD = "%s-%s" % (VERSION, _digest(PATCHES + SOURCES + [BINDINGS]))  # the version, and a hash of our changes
+_CHANGES = b"".join(Path(path).read_bytes() for path in PATCHES + SOURCES + [BINDINGS])
+BUILD = "%s-%s" % (VERSION, hashlib.sha256(_CHANGES).hexdigest()[:6])  # the version, and a hash of our changes
 
 # Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
 CHECK = """

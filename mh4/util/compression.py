@@ -66,7 +66,8 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
     elif extension == ".xz":
         stream = lzma.LZMAFile(file, mode) if mode == "wb" else io.BufferedReader(_Members(file, lzma.LZMADecompressor))
     else:
-        zstd = _zstd(path)
+        with needs("%s: .zst" % path, "zstd", "backports.zstd"):
+            from backports import zstd  # a part of Python from 3.14 on
         if mode == "rb":
             stream = zstd.ZstdFile(file)
         else:
@@ -129,13 +130,6 @@ class _Members(io.RawIOBase):
                 break
             data = read.lstrip(b"\0")
         return data
-
-
-def _zstd(path: str) -> Any:
-    """The package for .zst, a part of Python from 3.14 on."""
-    with needs("%s: .zst" % path, "zstd", "backports.zstd"):
-        from backports import zstd
-    return zstd
 
 
 @contextmanager
