@@ -4,10 +4,10 @@ Each has what only some targets of make need, so that neither `make setup` nor t
 with them, and so that they never decide which version of click or numpy mh4 runs with. It sees the packages of .venv, behind its own.
 """
 
-import glob
 import os
 import shutil
 import sys
+import sysconfig
 
 from environment import ROOT, exit_code, pip_install
 
@@ -43,9 +43,7 @@ def main(name):
         shutil.rmtree(folder, ignore_errors=True)
         console.run([sys.executable, "-m", "venv", folder], env, failure=failure)
         console.run(pip_install(python) + REQUIREMENTS[name], env, failure=failure)
-        own, of_mh4 = (
-            glob.glob(os.path.join(glob.escape(place), "lib", "python*", "site-packages"))[0] for place in (folder, sys.prefix)
-        )
+        own, of_mh4 = (sysconfig.get_path("purelib", "venv", {"base": place}) for place in (folder, sys.prefix))
         with open(os.path.join(own, "mh4.pth"), "w") as file:  # unlike a plain path, this follows the .pth files there
             file.write("import site; site.addsitedir(%r)\n" % of_mh4)
         with open(record, "w") as file:
