@@ -12,17 +12,13 @@ from typing import Optional
 cimport cython
 import numpy as np
 from libc.math cimport INFINITY
-from libcpp.vector cimport vector
 
 from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors
-from mh4.decoders.shared.search cimport Search, TreeChart, TreeSearch, best_derivation
+from mh4.decoders.shared.search cimport Search, Step, TreeChart, TreeSearch, best_derivation, by_link
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
 from mh4.decoders.shared.memory import workspaces
-
-cdef extern from "trace.h" nogil:
-    void lost() except +
 
 cdef extern from "tree_items.hpp":
     pass
@@ -68,7 +64,6 @@ cdef class Chart(Search):
     cdef float* t2             # [i,l] at i * side + l
     cdef float* left           # [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
     cdef float* right          # [j,l] + RA[j,l], still without the arc i->j
-    cdef vector[int] agenda
 
     cdef void arrange(self) noexcept nogil:
         self.t2 = self.floats(self.at(self.scores.side, 0))
@@ -114,46 +109,19 @@ cdef class Chart(Search):
             # the end of the sentence cannot be a head
             items[n + 1] = maximum(items[n + 1], before + self.scores.of_arc(i, j) + self.right[self.at(j, n + 1)])
 
-    cdef int trace(self) except -1 nogil:
-        """Read the codes of the best derivation off the chart, recomputing every maximum."""
-        cdef int i, j, l, best_j, best_code
-        cdef float before, value, best
-        self.codes.clear()
-        self.agenda.clear()
-        self.push(0, self.scores.n + 1)  # items (i, l) still to be unfolded, or (-1, code)
-        while self.agenda.size():
-            l = self.agenda.back()
-            self.agenda.pop_back()
-            i = self.agenda.back()
-            self.agenda.pop_back()
-            if i < 0:
-                self.codes.push_back(l)
-                continue
-            if l == i + 1:
-                self.codes.push_back(SH)
-                continue
-            self.watch.after(8 * (l - i))
-            best = -INFINITY
-            best_j = best_code = -1
-            for j in range(i + 1, l):
-                before = self.t2[self.at(i, j)] + self.scores.of_shift(i, j)
-                value = before + self.arc_from(i, j, l) + self.right[self.at(j, l)]
-                if value > best:
-                    best, best_j, best_code = value, j, RA
-                if l <= self.scores.n:
-                    value = before + self.left[self.at(j, l)]
-                    if value > best:
-                        best, best_j, best_code = value, j, LA
-            if best_code < 0:
-                lost()
-            # last in, first out: [i,j], then [j,l], then the reduce
-            self.push(-1, best_code)
-            self.push(best_j, l)
-            self.push(i, best_j)
+    cdef Step step2(self, int i, int l) noexcept nogil:
+        cdef Step best = Step(SH, 0, 0, -INFINITY)
+        cdef int j
+        cdef float before
+        for j in range(i + 1, l):
+            before = self.t2[self.at(i, j)] + self.scores.of_shift(i, j)
+            by_link(&best, before + self.arc_from(i, j, l) + self.right[self.at(j, l)], RA, j)
+            if l <= self.scores.n:
+                by_link(&best, before + self.left[self.at(j, l)], LA, j)
+        return best
 
-    cdef int push(self, int i, int l) except -1 nogil:
-        self.agenda.push_back(i)
-        self.agenda.push_back(l)
+    cdef Step step3(self, int i, int j, int l) noexcept nogil:
+        return Step(SH, 0, 2, 0)  # [i,j] and [j,l]
 
 
 cdef void link(Row items, const float* left, const float* right, float before, float before_arc, int count) noexcept nogil:

@@ -3,8 +3,8 @@
 Read deduction.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
 and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
 
-The docstring of FullChart in full_chart says in which order the items are computed, and trace there how the transitions are found
-again; tree_items.hpp has the items of one tree (heads=), and replay executes the transitions.
+The docstring of FullChart in full_chart says in which order the items are computed, and trace in shared/search.pyx how the transitions
+are found again; tree_items.hpp has the items of one tree (heads=), and replay executes the transitions.
 """
 
 from typing import Optional

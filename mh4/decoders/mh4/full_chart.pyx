@@ -1,4 +1,4 @@
-"""All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions, and reading a derivation off them.
+"""All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 
 The recurrences are those of deduction.pyx; the innermost loops are in inner_loops.h. Those of one tree are in tree_items.hpp.
 """
@@ -8,13 +8,10 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores
-from mh4.decoders.shared.search cimport Search, TreeChart, TreeSearch
+from mh4.decoders.shared.search cimport Search, Step, TreeChart, TreeSearch, by_combine
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
-
-cdef extern from "trace.h" nogil:
-    void lost() except +
 
 cdef extern from "tree_items.hpp":
     pass
@@ -39,18 +36,6 @@ cdef extern from "inner_loops.h" nogil:
 
 
 VECTOR = LANES  # floats in a vector register of the target processor
-
-
-cdef struct Step:  # how the best computation of an item ends
-    int code          # of the reduce that made it by Link, or SH if it is a Combine
-    int removed       # the node removed by Link
-    bint splits_at_k  # the item that Link took, [i,j,k,l], is [i,j,k] + [k,l], not [i,j] + [j,k,l]
-    float score
-
-
-cdef struct Todo:  # a reduce, or an item to be unfolded: [i,j,l], or [i,l] if j is 0, as node 0 is never in the middle
-    bint is_reduce
-    int code, i, j, l
 
 
 @cython.final
@@ -98,7 +83,6 @@ cdef class FullChart(Search):
     cdef float* right          # [i,j] + shift[i,j] at j
     cdef float* ra2            # RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
     cdef float* rap            # RA' of j in [i,j,k,l]: the same
-    cdef vector[Todo] agenda   # of the trace
 
     cdef int prepare(self) except -1 nogil:
         cdef int n = self.scores.n, k
@@ -242,103 +226,20 @@ cdef class FullChart(Search):
                   self.links_k + at, self.links_j + at, self.left, self.right, NULL, NULL,
                   NULL, NULL, i + 1, k, start, count)
 
-    cdef float score4(self, int i, int j, int k, int l, bint* splits_at_k) noexcept nogil:
-        """[i,j,k,l]"""
-        cdef float left = self.t3[self.at(i, j) + k] + self.scores.of_shift(j, k) + self.row(self.t2, k)[l]
-        cdef float right = self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.t3[self.at(j, k) + l]
-        splits_at_k[0] = left > right
-        return maximum(left, right)
+    cdef float item2(self, int i, int l) noexcept nogil:
+        return self.row(self.t2, i)[l]
 
-    cdef Step step2(self, int i, int l) noexcept nogil:
-        """The best way to [i,l], l > i+1."""
-        cdef Step best = Step(SH, 0, False, -INFINITY)
-        cdef bint from_i = i > 0 or l > self.scores.n or not self.single
-        cdef int j
-        cdef float score
-        for j in range(i + 1, l):
-            score = self.t3[self.at(i, j) + l]
-            better(&best, score + self.scores.of_reduce(LA, -1, -1, i, j, l), LA, j, False)
-            if from_i:
-                better(&best, score + self.scores.of_reduce(RA, -1, -1, i, j, l), RA, j, False)
+    cdef float item3(self, int i, int j, int l) noexcept nogil:
+        return self.t3[self.at(i, j) + l]
+
+    cdef float item4(self, int i, int j, int k, int l) noexcept nogil:
+        return self.step4(i, j, k, l).score
+
+    cdef Step step4(self, int i, int j, int k, int l) noexcept nogil:
+        cdef Step best = Step(SH, 0, 0, -INFINITY)
+        by_combine(&best, self.item2(i, j) + self.scores.of_shift(i, j) + self.item3(j, k, l), 2)
+        by_combine(&best, self.item3(i, j, k) + self.scores.of_shift(j, k) + self.item2(k, l), 3)
         return best
-
-    cdef Step step3(self, int i, int j, int l) noexcept nogil:
-        """The best way to [i,j,l]."""
-        cdef Step best = Step(SH, 0, False, -INFINITY)
-        cdef bint from_i = i > 0 or not self.single, splits_at_k
-        cdef int k
-        cdef float score
-        better(&best, self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.row(self.t2, j)[l], SH, 0, False)
-        for k in range(j + 1, l):
-            score = self.score4(i, j, k, l, &splits_at_k)
-            better(&best, score + self.scores.of_reduce(RA, -1, i, j, k, l), RA, k, splits_at_k)
-            better(&best, score + self.scores.of_reduce(LA, -1, i, j, k, l), LA, k, splits_at_k)
-            if from_i:
-                better(&best, score + self.scores.of_reduce(RA2, -1, i, j, k, l), RA2, k, splits_at_k)
-        for k in range(i + 1, j):
-            score = self.score4(i, k, j, l, &splits_at_k)
-            better(&best, score + self.scores.of_reduce(LAp, -1, i, k, j, l), LAp, k, splits_at_k)
-            better(&best, score + self.scores.of_reduce(LA2, -1, i, k, j, l), LA2, k, splits_at_k)
-            if from_i:
-                better(&best, score + self.scores.of_reduce(RAp, -1, i, k, j, l), RAp, k, splits_at_k)
-        return best
-
-    cdef int trace(self) except -1 nogil:
-        """Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce.
-
-        The agenda is last in, first out: what makes an item is pushed from right to left, so that the codes come out in order
-        of execution.
-        """
-        cdef Todo todo
-        cdef Step step
-        cdef int j, k
-        self.codes.clear()
-        self.agenda.clear()
-        self.agenda.push_back(item(0, 0, self.scores.n + 1))
-        while self.agenda.size():
-            todo = self.agenda.back()
-            self.agenda.pop_back()
-            self.watch.after(100 * (todo.l - todo.i))
-            if todo.is_reduce:
-                self.codes.push_back(todo.code)
-            elif todo.j == 0 and todo.l == todo.i + 1:
-                self.codes.push_back(SH)  # [i,i+1]
-            elif todo.j == 0:
-                step = self.step2(todo.i, todo.l)
-                if not step.score > -INFINITY:
-                    lost()
-                self.agenda.push_back(reduce(step.code))
-                self.agenda.push_back(item(todo.i, step.removed, todo.l))
-            else:
-                step = self.step3(todo.i, todo.j, todo.l)
-                if not step.score > -INFINITY:
-                    lost()
-                if step.code == SH:
-                    self.agenda.push_back(item(todo.j, 0, todo.l))
-                    self.agenda.push_back(item(todo.i, 0, todo.j))
-                    continue
-                self.agenda.push_back(reduce(step.code))
-                j = min(todo.j, step.removed)
-                k = max(todo.j, step.removed)
-                if step.splits_at_k:
-                    self.agenda.push_back(item(k, 0, todo.l))
-                    self.agenda.push_back(item(todo.i, j, k))
-                else:
-                    self.agenda.push_back(item(j, k, todo.l))
-                    self.agenda.push_back(item(todo.i, 0, j))
-
-
-cdef inline void better(Step* best, float score, int code, int removed, bint splits_at_k) noexcept nogil:
-    if score > best.score:
-        best[0] = Step(code, removed, splits_at_k, score)
-
-
-cdef inline Todo item(int i, int j, int l) noexcept nogil:
-    return Todo(False, SH, i, j, l)
-
-
-cdef inline Todo reduce(int code) noexcept nogil:
-    return Todo(True, code, 0, 0, 0)
 
 
 cdef inline int row_start(int k) noexcept nogil:

@@ -3,7 +3,7 @@
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.chart_memory cimport Memory
-from mh4.decoders.shared.replay cimport Scores, Tensors
+from mh4.decoders.shared.replay cimport SH, Scores, Tensors
 from mh4.decoders.shared.signals cimport Watch
 
 
@@ -14,6 +14,28 @@ cdef extern from "tree_search.hpp" namespace "one_tree" nogil:
         void release()
 
 
+cdef struct Item:  # [h1,...,hm]
+    int size
+    int[5] heads
+
+
+cdef struct Step:  # how the best computation of an item ends
+    int code     # of the reduce that made it by Link, or SH if it is a Combine
+    int removed  # the node removed by Link
+    int left     # the number of heads in the left part of the Combine
+    float score
+
+
+cdef inline void by_link(Step* best, float score, int code, int removed) noexcept nogil:
+    if score > best.score:
+        best[0] = Step(code, removed, 0, score)
+
+
+cdef inline void by_combine(Step* best, float score, int left) noexcept nogil:
+    if score > best.score:
+        best[0] = Step(SH, 0, left, score)
+
+
 cdef class Search:
     cdef Scores scores      # set these three, then prepare and decode
     cdef bint single        # whether node 0 is to have one dependent
@@ -21,6 +43,7 @@ cdef class Search:
     cdef vector[int] codes  # of the transitions found, in order of execution
     cdef Memory[char] memory
     cdef Watch watch
+    cdef vector[Item] agenda  # of the trace
 
     cdef int prepare(self) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
@@ -28,6 +51,13 @@ cdef class Search:
     cdef void arrange(self) noexcept nogil
     cdef float* floats(self, size_t count) noexcept nogil
     cdef bint fill(self) except -1 nogil
+    cdef float item2(self, int i, int l) noexcept nogil
+    cdef float item3(self, int i, int j, int l) noexcept nogil
+    cdef float item4(self, int i, int j, int k, int l) noexcept nogil
+    cdef Step step2(self, int i, int l) noexcept nogil
+    cdef Step step3(self, int i, int j, int l) noexcept nogil
+    cdef Step step4(self, int i, int j, int k, int l) noexcept nogil
+    cdef Step step5(self, int i, int j, int k, int l, int r) noexcept nogil
     cdef int trace(self) except -1 nogil
     cdef void release(self) noexcept nogil
     cdef bint decode(self) except -1 nogil
