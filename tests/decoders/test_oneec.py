@@ -47,9 +47,15 @@ def check(derivation, scores, cost=None, best=None):
         assert abs(derivation.score - best) <= near
 
 
+def best_tree(scores, cost, single_root):
+    """The heads of the best tree, and its score in the chart."""
+    tensors = {name: scores[name].astype(np.float64) for name in NAMES}
+    return decoder._best_tree(tensors, None if cost is None else cost.astype(np.float64), single_root)
+
+
 def check_chart(heads, scores):
     """Checks that the chart derives the tree with exactly the score by definition."""
-    found, score = decoder._best_tree(scores, only(heads), False)
+    found, score = best_tree(scores, only(heads), False)
     assert tuple(found.tolist()) == heads
     assert abs(score - definition(heads, scores)) <= tolerance(len(heads), scores), heads
 
@@ -67,7 +73,7 @@ def test_the_chart_derives_every_tree_of_the_class_at_its_score_and_no_other(n):
             derived += 1
         else:
             with pytest.raises(ValueError):
-                decoder._best_tree(scores, only(heads), False)
+                best_tree(scores, only(heads), False)
     assert derived == COUNTS[n - 1]
 
 
@@ -135,12 +141,12 @@ def test_the_chart_derives_every_tree_with_a_single_root(n):
     scores = random_scores(n, rng_for("single", n))
     for heads in trees(n).trees:
         if brute.has_single_root(heads):
-            found, score = decoder._best_tree(scores, only(heads), True)
+            found, score = best_tree(scores, only(heads), True)
             assert tuple(found.tolist()) == heads
             assert abs(score - definition(heads, scores)) <= tolerance(n, scores), heads
         else:
             with pytest.raises(ValueError):
-                decoder._best_tree(scores, only(heads), True)
+                best_tree(scores, only(heads), True)
 
 
 @small
@@ -227,7 +233,7 @@ def test_the_chart_derives_nothing_else(n, seed):
         new = heads[:word] + [head] + heads[word + 1 :]
         if word and brute.is_tree(new) and not is_in_class(new):
             with pytest.raises(ValueError):
-                decoder._best_tree(scores, only(new), False)
+                best_tree(scores, only(new), False)
 
 
 @pytest.mark.slow
@@ -240,7 +246,7 @@ def test_no_tree_of_the_class_scores_higher(n, seed, kind):
     cost = costs(n, rng)[seed % 3]
     best = oneec.decode(**scores, cost=cost)
     check(best, scores, cost)
-    _, chart = decoder._best_tree(scores, cost, False)
+    _, chart = best_tree(scores, cost, False)
     near = 2 * tolerance(n, scores, cost)
     assert abs(chart - best.score) <= near
     single = oneec.decode(**scores, cost=cost, single_root=True)
@@ -298,7 +304,7 @@ def test_a_long_sentence():
     check(best, scores)
     check(single, scores)
     assert brute.has_single_root(single.heads) and single.score <= best.score + tolerance(n, scores)
-    _, chart = decoder._best_tree(scores, None, False)
+    _, chart = best_tree(scores, None, False)
     assert abs(chart - best.score) <= tolerance(n, scores)
     check(oneec.decode(**scores, heads=best.heads), scores, best=best.score)
 

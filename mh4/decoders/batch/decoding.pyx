@@ -12,7 +12,7 @@ from mh4.decoders.batch.threads cimport (
     DONE, FAILED, TENSORS, Corner, Corners, Padded, Sentences, Worker,
 )
 from mh4.decoders.mst.decoder cimport Contraction
-from mh4.decoders.oneec.parts cimport ARC, CROSSED_ARC, GRANDPARENT, PARTS, SIBLING, write_parts
+from mh4.decoders.oneec.parts cimport PARTS, write_parts
 from mh4.decoders.oneec.interfaces cimport Search as OneECSearch
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.chart_memory cimport KEEP
@@ -291,8 +291,8 @@ cdef class OneECWorker(Worker):
     """Decodes for 1ec."""
 
     cdef OneECSearch chart
-    cdef Corner[double] arc, crossed_arc, cost
-    cdef Corner[float] grandparent, sibling, all_arcs, all_crossed_arcs
+    cdef Corners[double] scores
+    cdef Corner[double] cost
     cdef vector[int] crossed, reached_from
 
     def __init__(self):
@@ -303,45 +303,27 @@ cdef class OneECWorker(Worker):
 
     cdef void release(self) noexcept nogil:
         self.chart.release()
-        self.arc.release()
-        self.crossed_arc.release()
+        self.scores.release()
         self.cost.release()
-        self.grandparent.release()
-        self.sibling.release()
-        self.all_arcs.release()
-        self.all_crossed_arcs.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.decode_with(<Decoding> sentences, b)
 
     cdef int decode_with(self, Decoding of, Py_ssize_t b) except -1 nogil:
-        cdef int n = of.words[b]
-        cdef size_t square = <size_t> (n + 1) * (n + 1), x
-        cdef const double* arc = self.arc.take(of.scores[ARC], b, n)
-        cdef const double* crossed_arc = self.crossed_arc.take(of.scores[CROSSED_ARC], b, n)
-        cdef const float* grandparent = self.grandparent.transpose(of.scores[GRANDPARENT], b, n)
-        cdef const float* sibling = self.sibling.transpose(of.scores[SIBLING], b, n)
+        cdef int n = of.words[b], x
+        cdef const double* scores[TENSORS]
         cdef const double* cost = NULL
+        if not self.scores.take(of.scores, b, n, scores):
+            return FAILED
         if of.cost.values:
             cost = self.cost.take(of.cost, b, n)
-        if not arc or not crossed_arc or not grandparent or not sibling or (of.cost.values and not cost):
-            return FAILED
-        cdef float* arcs
-        cdef float* crossed_arcs
+            if not cost:
+                return FAILED
         if of.trees is not None:
             if not of.copy_tree(b, self.reached_from):
                 return FAILED
-        elif n == 0:
-            if of.single_root:
-                return FAILED
-        else:
-            arcs, crossed_arcs = self.all_arcs.room(square), self.all_crossed_arcs.room(square)
-            for x in range(square):
-                arcs[x] = <float> (arc[x] + (cost[x] if cost else 0))
-                crossed_arcs[x] = <float> (crossed_arc[x] + (cost[x] if cost else 0))
-            best = self.chart.decode(n, arcs, crossed_arcs, grandparent, sibling, of.single_root, &of.to_heads[b, 0])
-            if best == -INFINITY:
-                return FAILED
+        elif self.chart.decode(n, scores, cost, of.single_root, &of.to_heads[b, 0]) == -INFINITY:
+            return FAILED
         cdef Rows[PARTS] to
         for x in range(PARTS):
             to[x] = of.rows_of(x, b)

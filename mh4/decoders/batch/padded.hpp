@@ -23,7 +23,7 @@ static inline size_t columns_of(const Padded &of, size_t n) { return of.columns 
 template <class To> class Corner {
     std::vector<To> copy;
 
-    template <class From, bool transposed> bool fill(const Padded &of, const From *from, size_t rows, size_t columns) {
+    template <class From> bool fill(const Padded &of, const From *from, size_t rows, size_t columns) {
         To *to = copy.data();
         for (size_t layer = 0; layer < of.layers; layer++, from += of.rows * of.columns)
             for (size_t x = 0; x < rows; x++) {
@@ -31,16 +31,16 @@ template <class To> class Corner {
                 if (kinds(row, columns) & INVALID)
                     return false;
                 for (size_t y = 0; y < columns; y++)
-                    to[transposed ? y * rows + x : y] = row[y] > -(From)LARGEST ? (To)row[y] : -(To)INFINITY;
-                to += transposed ? 0 : columns;
+                    to[y] = row[y] > -(From)LARGEST ? (To)row[y] : -(To)INFINITY;
+                to += columns;
             }
         return true;
     }
 
-    template <class From, bool transposed> const To *of_type(const Padded &of, size_t sentence, size_t n) {
+    template <class From> const To *of_type(const Padded &of, size_t sentence, size_t n) {
         const size_t rows = rows_of(of, n), columns = columns_of(of, n);
         const From *from = static_cast<const From *>(of.values) + sentence * of.layers * of.rows * of.columns;
-        if (!transposed && sizeof(From) == sizeof(To) && rows == of.rows && columns == of.columns) {
+        if (sizeof(From) == sizeof(To) && rows == of.rows && columns == of.columns) {
             const int found = kinds(from, of.layers * rows * columns);
             if (!found)
                 return reinterpret_cast<const To *>(from);
@@ -48,7 +48,7 @@ template <class To> class Corner {
                 return nullptr;
         }
         room(of.layers * rows * columns);
-        return fill<From, transposed>(of, from, rows, columns) ? copy.data() : nullptr;
+        return fill(of, from, rows, columns) ? copy.data() : nullptr;
     }
 
   public:
@@ -63,12 +63,7 @@ template <class To> class Corner {
 
     // The numbers of a sentence of n words, C-contiguous; NULL if there are any of 1e30 or more, or NaN.
     const To *take(const Padded &of, size_t sentence, size_t n) {
-        return of.wide ? of_type<double, false>(of, sentence, n) : of_type<float, false>(of, sentence, n);
-    }
-
-    // The same with rows and columns exchanged, of an array of one layer.
-    const To *transpose(const Padded &of, size_t sentence, size_t n) {
-        return of.wide ? of_type<double, true>(of, sentence, n) : of_type<float, true>(of, sentence, n);
+        return of.wide ? of_type<double>(of, sentence, n) : of_type<float>(of, sentence, n);
     }
 
     void release() { ::release(copy, KEEP); }

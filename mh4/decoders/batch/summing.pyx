@@ -326,9 +326,9 @@ cdef class OneECWorker(SummingWorker):
             log_partition[0] = 0
             return True
         if heads:
-            return self.sums.find_of_tree(n, <double**> scores, heads, log_partition, counts)
+            return self.sums.find_of_tree(n, scores, heads, log_partition, counts)
         return self.sums.find(
-            n, <double**> scores, of.single_root, <double**> direction if of.differentiated else NULL, log_partition, counts)
+            n, scores, of.single_root, direction if of.differentiated else NULL, log_partition, counts)
 
 
 KINDS = {  # what makes a worker

@@ -10,7 +10,6 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
     cdef cppclass Corner[To]:
         To* room(size_t size) except +
         const To* take(const Padded& of, size_t sentence, size_t n) except +
-        const To* transpose(const Padded& of, size_t sentence, size_t n) except +
         void release()
     enum:
         TENSORS
@@ -22,7 +21,6 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
 
 cdef enum Outcome:
     DONE, FAILED
-
 
 
 cdef class Sentences:

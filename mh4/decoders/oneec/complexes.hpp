@@ -31,7 +31,6 @@ struct Near {
 };
 
 struct NearLeft : Near {  // x < a < b
-    explicit NearLeft(const Near& at) : Near(at) {}
     INLINE void keep_open_a_b_x(const Block (&)[STATES[OPEN]]) const {}
     INLINE void keep_closed_a_b_x(const Block (&values)[STATES[CLOSED]]) const {
         float* tile = closed.tile(block, b);
@@ -48,7 +47,6 @@ struct NearLeft : Near {  // x < a < b
 };
 
 struct NearRight : Near {  // b < a < x
-    explicit NearRight(const Near& at) : Near(at) {}
     INLINE void keep_open_a_b_x(const Block (&values)[STATES[OPEN]]) const {
         store(chart.open_right(a).tile(block, b), values);
     }
@@ -120,7 +118,6 @@ struct HalfPivots {
 };
 
 struct HalfPivotsLeft : HalfPivots {  // a < v < b
-    explicit HalfPivotsLeft(const HalfPivots& at) : HalfPivots(at) {}
     INLINE void keep_half_pivot_a_b_v(const Block (&values)[STATES[HALF_PIVOT]]) const {
         float tile[STATES[HALF_PIVOT] * LANES];
         store(tile, values);
@@ -129,7 +126,6 @@ struct HalfPivotsLeft : HalfPivots {  // a < v < b
 };
 
 struct HalfPivotsRight : HalfPivots {  // b < v < a
-    explicit HalfPivotsRight(const HalfPivots& at) : HalfPivots(at) {}
     INLINE void keep_half_pivot_a_b_v(const Block (&values)[STATES[HALF_PIVOT]]) const {
         float tile[STATES[HALF_PIVOT] * LANES];
         store(tile, values);
@@ -293,7 +289,7 @@ struct Complexes : Projective {
 
     // half_pivot a r l for all a < l
     void fill_half_pivots_left(int l, int r) {
-        HalfPivotsLeft at(HalfPivots{*this, layer(l), r, l, 0, 0, l + 1, r, layer(l).arm_left, near_left(l, 0, r)});
+        HalfPivotsLeft at{{*this, layer(l), r, l, 0, 0, l + 1, r, layer(l).arm_left, near_left(l, 0, r)}};
         at.prepare();
         for (; at.block < blocks_before(l); at.block++, at.a += LANES) half_pivots(at);
     }
@@ -306,8 +302,8 @@ struct Complexes : Projective {
     // half_pivot a l r for all a > r
     void fill_half_pivots_right(int l, int r) {
         const int first = block_of(r + 1);
-        HalfPivotsRight at(
-            HalfPivots{*this, layer(l), l, r, first, right_node(first), l + 1, r, arm_right(r), near_right(layer(l), 0, r)});
+        HalfPivotsRight at{
+            {*this, layer(l), l, r, first, right_node(first), l + 1, r, arm_right(r), near_right(layer(l), 0, r)}};
         at.prepare();
         for (; at.block < blocks; at.block++, at.a += LANES) half_pivots(at);
     }
@@ -331,16 +327,16 @@ struct Complexes : Projective {
 
     // The regions l r for x < l
     void fill_near_left(int l, int r) {
-        NearLeft at(Near{*this, layer(l), l, r, 0, 0, l + 1, r, layer(l).closed_left, layer(l).neither_left, pivot_left,
-                         gaps_to(r)});
+        NearLeft at{{*this, layer(l), l, r, 0, 0, l + 1, r, layer(l).closed_left, layer(l).neither_left, pivot_left,
+                     gaps_to(r)}};
         for (; at.block < blocks_before(l); at.block++, at.x += LANES) near(at);
     }
 
     // The regions r l for x > r
     void fill_near_right(int l, int r) {
         const int first = block_of(r + 1);
-        NearRight at(Near{*this, layer(l), r, l, first, right_node(first), l + 1, r, closed_right(r), neither_right(r),
-                          pivot_right, gaps_to(l)});
+        NearRight at{{*this, layer(l), r, l, first, right_node(first), l + 1, r, closed_right(r), neither_right(r),
+                      pivot_right, gaps_to(l)}};
         for (; at.block < blocks; at.block++, at.x += LANES) near(at);
     }
 

@@ -58,8 +58,7 @@ whether it is crossed there, and which sibling and grandparent are visible by th
 items.
 
 With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
-has_two in rules.py), uncrossed ones where nothing follows (may_have_two and single in tables.hpp and
-projective.hpp).
+has_two in rules.py), uncrossed ones where nothing follows (may_have_two in layout.hpp and projective.hpp).
 
 The chart is in C++. Read the rules first, then the kernel `near` in the generated file. Complexes::fill in complexes.hpp is the
 order in which the chart is filled, and Projective::arcs in projective.hpp where an uncrossed arc gets its score; the rest is
@@ -69,7 +68,7 @@ memory and speed, except for the trace. In order:
     recurrences.hpp          the rules for complexes as kernels: not in the repository, but written by generate.py when
                              the decoders are built (make setup)
     blocks.hpp               vectors and memory views used by the kernels
-    tables.hpp               the memory: where each item is stored
+    layout.hpp, tables.hpp   the memory: where each item is stored
     projective.hpp           E, C and S
     complexes.hpp            complexes: the order in which the chart is filled
     trace.hpp                from the chart to the tree
@@ -84,13 +83,14 @@ cimport cython
 import numpy as np
 from libc.math cimport INFINITY
 
-from mh4.decoders.oneec.parts cimport parts_of
 from mh4.decoders.oneec.interfaces cimport Search
+from mh4.decoders.oneec.parts cimport PARTS, parts_of, tensors_of
+from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.chart_memory cimport KEEP
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation, NotInClass, total
-from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
+from mh4.decoders.shared.memory import out_of_memory, workspaces
 
 
 def decode(
@@ -119,13 +119,10 @@ def decode(
     without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or lacks the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
-    cdef int n = arguments.words("arc", arc, 1)
-    tensors = {"arc": arguments.scores("arc", arc, (n + 1, n + 1)),
-               "crossed_arc": arguments.scores("crossed_arc", crossed_arc, (n + 1, n + 1)),
-               "grandparent": arguments.scores("grandparent", grandparent, (n + 2, n + 1)),
-               "sibling": arguments.scores("sibling", sibling, (n + 2, n + 1))}
+    tensors = tensors_of(arc, crossed_arc, grandparent, sibling)
+    n = len(tensors["arc"]) - 1
     if cost is not None:
-        cost = arguments.scores("cost", cost, (n + 1, n + 1))
+        cost = arguments.float64_scores("cost", cost, (n + 1, n + 1))
     heads = arguments.given_tree(heads, n, single_root)
     if heads is None:
         heads, _ = _best_tree(tensors, cost, single_root)
@@ -133,32 +130,25 @@ def decode(
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     score = total(tensors, parts, cost, heads)
-    if score == -np.inf or (single_root and n == 0):
+    if score == -np.inf:
         raise arguments.no_derivation()
     return Derivation(score, heads, parts)
 
 
 def _best_tree(tensors, cost, bint single_root):
-    """Heads of the highest-scoring tree, and its score in the chart."""
-    cdef int n = len(tensors["arc"]) - 1
-    needed = sum([4 * tensor.size for tensor in tensors.values()]) + 8 * (n + 1) ** 2
-    room_for(needed, "the sum of scores and cost")
-    cost = 0 if cost is None else cost.astype(np.float64)
-    cdef const float[:, ::1] arc = (tensors["arc"] + cost).astype(np.float32, copy=False)
-    cdef const float[:, ::1] crossed_arc = (tensors["crossed_arc"] + cost).astype(np.float32, copy=False)
-    cdef const float[:, ::1] grandparent = tensors["grandparent"].T.astype(np.float32, order="C", copy=False)
-    cdef const float[:, ::1] sibling = tensors["sibling"].T.astype(np.float32, order="C", copy=False)
+    """Heads of the highest-scoring tree, and its score in the chart. The arguments are checked, those of float64."""
+    cdef int n = len(tensors["arc"]) - 1, x
+    cdef const double* scores[PARTS]
+    for x, tensor in enumerate(tensors.values()):
+        scores[x] = address(tensor)
+    cdef const double* of_arcs = address(cost)
     found = np.full(n + 1, -1, dtype=np.int32)
-    if n == 0:
-        return found, 0.0
-    cdef Workspace workspace = workspaces.take(Workspace)
     cdef int[::1] heads = found
+    cdef Workspace workspace = workspaces.take(Workspace)
     cdef float best
     try:
         with nogil:
-            best = workspace.decode(
-                n, &arc[0, 0], &crossed_arc[0, 0], &grandparent[0, 0], &sibling[0, 0], single_root, &heads[0]
-            )
+            best = workspace.decode(n, scores, of_arcs, single_root, &heads[0])
     except MemoryError:
         raise out_of_memory(n, workspace.bytes_needed()) from None
     workspace.release()
@@ -170,8 +160,7 @@ def _best_tree(tensors, cost, bint single_root):
 
 cdef extern from "trace.hpp" namespace "oneec" nogil:
     cdef cppclass Chart:
-        void prepare(int words, const float* arcs, const float* crossed_arcs, const float* grandparents,
-                     const float* siblings, bint single_root) except +
+        void prepare(int words, const double** scores, const double* cost, bint single_root) except +
         void fill() except +
         float best_score()
         size_t bytes_needed()
@@ -184,11 +173,10 @@ cdef extern from "trace.hpp" namespace "oneec" nogil:
 cdef class Workspace(Search):
     cdef Chart chart
 
-    cdef float decode(
-        self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
-        int* heads
-    ) except? -1 nogil:
-        self.chart.prepare(n, arc, crossed_arc, grandparent, sibling, single_root)
+    cdef float decode(self, int n, const double** scores, const double* cost, bint single_root, int* heads) except? -1 nogil:
+        if n == 0:
+            return -INFINITY if single_root else 0
+        self.chart.prepare(n, scores, cost, single_root)
         self.chart.fill()
         cdef float best = self.chart.best_score()
         if best > -INFINITY:

@@ -16,24 +16,10 @@ namespace sums {
 
 template <class N> struct Complexes : Projective<N> {
     typedef Projective<N> Base;
-    using typename Base::Common;
-    using typename Base::Rows;
-    using typename Base::Single;
-    using typename Base::Tile;
-    using typename Base::Value;
-    using typename Base::Vector;
-    using Base::WIDTH;
-    using Base::n;
-    using Base::side;
-    using Base::width;
-    using Base::blocks;
-    using Base::derivatives;
-    using Base::block_of;
-    using Base::blocks_before;
-    using Base::layer;
-    using Base::right_node;
-    using Base::right_lane;
-    using Base::watch;
+    using typename Base::Common, typename Base::Rows, typename Base::Single, typename Base::Tile;
+    using typename Base::Value, typename Base::Vector;
+    using Base::n, Base::side, Base::width, Base::blocks, Base::derivatives, Base::layer, Base::watch, Base::WIDTH;
+    using Base::block_of, Base::blocks_before, Base::right_node, Base::right_lane;
 
     template <int size> static INLINE void fetch(const Value* tile, Vector (&values)[size]) {
         for (int i = 0; i < size; i++) values[i] = N::at(tile + i * WIDTH);
@@ -47,9 +33,6 @@ template <class N> struct Complexes : Projective<N> {
         int block, x, begin, end, first_lane, end_lane;
 
         INLINE Tile tile(typename Base::Value* at) const { return Tile{at, chart.derivatives}; }
-        INLINE Common common(const typename Base::Value* at, int stride, typename Base::Value* lanes) const {
-            return Common{at, stride, lanes};
-        }
         bool may_have_two(int node) const { return chart.may_have_two(node); }
         template <int size> INLINE void store(typename Base::Value* tile, const Vector (&values)[size]) const {
             for (int i = 0; i < size; i++) {
@@ -88,7 +71,6 @@ template <class N> struct Complexes : Projective<N> {
     };
 
     struct NearLeft : Near {  // x < a < b
-        explicit NearLeft(const Near& at) : Near(at) {}
         INLINE Tile closed_a_t_x(int t) const { return this->tile(this->chart.closed_left.tile(this->a, this->block, t)); }
         INLINE Tile neither_a_t_x(int t) const { return this->tile(this->chart.neither_left.tile(this->a, this->block, t)); }
         STORED(open_a_b_x, OPEN, this->chart.open_left.tile(this->a, this->block, this->b))
@@ -99,7 +81,6 @@ template <class N> struct Complexes : Projective<N> {
     };
 
     struct NearRight : Near {  // b < a < x
-        explicit NearRight(const Near& at) : Near(at) {}
         INLINE Tile closed_a_t_x(int t) const { return this->tile(this->chart.closed_right.tile(this->a, this->block, t)); }
         INLINE Tile several_closed_a_t_x(int t) const {
             return this->tile(this->chart.several_closed_right.tile(this->a, this->block, t));
@@ -168,7 +149,6 @@ template <class N> struct Complexes : Projective<N> {
     };
 
     struct HalfPivotsLeft : HalfPivots {  // a < v < b
-        explicit HalfPivotsLeft(const HalfPivots& at) : HalfPivots(at) {}
         INLINE Tile arm_a_t_v(int t) const { return this->tile(this->chart.arm_left.tile(this->v, this->block, t)); }
         INLINE Common neither_t_b_v(int t) const { return this->neither(at_neither(t), t); }
         typename Base::Value* at_neither(int t) const {
@@ -181,7 +161,6 @@ template <class N> struct Complexes : Projective<N> {
     };
 
     struct HalfPivotsRight : HalfPivots {  // b < v < a
-        explicit HalfPivotsRight(const HalfPivots& at) : HalfPivots(at) {}
         INLINE Tile arm_a_t_v(int t) const { return this->tile(this->chart.arm_right.tile(this->v, this->block, t)); }
         INLINE Common neither_t_b_v(int t) const { return this->neither(at_neither(t), t); }
         typename Base::Value* at_neither(int t) const {
@@ -314,13 +293,13 @@ template <class N> struct Complexes : Projective<N> {
     }
 
     NearLeft at_near_left(const Region& at, int l, int r) {
-        return NearLeft(Near{at, l, r, this->pivot_left, this->pivot_left_lanes});
+        return {{at, l, r, this->pivot_left, this->pivot_left_lanes}};
     }
     NearRight at_near_right(const Region& at, int l, int r) {
-        return NearRight(Near{at, r, l, this->pivot_right, this->pivot_right_lanes});
+        return {{at, r, l, this->pivot_right, this->pivot_right_lanes}};
     }
-    HalfPivotsLeft at_half_pivots_left(const Region& at, int l, int r) { return HalfPivotsLeft(HalfPivots{at, r, l}); }
-    HalfPivotsRight at_half_pivots_right(const Region& at, int l, int r) { return HalfPivotsRight(HalfPivots{at, l, r}); }
+    HalfPivotsLeft at_half_pivots_left(const Region& at, int l, int r) { return {{at, r, l}}; }
+    HalfPivotsRight at_half_pivots_right(const Region& at, int l, int r) { return {{at, l, r}}; }
     Pivots at_pivots_left(int l, int r, int v) {
         const Value* half_pivot = this->half_pivot_left.tile(v, l / WIDTH, r) + l % WIDTH;
         return at_pivots(half_pivot, l, v, this->pivot_left, this->pivot_left_lanes);
@@ -481,8 +460,7 @@ template <class N> struct Complexes : Projective<N> {
 template <class N> class Marginals : Complexes<N> {
     typedef Complexes<N> Base;
     using typename Base::Value;
-    using Base::n;
-    using Base::side;
+    using Base::n, Base::side;
 
     static constexpr double NUMBER = 2.8;  // the number of trees of n words is less than e^(2.8 n)
 
@@ -526,8 +504,7 @@ template <class N> class Marginals : Complexes<N> {
         return N::result(this->longest.expected(h, m)) + (this->may_have_two(h) ? N::result(this->crossed.expected(h, m)) : 0);
     }
 
-    size_t bytes_needed() const { return Base::bytes_needed(); }
-    void release(size_t kept) { Base::release(kept); }
+    using Base::bytes_needed, Base::release;
 };
 
 }  // namespace sums

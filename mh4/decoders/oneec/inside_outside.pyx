@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.oneec.parts cimport ARC, CROSSED_ARC, GRANDPARENT, PARTS, SIBLING, parts_of, write_parts
+from mh4.decoders.oneec.parts cimport ARC, GRANDPARENT, PARTS, SIBLING, parts_of, tensors_of, write_parts
 from mh4.decoders.oneec.interfaces cimport Search, Sums
 from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.replay cimport Rows
@@ -63,13 +63,11 @@ def marginals(
     without words); NotInClass if `heads` is a tree that is not 1-Endpoint-Crossing, or lacks the single root required; MemoryError if
     the sentence is too long for the memory of the machine.
     """
-    cdef int n = arguments.words("arc", arc, 1)
-    shapes = {"arc": (n + 1, n + 1), "crossed_arc": (n + 1, n + 1), "grandparent": (n + 2, n + 1), "sibling": (n + 2, n + 1)}
-    given = {"arc": arc, "crossed_arc": crossed_arc, "grandparent": grandparent, "sibling": sibling}
-    tensors = {name: arguments.float64_scores(name, given[name], shape) for name, shape in shapes.items()}
+    tensors = tensors_of(arc, crossed_arc, grandparent, sibling)
+    cdef int n = len(tensors["arc"]) - 1
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
-    counts = {name: np.full(shape, 0.0) for name, shape in shapes.items()}
+    counts = {name: np.full(tensor.shape, 0.0) for name, tensor in tensors.items()}
     cdef const int[::1] tree
     cdef bint whole = False
     if heads is not None:
@@ -77,10 +75,10 @@ def marginals(
         tree = heads
         if not whole:
             tensors.update({name: arguments.with_heads(tensors[name], heads) for name in ("arc", "crossed_arc")})
-    cdef double* of[PARTS]
+    cdef const double* of[PARTS]
     cdef double* to[PARTS]
     cdef int x
-    for x, name in enumerate(shapes):
+    for x, name in enumerate(tensors):
         of[x], to[x] = address(tensors[name]), address(counts[name])
     cdef OneECSums sums = workspaces.take(OneECSums)
     cdef bint found, single = single_root
@@ -110,7 +108,6 @@ cdef class OneECSums(Sums):
     cdef Charts charts
     cdef DualCharts dual_charts
     cdef Search best
-    cdef vector[float] scores      # for that: arc, crossed_arc, and grandparent and sibling transposed
     cdef vector[int] heads, crossed
     cdef vector[Py_ssize_t] rows   # of its parts
     cdef vector[double] of_tree    # what each word contributes to its score: in all, as its sibling, and as its grandparent
@@ -119,7 +116,7 @@ cdef class OneECSums(Sums):
         self.best = Workspace()
 
     cdef bint find(
-        self, int n, double** scores, bint single_root, double** direction, double* log_partition, double** counts
+        self, int n, const double** scores, bint single_root, const double** direction, double* log_partition, double** counts
     ) except -1 nogil:
         if not self.find_tree(n, scores, single_root):
             return False
@@ -133,7 +130,7 @@ cdef class OneECSums(Sums):
         log_partition[0] = to.log_partition
         return True
 
-    cdef bint find_of_tree(self, int n, double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil:
+    cdef bint find_of_tree(self, int n, const double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil:
         cdef size_t side = n + 1
         cdef Rows[PARTS] to
         cdef Py_ssize_t* row
@@ -166,31 +163,15 @@ cdef class OneECSums(Sums):
             to[x] = Rows(self.rows.data() + 2 * side * x, -1)
         return write_parts(heads, n, self.crossed, to)
 
-    cdef bint find_tree(self, int n, double** scores, bint single_root) except -1 nogil:
+    cdef bint find_tree(self, int n, const double** scores, bint single_root) except -1 nogil:
         """The best tree and what its words contribute; False if there is none."""
-        cdef size_t side = n + 1, square = side * side, with_none = square + side, x, y
-        cdef float* arc
-        cdef float* grandparent
+        cdef size_t side = n + 1
         cdef double score
         cdef int part
         self.heads.clear()
         self.heads.resize(side, -1)
-        if n == 0:
-            if single_root:
-                return False
-        else:
-            self.scores.resize(2 * square + 2 * with_none)
-            arc = self.scores.data()
-            for x in range(square):
-                arc[x], arc[square + x] = <float> scores[ARC][x], <float> scores[CROSSED_ARC][x]
-            grandparent = arc + 2 * square
-            for x in range(side + 1):
-                for y in range(side):
-                    grandparent[y * (side + 1) + x] = <float> scores[GRANDPARENT][x * side + y]
-                    grandparent[with_none + y * (side + 1) + x] = <float> scores[SIBLING][x * side + y]
-            best = self.best.decode(n, arc, arc + square, grandparent, grandparent + with_none, single_root, self.heads.data())
-            if best == -INFINITY:
-                return False
+        if self.best.decode(n, scores, NULL, single_root, self.heads.data()) == -INFINITY:
+            return False
         cdef Rows[PARTS] to
         cdef Py_ssize_t* row
         self.write_rows(self.heads.data(), n, to)

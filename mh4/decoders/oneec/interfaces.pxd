@@ -2,18 +2,15 @@
 
 
 cdef class Search:
-    cdef float decode(
-        self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
-        int* heads
-    ) except? -1 nogil
+    cdef float decode(self, int n, const double** scores, const double* cost, bint single_root, int* heads) except? -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil
 
 
 cdef class Sums:
     cdef bint find(
-        self, int n, double** scores, bint single_root, double** direction, double* log_partition, double** counts
+        self, int n, const double** scores, bint single_root, const double** direction, double* log_partition, double** counts
     ) except -1 nogil
-    cdef bint find_of_tree(self, int n, double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil
+    cdef bint find_of_tree(self, int n, const double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil

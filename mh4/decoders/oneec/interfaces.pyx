@@ -2,16 +2,13 @@
 
 
 cdef class Search:
-    """A chart with its memory, which is used again for the next sentence."""
+    """A chart with its memory, which is used again for the next sentence.
 
-    cdef float decode(
-        self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
-        int* heads
-    ) except? -1 nogil:
-        """Find the heads of the best tree over n > 0 words; returns its score, -inf if there is none.
+    Scores are an array for each of the parts, in the order of parts.pxd, indexed as for oneec.decode.
+    """
 
-        Grandparents and siblings are indexed [m, g].
-        """
+    cdef float decode(self, int n, const double** scores, const double* cost, bint single_root, int* heads) except? -1 nogil:
+        """Find the heads of the best tree over n words; returns its score, -inf if there is none. cost: of arcs, or NULL."""
 
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that the chart takes up."""
@@ -23,19 +20,18 @@ cdef class Search:
 cdef class Sums:
     """Charts with their memory, which is used again for the next sentence.
 
-    Scores, their direction, and counts are arrays for each of the parts, in the order of parts.pxd, indexed as in decode. Counts that are
-    NULL are not wanted.
+    Scores, their direction, and counts are arrays as for Search. Counts that are NULL are not wanted.
     """
 
     cdef bint find(
-        self, int n, double** scores, bint single_root, double** direction, double* log_partition, double** counts
+        self, int n, const double** scores, bint single_root, const double** direction, double* log_partition, double** counts
     ) except -1 nogil:
         """Sum over all trees over n words; False if there is none.
 
         Unless the direction is NULL, the counts are their derivatives in this direction of the scores, of numbers from -1 to 1.
         """
 
-    cdef bint find_of_tree(self, int n, double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil:
+    cdef bint find_of_tree(self, int n, const double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil:
         """The same for one tree by itself; False if it is not 1-Endpoint-Crossing, or forbidden. The counts are 0 before."""
 
     cdef double bytes_needed(self) noexcept nogil:

@@ -6,7 +6,18 @@ from libcpp.vector cimport vector
 from mh4.decoders.shared.replay cimport Rows, rows, write
 from mh4.decoders.shared.signals cimport Watch
 
+from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory
+
+NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
+
+
+cdef dict tensors_of(arc, crossed_arc, grandparent, sibling):
+    """The scores as C-contiguous float64 arrays, by name. Raises ValueError if they are none."""
+    n = arguments.words("arc", arc, 1)
+    shapes = [(n + 1, n + 1)] * 2 + [(n + 2, n + 1)] * 2
+    given = zip(NAMES, (arc, crossed_arc, grandparent, sibling), shapes)
+    return {name: arguments.float64_scores(name, tensor, shape) for name, tensor, shape in given}
 
 
 cdef parts_of(const int[::1] heads):
@@ -27,8 +38,7 @@ cdef parts_of(const int[::1] heads):
         raise out_of_memory(n, 9.0 * n * sizeof(int)) from None
     if not in_class:
         return None
-    names = ("arc", "crossed_arc", "grandparent", "sibling")
-    return {names[x]: parts[x][:(to[x].next - first[x]) // 2] for x in range(PARTS)}
+    return {NAMES[x]: parts[x][:(to[x].next - first[x]) // 2] for x in range(PARTS)}
 
 
 cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) except -1 nogil:

@@ -3,44 +3,20 @@
 
 #pragma once
 
+#include <utility>
+
 #include "tables.hpp"
 
 namespace oneec {
 
-// A matrix-vector product in max-plus algebra: out[g] = max(least, max over i of rows[i, g] + coefs[i]), for blocks of g.
-template <int size>
-static INLINE void max_plus_blocks(float* out, float least, const float* rows, size_t stride, const float* coefs, int count) {
+// out[g] = max(least(g), max over i < count of term(i, g)), for several blocks that begin with g.
+template <int size, class Least, class Term>
+static INLINE void maximum_of_blocks(float* out, int g, Least least, int count, Term term) {
     Block best[size];
-    for (int j = 0; j < size; j++) set(best[j], least);
+    for (int j = 0; j < size; j++) best[j] = least(g + j * LANES);
     for (int i = 0; i < count; i++)
-        for (int j = 0; j < size; j++) update_maximum(best[j], row(rows + i * stride + j * LANES) + coefs[i]);
-    store(out, best);
-}
-
-static inline void max_plus(float* out, float least, const float* rows, size_t stride, const float* coefs, int count, int first,
-                            int blocks) {
-    int j = first;
-    for (; j + 4 <= blocks; j += 4) max_plus_blocks<4>(out + j * LANES, least, rows + j * LANES, stride, coefs, count);
-    for (; j < blocks; j++) max_plus_blocks<1>(out + j * LANES, least, rows + j * LANES, stride, coefs, count);
-}
-
-// out[g] = max(out[g], max over i of left[i, g] + right[i, g]), for blocks of g.
-template <int size>
-static INLINE void update_sums_blocks(float* out, const float* left, const float* right, size_t stride, int count) {
-    Block best[size];
-    for (int j = 0; j < size; j++) best[j] = row(out + j * LANES);
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j < size; j++)
-            update_maximum(best[j], row(left + i * stride + j * LANES) + row(right + i * stride + j * LANES));
-    store(out, best);
-}
-
-static inline void update_sums(float* out, const float* left, const float* right, size_t stride, int count, int first,
-                               int blocks) {
-    int j = first;
-    for (; j + 4 <= blocks; j += 4)
-        update_sums_blocks<4>(out + j * LANES, left + j * LANES, right + j * LANES, stride, count);
-    for (; j < blocks; j++) update_sums_blocks<1>(out + j * LANES, left + j * LANES, right + j * LANES, stride, count);
+        for (int j = 0; j < size; j++) update_maximum(best[j], term(i, g + j * LANES));
+    store(out + g, best);
 }
 
 // crossed_half h v and crossed_pair h w are drawn in decoder.pyx; they are the same for any g. pairs a w is like crossed_pair, but
@@ -72,20 +48,22 @@ struct Projective : Tables {
         crossed_pair[h * width + end] = best;
     }
 
-    // The blocks of g < a are those before blocks_before(a); those of g > b, which include none and hidden, begin here.
-    INLINE int first_block_after(int a, int b) const { return maximum(blocks_before(a), (b + 1) / LANES); }
-
-    // max_plus of rows begin..end-1 with coefs, for g outside a..b
-    INLINE void max_plus_outside(float* out, float least, const float* table, int begin, int end, int a, int b) {
-        const float* first = table + (size_t)begin * rows;
-        max_plus(out, least, first, rows, coefs + begin, end - begin, 0, blocks_before(a));
-        max_plus(out, least, first, rows, coefs + begin, end - begin, first_block_after(a, b), rows / LANES);
+    // The same for all g outside a..b: the blocks of g < a, and those of g > b, which include none and hidden.
+    template <class Least, class Term> INLINE void maximum_outside(float* out, Least least, int count, Term term, int a, int b) {
+        const int before = blocks_before(a), after = maximum(before, (b + 1) / LANES);
+        for (auto [j, end] : {std::pair(0, before), std::pair(after, rows / LANES)}) {
+            for (; j + 4 <= end; j += 4) maximum_of_blocks<4>(out, j * LANES, least, count, term);
+            for (; j < end; j++) maximum_of_blocks<1>(out, j * LANES, least, count, term);
+        }
     }
 
-    // update_sums for g outside a..b
-    INLINE void update_sums_outside(float* out, const float* left, const float* right, int count, int a, int b) {
-        update_sums(out, left, right, rows, count, 0, blocks_before(a));
-        update_sums(out, left, right, rows, count, first_block_after(a, b), rows / LANES);
+    // The maximum over rows begin..end-1 of a table plus coefs, for g outside a..b
+    INLINE void max_plus_outside(float* out, float least, const float* table, int begin, int end, int a, int b) {
+        const float *first = table + (size_t)begin * rows, *own = coefs + begin;
+        const size_t stride = rows;
+        maximum_outside(
+            out, [=](int) { return Block{} + least; }, end - begin,
+            [=](int i, int g) { return row(first + i * stride + g) + own[i]; }, a, b);
     }
 
     // E h m
@@ -132,8 +110,11 @@ struct Projective : Tables {
         } else {
             std::fill_n(out, rows, b > 1 ? NEVER : 0.0f);
         }
-        std::copy_n(out, rows, at_s(a, b));
-        update_sums_outside(at_s(a, b), table + (size_t)(a + 1) * rows, at_c(b, a + 1), b - a - 1, a, b);
+        const float *left = table + (size_t)(a + 1) * rows, *right = at_c(b, a + 1);
+        const size_t stride = rows;
+        maximum_outside(
+            at_s(a, b), [=](int g) { return row(out + g); }, b - a - 1,
+            [=](int i, int g) { return row(left + i * stride + g) + row(right + i * stride + g); }, a, b);
     }
 
     void gap_between(int a, int b) {

@@ -9,26 +9,10 @@ namespace sums {
 
 template <class N> struct Projective : Tables<N> {
     typedef Tables<N> Base;
-    using typename Base::Value;
-    using typename Base::Vector;
-    using Base::WIDTH;
-    using Base::n;
-    using Base::side;
-    using Base::width;
-    using Base::rows;
-    using Base::hidden;
-    using Base::derivatives;
-    using Base::may_have_two;
-    using Base::at_e;
-    using Base::at_c;
-    using Base::at_s;
-    using Base::at_pairs;
-    using Base::coefs;
-    using Base::complex_above;
-    using Base::complex_apart;
-    using Base::crossed_half;
-    using Base::crossed_pair;
-    using Base::gap_rows;
+    using typename Base::Value, typename Base::Vector;
+    using Base::n, Base::side, Base::width, Base::rows, Base::hidden, Base::derivatives, Base::WIDTH;
+    using Base::may_have_two, Base::at_e, Base::at_c, Base::at_s, Base::at_pairs;
+    using Base::complex_above, Base::complex_apart, Base::crossed_half, Base::crossed_pair, Base::gap_rows;
 
     double* expected_arc;      // the counts of the reverse, as in Counts
     double* expected_sibling;

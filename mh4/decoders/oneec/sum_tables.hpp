@@ -10,7 +10,7 @@
 #include <cfenv>
 #include <vector>
 
-#include "recurrences.hpp"
+#include "layout.hpp"
 #include "weights.h"
 
 namespace oneec {
@@ -179,14 +179,13 @@ class Scaling {
 // All items of a sentence, where l counts down from n and, for each l, r counts up from l+1. Items of the left have regions l r
 // with x < l, those of the right have x > r; in tiles over r and over l. In Layer are those that only items with the same l need:
 // they are computed again in the reverse.
-template <class N> struct Tables : Views<N> {
+template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH> {
     typedef Views<N> Of;
-    using typename Of::Value;
-    using typename Of::Vector;
-    using typename Of::Rows;
-    using typename Of::Common;
-    using typename Of::Single;
+    using typename Of::Value, typename Of::Vector, typename Of::Rows, typename Of::Common, typename Of::Single;
     enum { WIDTH = N::WIDTH };
+    typedef Layout<Value, WIDTH> Base;
+    using Base::n, Base::side, Base::blocks, Base::width, Base::rows, Base::hidden;
+    using Base::may_have_two, Base::blocks_before, Base::block_of, Base::at_c, Base::memory, Base::watch, Base::take;
     template <int kind> using TilesOf = Tiles<N, kind>;
 
     struct Links {  // crossed arcs of node v with all x
@@ -212,10 +211,6 @@ template <class N> struct Tables : Views<N> {
         }
     };
 
-    int n, side, blocks, width, rows;
-    int shift;         // by how much blocks of x to the right begin before node 0
-    int none, hidden;  // special values of g
-    bool single;       // whether node 0 is to have one dependent
     ptrdiff_t derivatives;
 
     TilesOf<OPEN> open_left, open_right;
@@ -250,20 +245,12 @@ template <class N> struct Tables : Views<N> {
     Value* complexes[STATES[COMPLEX]];               // [l, r] by state
     Value *complex_apart, *complex_above;            // [a, b], either order; [a, b]: a above b
     Value *crossed_half, *crossed_pair;              // [h, end]
-    Value *e, *c, *s, *pairs;                        // rows over g
+    Value* pairs;                                    // rows over g
     Value *arc, *sibling, *hidden_sibling;           // [h, m]; [m, s]; [m]
     Value* grandparent;                              // rows over g, [m]
     Value *pivot_left, *pivot_right;                 // pivot l r v and r l v of the current l and r: [v] by state
     Value *pivot_left_lanes, *pivot_right_lanes;     // lanes of derivatives
     Value *sums, *sums_lanes, *neither_lanes;        // for half pivots: [t]
-    Value* coefs;
-
-    bool may_have_two(int node) const { return !(single && node == 0); }
-
-    INLINE int blocks_before(int a) const { return (a + WIDTH - 1) / WIDTH; }  // with nodes to the left of a
-    INLINE int block_of(int x) const { return (x + shift) / WIDTH; }            // of a node to the right
-    INLINE int right_node(int block) const { return block * WIDTH - shift; }    // the first in a block to the right
-    INLINE int right_lane(int x) const { return (x + shift) % WIDTH; }
 
     INLINE Common gap(int a, int b) const {
         const int at = (a * side + b) * STATES[GAP];
@@ -277,24 +264,10 @@ template <class N> struct Tables : Views<N> {
         return Rows{{gap_rows[0] + a * width + x, gap_rows[1] + a * width + x, gap_rows[2] + a * width + x}, derivatives};
     }
 
-    INLINE Value* at_e(int h, int m) const { return e + ((size_t)h * side + m) * rows; }
-    INLINE Value* at_c(int h, int end) const { return c + ((size_t)h * side + end) * rows; }
-    INLINE Value* at_s(int a, int b) const {
-        const size_t low = minimum(a, b), high = maximum(a, b);
-        return s + (high * (high - 1) / 2 + low) * rows;
-    }
     INLINE Value* at_pairs(int a, int b) const { return pairs + ((size_t)b * (b - 1) / 2 + a) * rows; }
 
     void prepare(const Scores& scores, const Scaling& scaling) {
-        n = scores.n;
-        single = scores.single_root;
-        side = n + 1;
-        blocks = (side + WIDTH - 1) / WIDTH;
-        width = blocks * WIDTH;
-        shift = width - side;
-        none = side;
-        hidden = side + 1;
-        rows = (side + 2 + WIDTH - 1) / WIDTH * WIDTH;
+        this->measure(scores.n, scores.single_root);
         find_places();
         memory.start();
         arrange();
@@ -306,12 +279,7 @@ template <class N> struct Tables : Views<N> {
         tabulate(scaling);
     }
 
-    size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
-
   protected:
-    signals::Watch watch;
-
     // Looks for signals. Their handlers may clear the processor's flags of floating-point exceptions, so these are noted before.
     void pass(size_t work) {
         lost();
@@ -326,7 +294,6 @@ template <class N> struct Tables : Views<N> {
 
   private:
     int flags;
-    Memory<Value> memory;
     std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles
     ptrdiff_t lefts, rights;                                      // the number of tiles
 
@@ -349,7 +316,6 @@ template <class N> struct Tables : Views<N> {
             }
     }
 
-    Value* take(size_t size) { return memory.take(size); }
     Value* take_rows(size_t size) {  // for blocks that begin before the first number, or end behind the last
         Value* const before = take(size + 2 * WIDTH);
         return before ? before + WIDTH : nullptr;
@@ -357,41 +323,21 @@ template <class N> struct Tables : Views<N> {
     template <int kind> void take_tiles(TilesOf<kind>& tiles, size_t count, const std::vector<ptrdiff_t>& first) {
         tiles = TilesOf<kind>{take(count * STATES[kind] * WIDTH), first.data(), blocks};
     }
-    template <int kind> void take_left(TilesOf<kind>& tiles) { take_tiles(tiles, lefts, first_left); }
-    template <int kind> void take_right(TilesOf<kind>& tiles) { take_tiles(tiles, rights, first_right); }
-    template <int kind> void take_layer(TilesOf<kind>& tiles) { take_tiles(tiles, (size_t)side * blocks, first_layer); }
+    template <int... kinds> void take_left(TilesOf<kinds>&... tiles) { (take_tiles(tiles, lefts, first_left), ...); }
+    template <int... kinds> void take_right(TilesOf<kinds>&... tiles) { (take_tiles(tiles, rights, first_right), ...); }
+    template <int... kinds> void take_layer(TilesOf<kinds>&... tiles) {
+        (take_tiles(tiles, (size_t)side * blocks, first_layer), ...);
+    }
 
     // Assign all tables their place in memory: values, derivatives, and then what has none.
     void arrange() {
         const size_t square = (size_t)side * width, cells = (size_t)side * side, cube = cells * rows;
-        take_left(open_left);
-        take_left(closed_left);
-        take_left(neither_open_left);
-        take_left(neither_left);
-        take_left(arm_left);
-        take_left(half_pivot_left);
-        take_right(open_right);
-        take_right(closed_right);
-        take_right(neither_open_right);
-        take_right(neither_right);
-        take_right(arm_right);
-        take_right(half_pivot_right);
-        take_right(hooked_right);
-        take_right(several_right);
-        take_right(several_closed_right);
+        take_left(open_left, closed_left, neither_open_left, neither_left, arm_left, half_pivot_left);
+        take_right(open_right, closed_right, neither_open_right, neither_right, arm_right, half_pivot_right);
+        take_right(hooked_right, several_right, several_closed_right);
         layer.begin = take(0);
-        take_layer(layer.open);
-        take_layer(layer.closed);
-        take_layer(layer.several);
-        take_layer(layer.several_closed);
-        take_layer(layer.tied);
-        take_layer(layer.tied_several);
-        take_layer(layer.bound);
-        take_layer(layer.bound_open);
-        take_layer(layer.bound_several);
-        take_layer(layer.both);
-        take_layer(layer.spanned);
-        take_layer(layer.wing);
+        take_layer(layer.open, layer.closed, layer.several, layer.several_closed, layer.tied, layer.tied_several);
+        take_layer(layer.bound, layer.bound_open, layer.bound_several, layer.both, layer.spanned, layer.wing);
         layer.end = take(0);
         for (Links* links : {&crossed, &longest}) {
             links->to = take_rows(square);
@@ -401,9 +347,9 @@ template <class N> struct Tables : Views<N> {
         for (Value*& row : gap_rows) row = take_rows(square);
         for (Value*& row : complexes) row = take_rows(square);
         for (Value** table : {&complex_apart, &complex_above, &crossed_half, &crossed_pair}) *table = take(square);
-        e = take(cube);
-        c = take(cube);
-        s = take(cube / 2);
+        this->e = take(cube);
+        this->c = take(cube);
+        this->s = take(cube / 2);
         pairs = take(cube / 2);
         pivot_left = take(STATES[PIVOT] * side);
         pivot_right = take(STATES[PIVOT] * side);
@@ -420,7 +366,6 @@ template <class N> struct Tables : Views<N> {
         sibling = take(cells + side);
         hidden_sibling = take(side);
         grandparent = take((size_t)side * rows);
-        coefs = take(side);
         for (Links* links : {&crossed, &longest}) {
             links->side = side;
             links->width = width;

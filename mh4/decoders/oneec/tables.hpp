@@ -1,12 +1,11 @@
-// The memory of the chart, and which nodes may have two dependents (with a single root, not node 0).
+// The memory of the chart.
 
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "chart_memory.hpp"
-#include "recurrences.hpp"
+#include "layout.hpp"
 
 namespace oneec {
 
@@ -66,29 +65,18 @@ struct Layer {
 //
 // For a single root, an arc from 0 is allowed only if it is the last one of 0: as the longest arc of a complex that begins with
 // 0, or to the last dependent of 0 in the projective part.
-struct Tables {
-    int n, side, blocks, width, rows;
-    int shift;         // by how much blocks of x to the right begin before node 0
-    int group;         // the number of l that take turns
-    int none, hidden;  // special values of g
-    bool single;       // whether node 0 is to have one dependent
-    const float *arc, *sibling;  // [h, m]; [m, s]
+struct Tables : Layout<float, LANES> {
+    int group;                   // the number of l that take turns
+    float *arc, *sibling;        // [h, m]; [m, s]
     Links crossed, longest;      // crossed arcs; the latter including those of 0 even with a single root
     float* gap[STATES[GAP]];     // [a, b] by state
     float *complex_apart, *complex_above;  // [a, b], either order; [a, b]: a above b
     float *crossed_half, *crossed_pair;    // see Projective
-    float *e, *c, *s, *grandparent;        // rows over g; the latter [m, g]
+    float* grandparent;                    // rows over g, [m]
     float *coefs, *sums;                   // scratch
     float *pivot_left, *pivot_right;       // pivot l r v and r l v of the current l and r: [v] by state
 
     Links& links(bool longest_arc) { return longest_arc ? longest : crossed; }
-
-    // Whether the node may have more than one arc to a dependent.
-    INLINE bool may_have_two(int node) const { return !(single && node == 0); }
-
-    INLINE int blocks_before(int a) const { return (a + LANES - 1) / LANES; }  // with nodes to the left of a
-    INLINE int block_of(int x) const { return (x + shift) / LANES; }            // of a node to the right
-    INLINE int right_node(int block) const { return block * LANES - shift; }    // the first in a block to the right
 
     Layer& layer(int l) { return layers[l % group]; }
 
@@ -100,14 +88,14 @@ struct Tables {
 
     // neither t b v, closed t b v for v < t < b
     INLINE float* near_left(int v, int t, int b) const {
-        return near_left_of + (first_inside[b * side + v] + t) * NEAR_STATES;
+        return near_left_of + inside(v, t, b) * NEAR_STATES;
     }
     INLINE float* near_right(const Layer& layer, int t, int v) const {
         return layer.near_right + (v * side + t) * NEAR_STATES;
     }
     // half_pivot a b v for a < v < b
     INLINE float* half_pivot_left(int a, int b, int v) const {
-        return half_pivot_left_of + (first_inside[b * side + a] + v) * STATES[HALF_PIVOT];
+        return half_pivot_left_of + inside(a, v, b) * STATES[HALF_PIVOT];
     }
     INLINE float* half_pivot_right(const Layer& layer, int a, int v) const {
         return layer.half_pivot_right + (a * side + v) * STATES[HALF_PIVOT];
@@ -129,39 +117,31 @@ struct Tables {
         return complex_above[state == FIRST_ABOVE ? l * width + r : r * width + l];
     }
 
-    INLINE float* at_e(int h, int m) const { return e + ((size_t)h * side + m) * rows; }
-    INLINE float* at_c(int h, int end) const { return c + ((size_t)h * side + end) * rows; }
-    INLINE float* at_s(int a, int b) const {
-        size_t low = minimum(a, b), high = maximum(a, b);
-        return s + (high * (high - 1) / 2 + low) * rows;
-    }
-
-    // arc, crossed_arc: [h, m]; grandparents: [m, g]; siblings: [m, s]
-    void prepare(int words, const float* arcs, const float* crossed_arcs, const float* grandparents, const float* siblings,
-                 bool single_root) {
-        n = words;
-        side = n + 1;
-        arc = arcs;
-        sibling = siblings;
-        single = single_root;
-        blocks = (side + LANES - 1) / LANES;
-        width = blocks * LANES;
-        shift = width - side;
+    // Lay out the scores of a sentence, rounded. scores: of arcs and crossed arcs, [h, m], of grandparents, [g, m], and of siblings,
+    // [s, m]. cost: of arcs, crossed or not, or NULL.
+    void prepare(int words, const double* const* scores, const double* cost, bool single_root) {
+        measure(words, single_root);
         group = n < 32 ? 2 : 4;  // from 1 on, any is correct; these were the fastest of those measured
         layers.resize(group);
-        none = side;
-        hidden = side + 1;
-        rows = (side + 2 + LANES - 1) / LANES * LANES;
+        find_places();
         memory.start();
-        arrange(true);
+        arrange();
         memory.allocate();
-        arrange(false);
+        arrange();
         size_t square = (size_t)side * width;
         std::fill_n(longest.to, square, NEVER);
         std::fill_n(longest.from, square, NEVER);
-        for (int i = 0; i < side; i++)
-            for (int j = 1; j < side; j++)
-                if (i != j) longest.from[i * width + j] = longest.to[j * width + i] = crossed_arcs[i * side + j];
+        for (int x = 0; x <= side; x++)
+            for (int m = 0; m < side; m++) {
+                const size_t cell = (size_t)x * side + m;
+                grandparent[m * rows + x] = (float)scores[2][cell];
+                sibling[m * (side + 1) + x] = (float)scores[3][cell];
+                if (x == side) continue;
+                const double more = cost ? cost[cell] : 0;
+                arc[cell] = (float)(scores[0][cell] + more);
+                if (m > 0 && x != m)
+                    longest.from[x * width + m] = longest.to[m * width + x] = (float)(scores[1][cell] + more);
+            }
         std::copy_n(longest.to, square, crossed.to);
         std::copy_n(longest.from, square, crossed.from);
         if (single)
@@ -169,55 +149,47 @@ struct Tables {
         for (float* table : gap) std::fill_n(table, square, NEVER);
         for (Layer& each : layers) std::fill_n(each.wing.origin, square * STATES[WING], NEVER);
         for (int i = 0; i < side; i++) {
-            std::copy_n(grandparents + i * (side + 1), side + 1, grandparent + i * rows);
             std::fill_n(grandparent + i * rows + side + 1, rows - side - 1, 0.0f);
             std::fill_n(at_c(i, i), rows, 0.0f);
             crossed_half[i * width + i] = crossed_pair[i * width + i] = NEVER;
         }
     }
 
-    size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
-
-  protected:
-    signals::Watch watch;
-
   private:
     std::vector<Layer> layers;
-    Memory<float> memory;
     std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles: for each node, by block
-    std::vector<ptrdiff_t> first_inside;                          // the same for items of a < b and a node in between
+    ptrdiff_t lefts, rights;                                      // the number of tiles
     float *closed_left_of, *closed_right_of, *open_right_of, *neither_right_of, *arm_right_of;
     float *near_left_of, *half_pivot_left_of;
 
-    // Assign all tables their place in memory, unless it is only to be counted.
-    void arrange(bool only_count) {
-        size_t square = (size_t)side * width, cube = (size_t)side * side * rows;
-        ptrdiff_t lefts = 0, rights = 0, insides = 0;
-        if (!only_count) {
-            first_left.assign(side * blocks, 0);
-            first_right.assign(side * blocks, 0);
-            first_inside.assign(side * side, 0);
-            first_layer.resize(blocks);
-        }
+    // The place of the item of v, a node between a and b.
+    INLINE ptrdiff_t inside(ptrdiff_t a, ptrdiff_t v, ptrdiff_t b) const {
+        return b * (b - 1) * (b - 2) / 6 + a * (2 * b - a - 1) / 2 + v - (a + 1);
+    }
+
+    void find_places() {
+        lefts = rights = 0;
+        first_left.assign(side * blocks, 0);
+        first_right.assign(side * blocks, 0);
+        first_layer.resize(blocks);
         for (int j = 0; j < blocks; j++) {
-            if (!only_count) first_layer[j] = j * side;
+            first_layer[j] = j * side;
             for (int i = 0; i < side; i++) {
                 if (j * LANES + 1 < i) {  // a from j * LANES + 1 to b - 1, for b = i
-                    if (!only_count) first_left[i * blocks + j] = lefts - (j * LANES + 1);
+                    first_left[i * blocks + j] = lefts - (j * LANES + 1);
                     lefts += i - (j * LANES + 1);
                 }
                 if (block_of(i + 1) <= j && i < n) {  // b from 0 to a - 1, for a = i
-                    if (!only_count) first_right[i * blocks + j] = rights;
+                    first_right[i * blocks + j] = rights;
                     rights += i;
                 }
             }
         }
-        for (int b = 0; b < side; b++)
-            for (int a = 0; a < b; a++) {
-                if (!only_count) first_inside[b * side + a] = insides - (a + 1);
-                insides += b - (a + 1);
-            }
+    }
+
+    // Assign all tables their place in memory.
+    void arrange() {
+        const size_t square = (size_t)side * width, cube = (size_t)side * side * rows, insides = (size_t)inside(0, 1, side);
         closed_left_of = take_tiles(lefts, CLOSED);
         closed_right_of = take_tiles(rights, CLOSED);
         open_right_of = take_tiles(rights, OPEN);
@@ -244,6 +216,8 @@ struct Tables {
         e = take(cube);
         c = take(cube);
         s = take(cube / 2);
+        arc = take((size_t)side * side);
+        sibling = take((size_t)side * (side + 1));
         grandparent = take((size_t)side * rows);
         coefs = take(width);
         sums = take((size_t)SUMS_GAP_CLOSED * width);
@@ -251,7 +225,6 @@ struct Tables {
         pivot_right = take(STATES[PIVOT] * width);
     }
 
-    float* take(size_t size) { return memory.take(size); }
     float* take_row(size_t size) {  // for blocks that begin before the first number
         float* const before = take(LANES + size);
         return before ? before + LANES : nullptr;

@@ -36,6 +36,18 @@ struct Chart : Complexes {
         int kind, state, a, b, x;
     };
 
+    // The best of several ways, and its nodes; the first of those that are equally good.
+    struct Best {
+        float value = NEVER;
+        int node = -1, other = -1;
+        void offer(float score, int at, int also = -1) {
+            if (score > value) *this = Best{score, at, also};
+        }
+        void require() const {
+            if (value == NEVER) lost();
+        }
+    };
+
     struct Found {  // the best instance of a rule for an item
         float value;
         int rule;
@@ -63,38 +75,25 @@ struct Chart : Complexes {
     void trace_half(int h, int end, int g) {
         if (h == end) return;
         const int step = end > h ? 1 : -1;
-        float best = NEVER;
-        int best_m = h;
-        for (int m = h + step; m != end + step; m += step) {
-            const float value = at_e(h, m)[g] + at_c(m, end)[h];
-            if (value > best) {
-                best = value;
-                best_m = m;
-            }
-        }
-        if (crossed_half[h * width + end] > best) {
+        Best best;
+        for (int m = h + step; m != end + step; m += step) best.offer(at_e(h, m)[g] + at_c(m, end)[h], m);
+        if (crossed_half[h * width + end] > best.value) {
             trace_crossed_half(h, end);
         } else {
-            if (best == NEVER) lost();
-            push(ARC, 0, h, best_m, g);
-            push(HALF, 0, best_m, end, h);
+            best.require();
+            push(ARC, 0, h, best.node, g);
+            push(HALF, 0, best.node, end, h);
         }
     }
 
     void trace_crossed_half(int h, int end) {
         const int step = end > h ? 1 : -1;
-        float best = NEVER;
-        int best_u = h;
-        for (int u = h + step; u != end + step; u += step) {
-            const float value = complex_above[h * width + u] + at_c(u, end)[hidden];
-            if (value > best) {
-                best = value;
-                best_u = u;
-            }
-        }
-        if (best == NEVER) lost();
-        push_complex(h, best_u, FIRST_ABOVE);
-        push(HALF, 0, best_u, end, hidden);
+        Best best;
+        for (int u = h + step; u != end + step; u += step)
+            best.offer(complex_above[h * width + u] + at_c(u, end)[hidden], u);
+        best.require();
+        push_complex(h, best.node, FIRST_ABOVE);
+        push(HALF, 0, best.node, end, hidden);
     }
 
     void push_complex(int a, int b, int state) {
@@ -105,93 +104,62 @@ struct Chart : Complexes {
         const int step = m > h ? 1 : -1;
         const float* siblings = sibling + m * (side + 1);
         heads[m] = h;
-        float best = siblings[side] + at_c(m, h + step)[h];
-        int best_s = -1, best_w = -1;
+        Best best;  // the inner sibling; or w, if its arc is crossed
+        best.offer(siblings[side] + at_c(m, h + step)[h], -1);
         if (may_have_two(h)) {
             for (int s = h + step; s != m + step; s += step) {
-                float value = crossed_pair[h * width + s] + at_c(m, s)[h];
-                if (value > best) {
-                    best = value;
-                    best_s = -1;
-                    best_w = s;
-                }
-                if (s == m) continue;
-                value = at_e(h, s)[g] + (at_s(s, m)[h] + siblings[s]);
-                if (value > best) {
-                    best = value;
-                    best_s = s;
-                    best_w = -1;
-                }
+                best.offer(crossed_pair[h * width + s] + at_c(m, s)[h], -1, s);
+                if (s != m) best.offer(at_e(h, s)[g] + (at_s(s, m)[h] + siblings[s]), s);
             }
         }
-        if (best == NEVER) lost();
-        if (best_s >= 0) {
-            push(ARC, 0, h, best_s, g);
-            push(PAIR, 0, minimum(best_s, m), maximum(best_s, m), h);
-        } else if (best_w < 0) {
+        best.require();
+        if (best.node >= 0) {
+            push(ARC, 0, h, best.node, g);
+            push(PAIR, 0, minimum(best.node, m), maximum(best.node, m), h);
+        } else if (best.other < 0) {
             push(HALF, 0, m, h + step, h);
         } else {
-            push(HALF, 0, m, best_w, h);
-            trace_crossed_pair(h, best_w);
+            push(HALF, 0, m, best.other, h);
+            trace_crossed_pair(h, best.other);
         }
     }
 
     void trace_crossed_pair(int h, int w) {
         const int step = w > h ? 1 : -1;
-        float best = crossed_half[h * width + w - step];
-        int best_s = -1;
-        for (int s = h; s != w; s += step) {
-            float value = complex_apart[s * width + w];
-            if (s != h) value += crossed_half[h * width + s];
-            if (value > best) {
-                best = value;
-                best_s = s;
-            }
-        }
-        if (best == NEVER) lost();
-        if (best_s < 0) {
+        Best best;
+        best.offer(crossed_half[h * width + w - step], -1);
+        for (int s = h; s != w; s += step)
+            best.offer(complex_apart[s * width + w] + (s != h ? crossed_half[h * width + s] : 0), s);
+        best.require();
+        if (best.node < 0) {
             trace_crossed_half(h, w - step);
         } else {
-            push_complex(best_s, w, APART);
-            if (best_s != h) trace_crossed_half(h, best_s);
+            push_complex(best.node, w, APART);
+            if (best.node != h) trace_crossed_half(h, best.node);
         }
     }
 
     void trace_pair(int a, int b, int g) {
-        float best = NEVER;
-        int best_w = -1, best_v = -1;
-        for (int w = a + 1; w <= b; w++) {
-            const float value = pairs_score(a, w, g) + at_c(b, w)[g];
-            if (value > best) {
-                best = value;
-                best_w = w;
-            }
-        }
-        if (best == NEVER) lost();
-        push(HALF, 0, b, best_w, g);
-        best = at_c(a, best_w - 1)[g];
+        Best best;
+        for (int w = a + 1; w <= b; w++) best.offer(pairs_score(a, w, g).value + at_c(b, w)[g], w);
+        best.require();
+        push(HALF, 0, b, best.node, g);
         if (!may_have_two(a)) return;
-        for (int v = a; v < best_w; v++) {
-            const float value = at_c(a, v)[g] + complex_apart[v * width + best_w];
-            if (value > best) {
-                best = value;
-                best_v = v;
-            }
-        }
-        if (best_v < 0) {
-            push(HALF, 0, a, best_w - 1, g);
+        const int v = pairs_score(a, best.node, g).node;
+        if (v < 0) {
+            push(HALF, 0, a, best.node - 1, g);
         } else {
-            push(HALF, 0, a, best_v, g);
-            push(COMPLEX, APART, best_v, best_w, 0);
+            push(HALF, 0, a, v, g);
+            push(COMPLEX, APART, v, best.node, 0);
         }
     }
 
-    // pairs a w, see Projective
-    float pairs_score(int a, int w, int g) const {
-        if (!may_have_two(a) && w > 1) return NEVER;
-        float best = at_c(a, w - 1)[g];
-        if (may_have_two(a))
-            for (int v = a; v < w; v++) update_maximum(best, at_c(a, v)[g] + complex_apart[v * width + w]);
+    // pairs a w, see Projective, and v if there is a complex v w
+    Best pairs_score(int a, int w, int g) const {
+        Best best;
+        if (!may_have_two(a) && w > 1) return best;
+        best.offer(at_c(a, w - 1)[g], -1);
+        for (int v = a; v < w && may_have_two(a); v++) best.offer(at_c(a, v)[g] + complex_apart[v * width + w], v);
         return best;
     }
 
