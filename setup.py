@@ -28,7 +28,7 @@ VARIANTS = {  # the compiler's options, by folder
     "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"],
     "avx2": ["-mavx2"],
 }
-VECTORISED = ["mh4.full_chart", "mh4.inside_outside", "mh5.full_chart", "oneec.decoder", "oneec.inside_outside"]
+VECTORISED = ["mh4.full_chart", "mh4.inside_outside", "mh5.full_chart", "oneec.chart", "oneec.inside_outside"]
 SHARED = "shared.cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
 DIRECTIVES = {
     "language_level": 3,
@@ -90,6 +90,9 @@ class BuildDecoders(build_ext):
             [extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name="mh4.decoders." + SHARED
         )
         super().build_extensions()
+        for path in glob("mh4/decoders/*/*.so"):  # of modules that are now Python, which would be found before it
+            if ".".join(path.split(".")[0].split(os.sep)[-2:]) not in [SHARED, *names]:
+                os.unlink(path)
 
     def build_extension(self, extension):
         own = copy.copy(self)  # several are built in parallel

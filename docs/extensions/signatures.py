@@ -1,31 +1,13 @@
-"""What autodoc needs to know of our modules: the signatures of compiled functions, from the stubs (.pyi) beside them, and the form of our
-docstrings, which are plain text. A line `name: what it is` in them becomes an item of a list, with the indented lines that follow it.
+"""What autodoc needs to know of our modules: the form of our docstrings, which are plain text. A line `name: what it is` in them becomes
+an item of a list, with the indented lines that follow it.
 """
 
-import ast
-import importlib
 import re
-from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
 PARAMETER = re.compile(r"^((?:[a-z_]\w*)(?:, [a-z_]\w*)*): ")
-
-
-def of_stub(app: Sphinx, what: str, name: str, thing: Any, options: Any, arguments: str, result: str) -> tuple[str, str] | None:
-    """The parameters and the result of a compiled function, as its stub has them."""
-    module = getattr(thing, "__module__", None) or ""
-    if what != "function" or not module.startswith("mh4.decoders."):
-        return None
-    # The module's own file may be in the folder of a variant for other processors; the stub is not.
-    package, _, last = module.rpartition(".")
-    path = Path(str(importlib.import_module(package).__file__)).with_name(last + ".pyi")
-    if path.exists():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and node.name == name.rpartition(".")[2]:
-                return "(%s)" % ast.unparse(node.args), ast.unparse(node.returns) if node.returns else "None"
-    return None
 
 
 def in_restructured_text(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
@@ -52,6 +34,5 @@ def in_restructured_text(app: Sphinx, what: str, name: str, thing: Any, options:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("autodoc-process-signature", of_stub)
     app.connect("autodoc-process-docstring", in_restructured_text)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oneec_judge import NAMES, ONEEC, definition, is_in_class, parts_of, random_scores, random_tree, trees, walk
 
 from mh4.decoders import NotInClass, oneec
-from mh4.decoders.oneec import decoder
+from mh4.decoders.oneec import chart
 
 COUNTS = [1, 3, 16, 125, 1104]
 
@@ -50,7 +50,7 @@ def check(derivation, scores, cost=None, best=None):
 def best_tree(scores, cost, single_root):
     """The heads of the best tree, and its score in the chart."""
     tensors = {name: scores[name].astype(np.float64) for name in NAMES}
-    return decoder._best_tree(tensors, None if cost is None else cost.astype(np.float64), single_root)
+    return chart.best_tree(tensors, None if cost is None else cost.astype(np.float64), single_root)
 
 
 def check_chart(heads, scores):

@@ -128,10 +128,10 @@ def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, head
     return found
 
 
-def explain(call: Callable[..., Any], b: int, arguments: Mapping[str, Any], single_root: bool) -> None:
-    """Raise the error that the decoder raises for a sentence by itself, with the sentence's number."""
+def explain(name: str, what: str, b: int, arguments: Mapping[str, Any], single_root: bool) -> None:
+    """Raise the error that this function of the decoder raises for a sentence by itself, with the sentence's number."""
     try:
-        call(**arguments, single_root=single_root)
+        getattr(decoder(name), what)(**arguments, single_root=single_root)
     except ValueError as error:
         raise type(error)("sentence %d: %s" % (b, error)) from None
     raise AssertionError("sentence %d failed in the batch but not by itself: this is a mistake, please report it" % b)

@@ -1,9 +1,5 @@
 """Decoding batches: for each decoder, what a thread does with a sentence, the same as its `decode`; the threads are in threads.pyx."""
 
-import warnings
-from collections.abc import Mapping
-from typing import Optional
-
 import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
@@ -11,7 +7,7 @@ from libcpp.vector cimport vector
 from mh4.decoders.batch.threads cimport (
     DONE, FAILED, TENSORS, Corner, Corners, Padded, Sentences, Worker,
 )
-from mh4.decoders.mst.decoder cimport Contraction
+from mh4.decoders.mst.contraction cimport Contraction
 from mh4.decoders.oneec.parts cimport PARTS, write_parts
 from mh4.decoders.oneec.interfaces cimport Search as OneECSearch
 from mh4.decoders.shared.arguments cimport not_below_root
@@ -21,49 +17,11 @@ from mh4.decoders.shared.search cimport Search
 
 from mh4.decoders.batch import arguments
 from mh4.decoders.batch.results import Derivations
-from mh4.decoders.batch.threads import run
-from mh4.decoders.mh3.decoder import Chart as MH3Chart, MH3TreeChart
+from mh4.decoders.mh3.chart import Chart as MH3Chart, MH3TreeChart
 from mh4.decoders.mh4.full_chart import FullChart as MH4Chart, MH4TreeChart
-from mh4.decoders.mh5.decoder import MAX_BYTES, too_large
+from mh4.decoders.mh5.decoder import MAX_BYTES
 from mh4.decoders.mh5.full_chart import FullChart as MH5Chart, MH5TreeChart
-from mh4.decoders.oneec.decoder import Workspace
-
-
-def decode(
-    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, cost: Optional[np.ndarray] = None,
-    heads: Optional[np.ndarray] = None, single_root: bool = False, threads: Optional[int] = None,
-) -> Derivations:
-    """The highest-scoring derivation of each of B sentences, in padded arrays with room for N words.
-
-    name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
-    scores: for each of the decoder's score tensors, an array with a leading dimension B, and N in place of n; for
-        example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
-        the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
-        They are of any floating-point type, as for the decoder.
-    lengths: n of each sentence, integers (B,).
-    cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of these trees are considered.
-    single_root: exactly one dependent of node 0.
-    threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
-        sentence by itself, to the bit, with any number of threads.
-
-    Sentences that mh5 has no room for (see mh5.decode) are decoded by mh4, with a RuntimeWarning.
-
-    Returns Derivations. The GIL is released.
-    Raises what the decoder raises, with the number of the sentence, and ValueError for an unknown decoder or tensor, wrong
-    dimensions or types, lengths beyond the padding, and numbers of threads below 1.
-    """
-    tensors, lengths, longest = arguments.checked(name, scores, lengths, cost)
-    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
-    kind, worker = KINDS[name]
-    cdef Decoding sentences = kind(tensors, lengths, longest, single_root, trees)
-    run(worker, sentences, threads)
-    result = sentences.result()
-    for b in np.flatnonzero((np.asarray(sentences.outcomes) == FAILED) | (result.scores == -np.inf))[:1]:
-        alone = arguments.single(name, tensors, b, lengths[b], trees)
-        arguments.explain(arguments.decoder(name).decode, b, alone, single_root)
-    for b in np.flatnonzero(sentences.needed):
-        warnings.warn(f"sentence {b}: {too_large(lengths[b], sentences.needed[b])}", RuntimeWarning, stacklevel=2)
-    return result
+from mh4.decoders.oneec.chart import Workspace
 
 
 cdef enum:

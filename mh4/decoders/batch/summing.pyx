@@ -1,8 +1,5 @@
 """Sums over the derivations of batches: for each decoder, what a thread does with a sentence, the same as its `marginals`."""
 
-from collections.abc import Mapping
-from typing import Optional
-
 import numpy as np
 from libc.math cimport INFINITY
 from libc.string cimport memcpy
@@ -15,106 +12,12 @@ from mh4.decoders.oneec.interfaces cimport Sums as OneECSearchSums
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
 
-from mh4.decoders.batch import arguments
 from mh4.decoders.batch.results import BatchMarginals
-from mh4.decoders.batch.threads import run
 from mh4.decoders.mh3.inside_outside import MH3Sums
 from mh4.decoders.mh4.inside_outside import MH4Sums
 from mh4.decoders.mst.matrix_tree import MSTSums
 from mh4.decoders.oneec.inside_outside import OneECSums
 from mh4.decoders.shared.memory import room_for
-
-
-def marginals(
-    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, heads: Optional[np.ndarray] = None,
-    single_root: bool = False, allow_none: bool = False, threads: Optional[int] = None,
-) -> BatchMarginals:
-    """The distributions over the derivations of B sentences, in padded arrays with room for N words.
-
-    name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
-    scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
-    heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count. The head of a word is open if it
-        is -1. For a whole tree, whose derivations are few, this takes a fraction of the time.
-    allow_none: of a sentence without derivations, log_partition is -inf and all else is 0; otherwise this is an error.
-
-    Returns BatchMarginals. The GIL is released.
-    Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
-    tensor, wrong dimensions, and lengths beyond the padding.
-    """
-    return over_derivations(name, scores, lengths, heads, single_root, allow_none, threads, True).result()
-
-
-def log_partition(
-    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, heads: Optional[np.ndarray] = None,
-    single_root: bool = False, allow_none: bool = False, threads: Optional[int] = None,
-) -> np.ndarray:
-    """The logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,): that of `marginals`, alone.
-
-    This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments, and what is raised,
-    are those of `marginals`.
-    """
-    return over_derivations(name, scores, lengths, heads, single_root, allow_none, threads, False).log_partition
-
-
-def hessian_product(
-    name: str, scores: Mapping[str, np.ndarray], direction: Mapping[str, np.ndarray], lengths: np.ndarray, *,
-    heads: Optional[np.ndarray] = None, single_root: bool = False, threads: Optional[int] = None,
-) -> dict[str, np.ndarray]:
-    """The derivative of the expected counts in a direction of the scores, for each of B sentences; without any approximation.
-
-    This is the product of the Hessian matrix of log_partition and the direction, or the covariance of how often derivations use a
-    score and what they score in the direction.
-
-    name: of the decoder: "mh3", "mh4", "mst" or "1ec". scores, lengths, heads, single_root, threads: as for `marginals`.
-    direction: arrays like the scores, for each of their tensors and with the same B and N; it may have "arcs", of those that any
-        transition makes, and "reduce_s1s0" when the scores do not.
-
-    Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
-    derivations, NaN for those with a direction that is not finite. The GIL is released.
-    Raises what `marginals` raises.
-    """
-    if arguments.decoder(name).marginals is None:
-        raise ValueError(f"{name} has no marginals that can be differentiated; {', '.join(KINDS)} have")
-    scores, lengths, longest = arguments.checked(name, scores, lengths)
-    direction, _, own_longest = arguments.checked(name, direction, lengths, argument="direction")
-    if own_longest != longest:
-        raise ValueError(f"direction: has room for {own_longest} words, but the scores for {longest}")
-    tensors = {part: scores[part] if part in scores else np.zeros(array.shape) for part, array in direction.items()}
-    for part in scores:
-        if part not in direction:
-            raise ValueError(f"direction: has no tensor {part!r}, but the scores have")
-    unit = {part: np.zeros(array.shape) for part, array in direction.items()}
-    sizes = np.zeros(len(lengths))
-    for b, n in enumerate(lengths):
-        of, to = arguments.single(name, direction, b, n), arguments.single(name, unit, b, n)
-        sizes[b] = np.max([np.abs(array).max(initial=0) for array in of.values()])
-        if 0 < sizes[b] < np.inf:
-            for part, array in of.items():
-                np.divide(array, sizes[b], out=to[part])
-    result = summed(name, tensors, lengths, longest, heads, single_root, True, threads, True, unit).result().parts
-    for b, n in enumerate(lengths):
-        for array in arguments.single(name, result, b, n).values():
-            array *= sizes[b] if sizes[b] < np.inf else np.nan
-    return result
-
-
-cdef Summing over_derivations(name, scores, lengths, heads, single_root, allow_none, threads, counted):
-    """Sentences whose derivations have been summed; counted: the use of each score too."""
-    if arguments.decoder(name).marginals is None:
-        raise ValueError(f"{name} has no marginals; {', '.join(KINDS)} have")
-    tensors, lengths, longest = arguments.checked(name, scores, lengths)
-    return summed(name, tensors, lengths, longest, heads, single_root, allow_none, threads, counted)
-
-
-cdef Summing summed(name, tensors, lengths, longest, heads, single_root, allow_none, threads, counted, direction=None):
-    """The same, of arguments that have been checked, except heads; with a direction, the counts are differentiated."""
-    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
-    cdef Summing sentences = Summing(tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
-    run(KINDS[name], sentences, threads)
-    for b in np.flatnonzero(np.asarray(sentences.outcomes) == FAILED)[:1]:
-        alone = arguments.single(name, tensors, b, lengths[b], trees)
-        arguments.explain(arguments.decoder(name).marginals, b, alone, single_root)
-    return sentences
 
 
 cdef enum Heads:  # what is given of those of a sentence
@@ -135,7 +38,7 @@ cdef class Summing(Sentences):
     cdef Padded[TENSORS] change, counts
     cdef const int[:, ::1] given        # the heads, or None
 
-    def __init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction):
+    def __init__(self, tensors, lengths, longest, trees, single_root, allow_none, counted, direction=None):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
         self.allow_none = allow_none
         self.differentiated, self.direction = direction is not None, direction or {}

@@ -30,7 +30,7 @@ cdef class Sentences:
     cdef readonly tuple names              # of all tensors that the decoder can have, in the order of those of the charts
     cdef Padded[TENSORS] scores            # those that there are
     cdef int longest                       # the words that the arrays have room for
-    cdef bint single_root
+    cdef readonly bint single_root
     cdef const Py_ssize_t[::1] words       # of each sentence
     cdef const Py_ssize_t[::1] order       # the sentences, the longest first
     cdef Py_ssize_t taken                  # how many of them have been taken

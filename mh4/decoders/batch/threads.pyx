@@ -35,6 +35,10 @@ cdef class Sentences:
             self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
         self.all_padded(self.scores, tensors)
 
+    def failed(self):
+        """Which sentences have failed, bool (count,)."""
+        return np.asarray(self.outcomes) == FAILED
+
     cdef Padded padded(self, array):
         """Where an array is, which has to be kept; without values if it is None."""
         if array is None:

@@ -1,6 +1,5 @@
 """MH3: all projective trees, by the arc-hybrid transition system."""
 
-from mh4.decoders.mh3.decoder import decode
-from mh4.decoders.mh3.inside_outside import marginals, sample
+from mh4.decoders.mh3.decoder import decode, marginals, sample
 
 __all__ = ["decode", "marginals", "sample"]

@@ -4,7 +4,6 @@ from mh4.decoders.shared.variants import search_path
 
 __path__ = search_path(__path__)
 
-from mh4.decoders.mh4.decoder import decode  # noqa: E402
-from mh4.decoders.mh4.inside_outside import marginals, sample  # noqa: E402
+from mh4.decoders.mh4.decoder import decode, marginals, sample  # noqa: E402
 
 __all__ = ["decode", "marginals", "sample"]

@@ -1,4 +1,4 @@
-"""A straightforward implementation of MH4: Figure 2 of the paper with k = 4, item by item. Read this before decoder.pyx.
+"""A straightforward implementation of MH4: Figure 2 of the paper with k = 4, item by item. Read this before decoder.py.
 
 An item [h1,...,hm] is a computation that starts with h1 as the first buffer element and ends with h1|...|h(m-1) on top of the stack
 and hm as the first buffer element: in [i,j,k,l], s2, s1, s0 and b0 are i, j, k and l; in [i,j,l], s1, s0 and b0 are i, j and l. As the

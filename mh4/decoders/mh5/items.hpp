@@ -1,4 +1,4 @@
-// The items of the MH5 decoder and the order in which they are found; decoder.pyx says what they are and how they are scored.
+// The items of the MH5 decoder and the order in which they are found; decoder.py says what they are and how they are scored.
 //
 // Rows run over r, the last node of an item. The nodes 0 to n+1 are cut into panels of LANES nodes such that the last panel is
 // full; the first one begins with up to LANES - 1 nodes that do not exist. For each panel, t3 and other tables by two nodes x < y

@@ -1,5 +1,5 @@
 // The rows [i,x,y,R] of the MH5 decoder when only transitions are scored. The item of five heads that Link takes has another node
-// j between i and x, k between x and y, or l between y and r; A, B and C are the ways to it in decoder.pyx.
+// j between i and x, k between x and y, or l between y and r; A, B and C are the ways to it in decoder.py.
 #pragma once
 #include "search.hpp"
 

@@ -1,6 +1,5 @@
 """Maximum spanning trees: any tree, arc-factored."""
 
-from mh4.decoders.mst.decoder import decode
-from mh4.decoders.mst.matrix_tree import marginals, sample
+from mh4.decoders.mst.decoder import decode, marginals, sample
 
 __all__ = ["decode", "marginals", "sample"]

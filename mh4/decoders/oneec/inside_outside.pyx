@@ -1,19 +1,17 @@
 """Marginals of 1-Endpoint-Crossing trees; the algorithm is in inside_outside.hpp."""
 
-from typing import Optional
-
 cimport cython
 import numpy as np
 
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.oneec.parts cimport ARC, GRANDPARENT, PARTS, SIBLING, parts_of, tensors_of, write_parts
+from mh4.decoders.oneec.parts cimport ARC, GRANDPARENT, PARTS, SIBLING, parts_of, write_parts
 from mh4.decoders.oneec.interfaces cimport Search, Sums
 from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.replay cimport Rows
 
-from mh4.decoders.oneec.decoder import Workspace
+from mh4.decoders.oneec.chart import Workspace
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Marginals, NotInClass
 from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
@@ -43,27 +41,8 @@ cdef extern from "inside_outside.hpp" namespace "oneec::sums" nogil:
         void release()
 
 
-def marginals(
-    arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray, *,
-    heads: Optional[np.ndarray] = None, single_root: bool = False,
-) -> Marginals:
-    """The probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
-
-    The probability of a tree is proportional to the exponential of its score. All together take O(n^4) time and O(n^3) memory. The
-    arguments are those of `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the
-    probabilities that a tree has the arc and that no arc crosses it, or that one does, which add up to `arcs`; and "grandparent" and
-    "sibling", those that the part is in the score.
-
-    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open. A whole tree
-        takes O(n^2) time.
-
-    Without words (n = 0) the only tree is the root.
-    Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.
-    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, heads with a cycle, or single_root
-    without words); NotInClass if `heads` is a tree that is not 1-Endpoint-Crossing, or lacks the single root required; MemoryError if
-    the sentence is too long for the memory of the machine.
-    """
-    tensors = tensors_of(arc, crossed_arc, grandparent, sibling)
+def expected_counts(dict tensors, heads, bint single_root):
+    """The Marginals of a sentence; tensors: as `tensors_of` returns them."""
     cdef int n = len(tensors["arc"]) - 1
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
@@ -81,14 +60,14 @@ def marginals(
     for x, name in enumerate(tensors):
         of[x], to[x] = address(tensors[name]), address(counts[name])
     cdef OneECSums sums = workspaces.take(OneECSums)
-    cdef bint found, single = single_root
+    cdef bint found
     cdef double log_partition = 0
     try:
         with nogil:
             if whole:
                 found = sums.find_of_tree(n, of, &tree[0], &log_partition, to)
             else:
-                found = sums.find(n, of, single, NULL, &log_partition, to)
+                found = sums.find(n, of, single_root, NULL, &log_partition, to)
     except MemoryError:
         raise out_of_memory(n, sums.bytes_needed()) from None
     sums.release()

@@ -1,4 +1,4 @@
-"""The search for the best 1-Endpoint-Crossing tree, as decoder.pyx implements it, and the sum over all, as inside_outside.pyx does."""
+"""The search for the best 1-Endpoint-Crossing tree, as chart.pyx implements it, and the sum over all, as inside_outside.pyx does."""
 
 
 cdef class Search:

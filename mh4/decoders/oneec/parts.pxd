@@ -8,6 +8,5 @@ cdef enum:
     ARC, CROSSED_ARC, GRANDPARENT, SIBLING, PARTS
 
 
-cdef dict tensors_of(arc, crossed_arc, grandparent, sibling)
-cdef parts_of(const int[::1] heads)
+cpdef parts_of(const int[::1] heads)
 cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) except -1 nogil

@@ -12,7 +12,7 @@ from mh4.decoders.shared.memory import out_of_memory
 NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 
 
-cdef dict tensors_of(arc, crossed_arc, grandparent, sibling):
+def tensors_of(arc, crossed_arc, grandparent, sibling):
     """The scores as C-contiguous float64 arrays, by name. Raises ValueError if they are none."""
     n = arguments.words("arc", arc, 1)
     shapes = [(n + 1, n + 1)] * 2 + [(n + 2, n + 1)] * 2
@@ -20,7 +20,7 @@ cdef dict tensors_of(arc, crossed_arc, grandparent, sibling):
     return {name: arguments.float64_scores(name, tensor, shape) for name, tensor, shape in given}
 
 
-cdef parts_of(const int[::1] heads):
+cpdef parts_of(const int[::1] heads):
     """The parts of a tree, as in Derivation, or None if it is not 1-Endpoint-Crossing; heads: a tree."""
     cdef int n = heads.shape[0] - 1, x
     cdef Rows to[PARTS]

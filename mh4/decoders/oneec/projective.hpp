@@ -1,4 +1,4 @@
-// The projective part of the chart of 1EC (Koo & Collins, ACL 2010); see decoder.pyx for its items E, C and S, and for the use
+// The projective part of the chart of 1EC (Koo & Collins, ACL 2010); see decoder.py for its items E, C and S, and for the use
 // of complexes in them.
 
 #pragma once
@@ -19,7 +19,7 @@ static INLINE void maximum_of_blocks(float* out, int g, Least least, int count, 
     store(out + g, best);
 }
 
-// crossed_half h v and crossed_pair h w are drawn in decoder.pyx; they are the same for any g. pairs a w is like crossed_pair, but
+// crossed_half h v and crossed_pair h w are drawn in decoder.py; they are the same for any g. pairs a w is like crossed_pair, but
 // for any outermost dependent of a, and with g.
 struct Projective : Tables {
     // Everything that needs only the complex of l and r.

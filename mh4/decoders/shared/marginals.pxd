@@ -47,7 +47,3 @@ cdef class Sums:
     """The charts of an algorithm, which are a part of its subclass, with their memory, which is used again for the next sentence."""
 
     cdef AnyCharts* charts
-
-
-cdef object expected_counts(Sums sums, Tensors of)
-cdef object drawn(Sums sums, Tensors of, samples, rng)

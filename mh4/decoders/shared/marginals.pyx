@@ -43,9 +43,10 @@ cdef class Sums:
     pass
 
 
-cdef object expected_counts(Sums sums, Tensors of):
-    """The Marginals of a sentence; sums: taken from the workspaces."""
+def expected_counts(kind, Tensors of):
+    """The Marginals of a sentence; kind: the class of the Sums."""
     cdef int n = of.scores.n
+    cdef Sums sums = workspaces.take(kind)
     room_for(sum([tensor.nbytes for tensor in of.tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
     parts = {name: np.full(tensor.shape, 0.0) for name, tensor in of.tensors.items()}
@@ -65,9 +66,10 @@ cdef object expected_counts(Sums sums, Tensors of):
     return Marginals(counts.log_partition, arcs, parts)
 
 
-cdef object drawn(Sums sums, Tensors of, samples, rng):
-    """The heads of random trees of a sentence, int32 (samples, n+1); sums: taken from the workspaces."""
+def drawn(kind, Tensors of, samples, rng):
+    """The heads of random trees of a sentence, int32 (samples, n+1); kind: the class of the Sums."""
     cdef int n = of.scores.n
+    cdef Sums sums = workspaces.take(kind)
     samples = arguments.sample_size(samples)
     room_for(4 * samples * (n + 1), "the samples")
     heads = np.full((samples, n + 1), -1, dtype=np.int32)

@@ -3,7 +3,7 @@
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.chart_memory cimport Memory
-from mh4.decoders.shared.replay cimport SH, Scores, Tensors
+from mh4.decoders.shared.replay cimport SH, Scores
 from mh4.decoders.shared.signals cimport Watch
 
 
@@ -67,6 +67,3 @@ cdef class TreeChart(Search):
     """The items in derivations of one tree, used in training to find gold's best derivation; its subclass has the search."""
 
     cdef TreeSearch* tree
-
-
-cdef object best_derivation(Search search, Tensors tensors, heads, bint single_root, int k, double most=*)

@@ -176,30 +176,35 @@ cdef class TreeChart(Search):
         return self.tree.find(self.scores, self.heads, self.single, self.codes)
 
 
-cdef object best_derivation(Search search, Tensors tensors, heads, bint single_root, int k, double most=INFINITY):
-    """The Derivation that a search taken from the workspaces finds, or None if its chart takes up more than `most` bytes.
+def best_derivation(full, tree, Tensors tensors, heads, bint single_root, int k, double most=INFINITY):
+    """The best Derivation; if the chart that it takes needs more than `most` bytes, how many it needs.
 
-    heads: of the only tree to derive, or None; k: that of MH_k.
+    full, tree: the classes of Search for all derivations and for those of one tree. heads: that tree, or None; k: that of MH_k.
     """
-    cdef const int[::1] tree
+    heads = arguments.given_tree(heads, tensors.scores.n, single_root)
+    cdef Search search = workspaces.take(full if heads is None else tree)
+    cdef const int[::1] nodes
     search.scores = tensors.scores
     search.single = single_root
     search.heads = NULL
     if heads is not None:
-        tree = heads
-        search.heads = &tree[0]
-    cdef bint fits, derived = False
+        nodes = heads
+        search.heads = &nodes[0]
+    cdef double needed
+    cdef bint derived = False
     try:
         with nogil:
             search.prepare()
-            fits = search.bytes_needed() <= most
-            if fits:
+            needed = search.bytes_needed()
+            if needed <= most:
                 derived = search.decode()
     except MemoryError:
         raise out_of_memory(tensors.scores.n, search.bytes_needed()) from None
     result = derivation(search.codes.data(), &search.scores) if derived else None
     search.release()
     workspaces.give_back(search)
-    if fits and not derived:
+    if needed > most:
+        return needed
+    if not derived:
         raise arguments.no_derivation(heads, k)
     return result

@@ -21,27 +21,29 @@ The charts are in full_chart (all items, with the trace) and tree_items.hpp (the
 """
 
 import warnings
-from typing import Optional
+from math import inf
 
 import numpy as np
-from libc.math cimport INFINITY
-
-from mh4.decoders.shared.replay cimport Tensors
-from mh4.decoders.shared.search cimport Search, best_derivation
 
 from mh4.decoders import mh4
-from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import Derivation
-from mh4.decoders.shared.memory import workspaces
 from mh4.decoders.mh5.full_chart import FullChart, MH5TreeChart
+from mh4.decoders.shared.derivation import Derivation
+from mh4.decoders.shared.replay import Tensors
+from mh4.decoders.shared.search import best_derivation
 
 MAX_BYTES = 2 * 10**9  # for 318 words
 
 
 def decode(
-    shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
-    arcs: Optional[np.ndarray] = None, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
-    single_root: bool = False, max_bytes: int = MAX_BYTES,
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Derivation:
     """The highest-scoring MH5 derivation of a sentence of n words, in O(n^5) time and O(n^4) memory (Figure 2, with k = 5).
 
@@ -57,20 +59,18 @@ def decode(
     single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
-    cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
-    heads = arguments.given_tree(heads, tensors.scores.n, single_root)
-    cdef Search chart = workspaces.take(FullChart if heads is None else MH5TreeChart)
-    derivation = best_derivation(chart, tensors, heads, single_root, 5, max_bytes if heads is None else INFINITY)
-    if derivation is not None:
-        return derivation
-    warnings.warn(too_large(tensors.scores.n, chart.bytes_needed(), max_bytes), RuntimeWarning, stacklevel=2)
+    tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
+    most = max_bytes if heads is None else inf
+    found = best_derivation(FullChart, MH5TreeChart, tensors, heads, single_root, 5, most)
+    if isinstance(found, Derivation):
+        return found
+    warnings.warn(too_large(len(shift) - 2, found, max_bytes), RuntimeWarning, stacklevel=2)
     return mh4.decode(
-        shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
-        arcs=arcs, cost=cost, single_root=single_root,
+        shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6], arcs=arcs, cost=cost, single_root=single_root
     )
 
 
-def too_large(n, needed, max_bytes=MAX_BYTES):
+def too_large(n: int, needed: float, max_bytes: float = MAX_BYTES) -> str:
     """What is said of a sentence of n words that takes more than `max_bytes`."""
     return (
         f"MH5 takes {needed / 1e9:.3g} GB for a sentence of {n} words, more than the {float(max_bytes) / 1e9:.3g} GB allowed "

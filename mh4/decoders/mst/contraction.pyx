@@ -9,8 +9,6 @@ For a single root, an arc from 0 is taken only if there is no other. This amount
 and maximising the score second: no cycle has an arc from 0, so contraction never changes whether an arc counts.
 """
 
-from typing import Optional
-
 cimport cython
 import numpy as np
 from libc.math cimport INFINITY
@@ -18,7 +16,6 @@ from libc.math cimport INFINITY
 from mh4.decoders.shared.chart_memory cimport KEEP
 
 from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import Derivation, from_heads
 from mh4.decoders.shared.memory import out_of_memory, workspaces
 
 cdef extern from "trace.h" nogil:
@@ -28,34 +25,7 @@ cdef extern from *:
     ctypedef double* Row "double *__restrict"  # a row that overlaps no other argument, so that loops vectorise
 
 
-def decode(
-    arcs: np.ndarray, *, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
-    single_root: bool = False,
-) -> Derivation:
-    """The highest-scoring tree over n words, in O(n^2) time and memory (Chu & Liu 1965, Edmonds 1967, Tarjan 1977).
-
-    arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
-    cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
-    heads: int array (n+1,); if given, the derivation is that of this tree.
-    single_root: exactly one dependent of node 0.
-
-    Without words (n = 0) the tree is just the root.
-    Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
-    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` lacks the single root required; MemoryError if the sentence is too
-    long for the memory of the machine.
-    """
-    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
-    heads = arguments.given_tree(heads, n, single_root)
-    if heads is None:
-        heads = best_tree(total, single_root)
-    derivation = from_heads(heads, arcs, cost)
-    if derivation.score == -np.inf:
-        raise arguments.no_derivation()
-    return derivation
-
-
-cdef best_tree(const double[:, ::1] arcs, bint single_root):
+def best_tree(const double[:, ::1] arcs, bint single_root):
     """Heads of the highest-scoring tree."""
     cdef int n = arcs.shape[0] - 1
     found = np.full(n + 1, -1, dtype=np.int32)

@@ -7,18 +7,11 @@ combine, together with the reduce that always follows,
     [i,l] = max over i<j<l of  [i,j] + shift[i,j] + [j,l] + max(LA[j,l] + arc l->j, RA[j,l] + arc i->j).
 """
 
-from typing import Optional
-
 cimport cython
-import numpy as np
 from libc.math cimport INFINITY
 
-from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors
-from mh4.decoders.shared.search cimport Search, Step, TreeChart, TreeSearch, best_derivation, by_link
-
-from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import Derivation
-from mh4.decoders.shared.memory import workspaces
+from mh4.decoders.shared.replay cimport LA, RA, SH, Scores
+from mh4.decoders.shared.search cimport Search, Step, TreeChart, TreeSearch, by_link
 
 cdef extern from "tree_items.hpp":
     pass
@@ -28,25 +21,6 @@ cdef extern from "tree_search.hpp" nogil:
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
-
-
-def decode(
-    shift: np.ndarray, reduce_s0b0: np.ndarray, *, arcs: Optional[np.ndarray] = None,
-    cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None, single_root: bool = False,
-) -> Derivation:
-    """The highest-scoring arc-hybrid derivation of a sentence of n words, in O(n^3) time and O(n^2) memory (Section 3.2).
-
-    shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
-    arcs, cost, heads, single_root, and other types of scores: as for mh4.decode.
-
-    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
-    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required;
-    MemoryError if the sentence is too long for the memory of the machine.
-    """
-    cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
-    heads = arguments.given_tree(heads, tensors.scores.n, single_root)
-    return best_derivation(workspaces.take(Chart if heads is None else MH3TreeChart), tensors, heads, single_root, 3)
 
 
 cdef enum:

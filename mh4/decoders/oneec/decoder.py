@@ -77,25 +77,24 @@ Sums over all trees, in marginals, have a chart of their own, from kernels for s
 sum_projective.hpp and inside_outside.hpp.
 """
 
-from typing import Optional
-
-cimport cython
 import numpy as np
-from libc.math cimport INFINITY
 
-from mh4.decoders.oneec.interfaces cimport Search
-from mh4.decoders.oneec.parts cimport PARTS, parts_of, tensors_of
-from mh4.decoders.shared.arguments cimport address
-from mh4.decoders.shared.chart_memory cimport KEEP
-
+from mh4.decoders.oneec.chart import best_tree
+from mh4.decoders.oneec.inside_outside import expected_counts
+from mh4.decoders.oneec.parts import parts_of, tensors_of
 from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import Derivation, NotInClass, total
-from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.decoders.shared.derivation import Derivation, Marginals, NotInClass, total
 
 
 def decode(
-    arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray, *,
-    cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None, single_root: bool = False,
+    arc: np.ndarray,
+    crossed_arc: np.ndarray,
+    grandparent: np.ndarray,
+    sibling: np.ndarray,
+    *,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
 ) -> Derivation:
     """The highest-scoring 1-Endpoint-Crossing tree over n words: all arcs that cross a given arc share an endpoint.
 
@@ -125,7 +124,7 @@ def decode(
         cost = arguments.float64_scores("cost", cost, (n + 1, n + 1))
     heads = arguments.given_tree(heads, n, single_root)
     if heads is None:
-        heads, _ = _best_tree(tensors, cost, single_root)
+        heads, _ = best_tree(tensors, cost, single_root)
     parts = parts_of(heads)
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
@@ -135,56 +134,29 @@ def decode(
     return Derivation(score, heads, parts)
 
 
-def _best_tree(tensors, cost, bint single_root):
-    """Heads of the highest-scoring tree, and its score in the chart. The arguments are checked, those of float64."""
-    cdef int n = len(tensors["arc"]) - 1, x
-    cdef const double* scores[PARTS]
-    for x, tensor in enumerate(tensors.values()):
-        scores[x] = address(tensor)
-    cdef const double* of_arcs = address(cost)
-    found = np.full(n + 1, -1, dtype=np.int32)
-    cdef int[::1] heads = found
-    cdef Workspace workspace = workspaces.take(Workspace)
-    cdef float best
-    try:
-        with nogil:
-            best = workspace.decode(n, scores, of_arcs, single_root, &heads[0])
-    except MemoryError:
-        raise out_of_memory(n, workspace.bytes_needed()) from None
-    workspace.release()
-    workspaces.give_back(workspace)
-    if best == -INFINITY:
-        raise arguments.no_derivation()
-    return found, best
+def marginals(
+    arc: np.ndarray,
+    crossed_arc: np.ndarray,
+    grandparent: np.ndarray,
+    sibling: np.ndarray,
+    *,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Marginals:
+    """The probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
 
+    The probability of a tree is proportional to the exponential of its score. All together take O(n^4) time and O(n^3) memory. The
+    arguments are those of `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the
+    probabilities that a tree has the arc and that no arc crosses it, or that one does, which add up to `arcs`; and "grandparent" and
+    "sibling", those that the part is in the score.
 
-cdef extern from "trace.hpp" namespace "oneec" nogil:
-    cdef cppclass Chart:
-        void prepare(int words, const double** scores, const double* cost, bint single_root) except +
-        void fill() except +
-        float best_score()
-        size_t bytes_needed()
-        void release(size_t kept)
-        void trace(int* heads) except +
+    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open. A whole tree
+        takes O(n^2) time.
 
-
-@cython.final
-@cython.auto_pickle(False)
-cdef class Workspace(Search):
-    cdef Chart chart
-
-    cdef float decode(self, int n, const double** scores, const double* cost, bint single_root, int* heads) except? -1 nogil:
-        if n == 0:
-            return -INFINITY if single_root else 0
-        self.chart.prepare(n, scores, cost, single_root)
-        self.chart.fill()
-        cdef float best = self.chart.best_score()
-        if best > -INFINITY:
-            self.chart.trace(heads)
-        return best
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.chart.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        self.chart.release(KEEP)
+    Without words (n = 0) the only tree is the root.
+    Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, heads with a cycle, or single_root
+    without words); NotInClass if `heads` is a tree that is not 1-Endpoint-Crossing, or lacks the single root required; MemoryError if
+    the sentence is too long for the memory of the machine.
+    """
+    return expected_counts(tensors_of(arc, crossed_arc, grandparent, sibling), heads, single_root)

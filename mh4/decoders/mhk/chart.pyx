@@ -7,8 +7,6 @@ Items of k heads are only used by Link and are not stored.
 """
 
 import math
-import numbers
-from typing import Optional
 
 import numpy as np
 from libc.math cimport INFINITY
@@ -18,48 +16,13 @@ from mh4.decoders.shared.chart_memory cimport Memory
 from mh4.decoders.shared.signals cimport Watch
 
 from mh4.decoders.shared import arguments
-from mh4.decoders.tree_measures.degree import smallest_k
-from mh4.decoders.shared.derivation import Derivation, from_heads
 from mh4.decoders.shared.memory import out_of_memory
 
 cdef extern from "trace.h" nogil:
     void lost() except +
 
 
-def decode(
-    arcs: np.ndarray, k: int, *, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
-    single_root: bool = False,
-) -> Derivation:
-    """The highest-scoring tree over n words that MH_k derives: projective for k = 3, as mh4 for k = 4, any tree for k = n+2.
-
-    It takes O(n^k) time and O(n^(k-1)) memory (Figure 2).
-
-    arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
-    cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
-    heads: int array (n+1,); if given, the derivation is that of this tree.
-    single_root: exactly one dependent of node 0.
-
-    Without words (n = 0) the tree is just the root.
-    Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
-    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` is not in MH_k, or lacks the single root required; MemoryError if
-    the sentence is too long for the memory of the machine.
-    """
-    if not isinstance(k, numbers.Integral) or k < 3:
-        raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
-    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
-    heads = arguments.given_tree(heads, n, single_root)
-    if heads is not None and smallest_k(heads) > k:
-        raise arguments.no_derivation(heads, k)
-    if heads is None:
-        heads = best_tree(total, min(k, max(n + 2, 3)), single_root)
-    derivation = from_heads(heads, arcs, cost)
-    if derivation.score == -np.inf:
-        raise arguments.no_derivation()
-    return derivation
-
-
-cdef best_tree(const double[:, ::1] arcs, int k, bint single_root):
+def best_tree(const double[:, ::1] arcs, int k, bint single_root):
     """Heads of the highest-scoring tree in MH_k, k <= n+2 or 3."""
     needed = sizeof(double) * sum([math.comb(len(arcs) + 2, size) for size in range(2, k)])
     if needed >> 40:  # then the numbers of the items would soon overflow, too

@@ -1,0 +1,63 @@
+"""MH3: the best arc-hybrid derivation, marginals, and random trees."""
+
+import numpy as np
+
+from mh4.decoders.mh3.chart import Chart, MH3TreeChart
+from mh4.decoders.mh3.inside_outside import MH3Sums
+from mh4.decoders.shared.derivation import Derivation, Marginals
+from mh4.decoders.shared.marginals import Tensors as SumTensors
+from mh4.decoders.shared.marginals import drawn, expected_counts
+from mh4.decoders.shared.replay import Tensors
+from mh4.decoders.shared.search import best_derivation
+
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring arc-hybrid derivation of a sentence of n words, in O(n^3) time and O(n^2) memory (Section 3.2).
+
+    shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
+    arcs, cost, heads, single_root, and other types of scores: as for mh4.decode.
+
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
+    return best_derivation(Chart, MH3TreeChart, tensors, heads, single_root, 3)
+
+
+def marginals(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Marginals:
+    """Expected counts of arcs and transitions over the arc-hybrid derivations of a sentence of n words.
+
+    They take O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
+    NotInClass is raised if `heads` is a tree that is not projective.
+    """
+    return expected_counts(MH3Sums, SumTensors(2, shift, reduce_s0b0, None, arcs, single_root, heads))
+
+
+def sample(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    samples: int,
+    rng: int | np.random.Generator | None = None,
+    arcs: np.ndarray | None = None,
+    single_root: bool = False,
+) -> np.ndarray:
+    """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`."""
+    return drawn(MH3Sums, SumTensors(2, shift, reduce_s0b0, None, arcs, single_root), samples, rng)

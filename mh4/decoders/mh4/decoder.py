@@ -1,0 +1,101 @@
+"""The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 2 of the paper, with k = 4).
+
+Read deduction.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
+and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
+
+The docstring of FullChart in full_chart says in which order the items are computed, and trace in shared/search.pyx how the transitions
+are found again; tree_items.hpp has the items of one tree (heads=), and replay executes the transitions.
+"""
+
+import numpy as np
+
+from mh4.decoders.mh4.full_chart import FullChart, MH4TreeChart
+from mh4.decoders.mh4.inside_outside import MH4Sums
+from mh4.decoders.shared.derivation import Derivation, Marginals
+from mh4.decoders.shared.marginals import Tensors as SumTensors
+from mh4.decoders.shared.marginals import drawn, expected_counts
+from mh4.decoders.shared.replay import Tensors
+from mh4.decoders.shared.search import best_derivation
+
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring MH4 derivation of a sentence of n words, in O(n^4) time and O(n^3) memory (Figure 2, Section 4.2).
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
+    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
+    heads: int array (n+1,); if given, only derivations of this tree (it may have several) are considered.
+    single_root: exactly one dependent of node 0.
+    Scores and cost of other floating-point types are rounded to float32.
+
+    Without words (n = 0) the derivation is the shift of the root.
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
+    "reduce_s1s0" (n, 3) and "arcs" (n, 2).
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not in MH4, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
+    return best_derivation(FullChart, MH4TreeChart, tensors, heads, single_root, 4)
+
+
+def marginals(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Marginals:
+    """Expected counts of arcs and transitions over the MH4 derivations of a sentence of n words.
+
+    The probability of a derivation, that is, of a transition sequence that the chart of decoder.py derives, is proportional to the
+    exponential of its score. They take O(n^4) time and O(n^3) memory. The arguments are those of `mh4.decode`; float64 scores are not
+    rounded to float32.
+
+    heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, -1 leaving the head of a word open.
+        For a whole tree, whose derivations are few, this takes a fraction of the time.
+
+    Without words (n = 0) the only derivation is the shift of the root.
+    Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, heads with a cycle, or single_root
+    without words); NotInClass if `heads` is a tree that is not in MH4, or lacks the single root required; MemoryError if the
+    sentence is too long for the memory of the machine.
+    """
+    return expected_counts(MH4Sums, SumTensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root, heads))
+
+
+def sample(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    samples: int,
+    rng: int | np.random.Generator | None = None,
+    arcs: np.ndarray | None = None,
+    single_root: bool = False,
+) -> np.ndarray:
+    """The trees of random MH4 derivations of a sentence of n words, drawn independently.
+
+    A derivation is drawn with its probability, which is proportional to the exponential of its score, and what is returned is the
+    tree that it makes: a tree that has several is as probable as these together. This is exact. It takes the sums over all
+    derivations, as for `marginals`, once, and for each sample O(n^2) time at most.
+
+    samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
+    The other arguments are those of `marginals`.
+
+    Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
+    """
+    return drawn(MH4Sums, SumTensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root), samples, rng)
