@@ -50,29 +50,15 @@ struct Arcs : Search<Arcs> {
     void arrange_tables() override {
         uneven_before.resize((n + 1) * (n + 2));
         common = take(n + 1);
-        arcs_to = take((n + 1) * stride);
-        k_by_i = take((n + 1) * stride);
-        k_by_x = take((n + 1) * stride);
-        k_by_y = take((n + 1) * stride);
-        k_by_r_to = take((n + 1) * stride);
-        rap_to = take((n + 1) * stride);
+        take_all({&arcs_to, &k_by_i, &k_by_x, &k_by_y, &k_by_r_to, &rap_to}, (n + 1) * stride);
         on_pair = take(two(n + 1) * 8);
-        drop_x = take(pairs[panels] * LANES);
-        drop_y = take(pairs[panels] * LANES);
-        e_x = take(pairs[panels] * LANES);
-        e_i = take(pairs[panels] * LANES);
+        take_all({&drop_x, &drop_y, &e_x, &e_i}, pairs[panels] * LANES);
         from_block = take((n + 1) * BLOCK);
-        for (int q = 0; q < BLOCK; q++) {
-            more[q].items4 = take(three(n + 1));
-            more[q].j_by_r = take((n + 1) * stride);
-            more[q].j_by_i = take(stride);
-            more[q].j_by_x = take(stride);
-            more[q].b = take((n + 1) * LANES);
-            more[q].b_x = take((n + 1) * LANES);
-            more[q].b_flat = take((n + 1) * LANES);
-            more[q].a = take((n + 1) * LANES);
-            more[q].a_x = take((n + 1) * LANES);
-            more[q].a_flat = take((n + 1) * LANES);
+        for (More &own : more) {
+            own.items4 = take(three(n + 1));
+            own.j_by_r = take((n + 1) * stride);
+            take_all({&own.j_by_i, &own.j_by_x}, stride);
+            take_all({&own.b, &own.b_x, &own.b_flat, &own.a, &own.a_x, &own.a_flat}, (n + 1) * LANES);
         }
     }
 
@@ -98,12 +84,10 @@ struct Arcs : Search<Arcs> {
 
     void tabulate_pairs() {
         for (int k = 1; k <= n; k++) {
-            std::fill(arcs_to + k * stride, arcs_to + (k + 1) * stride, 0);
+            for (float *table : {arcs_to, k_by_i, k_by_x, k_by_y})
+                std::fill_n(table + k * stride, stride, 0);
             for (int r = 0; r <= n; r++)
                 arcs_to[k * stride + pad + r] = arc(r, k);
-            std::fill(k_by_i + k * stride, k_by_i + (k + 1) * stride, 0);
-            std::fill(k_by_x + k * stride, k_by_x + (k + 1) * stride, 0);
-            std::fill(k_by_y + k * stride, k_by_y + (k + 1) * stride, 0);
             for (int r = k + 1; r <= n + 1; r++) {
                 size_t cell = k * stride + pad + r;
                 k_by_i[cell] = scores.of_shift(k, r) + scores.on_s1s0(RAp2, k, r);

@@ -121,21 +121,13 @@ struct Items {
         t3 = take(pairs[panels] * LANES);
         t2 = take((n + 1) * stride);
         s0b0 = take((n + 1) * CODES * stride);
-        shifts_to = take((n + 2) * stride);
-        zeros = take(stride);
-        forbidden = take(stride);
-        la_to = take((n + 2) * stride);
-        ra_to = take((n + 2) * stride);
-        rap2_to = take((n + 2) * stride);
-        column = take(stride);
+        take_all({&shifts_to, &la_to, &ra_to, &rap2_to}, (n + 2) * stride);
+        take_all({&zeros, &forbidden, &column}, stride);
         lefts = take((n + 1) * BLOCK);
-        for (int q = 0; q < BLOCK; q++) {
-            planes[q].la_from = take(stride);
-            planes[q].ra_from = take(stride);
-            planes[q].u2 = take(stride);
-            planes[q].best_x3 = take(stride);
-            planes[q].rows = take((n + 1) * KINDS * width);
-            planes[q].current = take((n + 1) * KINDS * LANES);
+        for (Plane &plane : planes) {
+            take_all({&plane.la_from, &plane.ra_from, &plane.u2, &plane.best_x3}, stride);
+            plane.rows = take((n + 1) * KINDS * width);
+            plane.current = take((n + 1) * KINDS * LANES);
         }
         arrange_tables();
     }
@@ -236,6 +228,10 @@ struct Items {
 
     Memory<float> memory;
     float *take(size_t size) { return memory.take(size); }
+    void take_all(std::initializer_list<float **> tables, size_t size) {
+        for (float **table : tables)
+            *table = take(size);
+    }
 };
 
 }  // namespace mh5

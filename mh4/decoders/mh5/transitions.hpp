@@ -59,12 +59,7 @@ struct Transitions : Search<Transitions> {
         for (int k = 0; k < (single ? 2 : 1); k++) {
             Tables &t = tables[k];
             t.from_first = k == 0;
-            t.drop_j = take(pairs[panels] * LANES);
-            t.drop_x = take(pairs[panels] * LANES);
-            t.drop_y = take(pairs[panels] * LANES);
-            t.a = take(pairs[panels] * LANES);
-            t.b = take(pairs[panels] * LANES);
-            t.c = take(pairs[panels] * LANES);
+            take_all({&t.drop_j, &t.drop_x, &t.drop_y, &t.a, &t.b, &t.c}, pairs[panels] * LANES);
             t.e = take((n + 1) * stride);
         }
     }
