@@ -68,6 +68,9 @@ ARC: dict[int, tuple[str, str]] = {
     Transition.LA3: ("b0", "s2"),
 }
 
+# The same of those of MH4, as columns of s2, s1, s0 and b0.
+_HEADS, _DEPENDENTS = ([("s2", "s1", "s0", "b0").index(ARC[code][end]) for code in MH4[1:]] for end in (0, 1))
+
 
 def _on_stack(depth: int, meaning: str) -> property:
     def node(configuration: "Configuration") -> int:
@@ -187,18 +190,9 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
     rows = np.asarray(positions)
     if rows.ndim != 2 or rows.shape[1] != 4:
         raise ValueError(f"positions are an integer array of rows (s2, s1, s0, b0), not of shape {rows.shape}")
-    s2, s1, s0, b0 = rows.T
-    words_left = b0 <= n
-    from_s2 = s2 > 0 if single_root else s2 >= 0
-    from_s1 = (s1 > 0) | ((s1 == 0) & ~words_left) if single_root else s1 >= 0
-    return np.stack(
-        [
-            words_left,  # SH
-            (s0 > 0) & words_left,  # LA
-            from_s1,  # RA
-            s1 > 0,  # LA'
-            from_s2,  # RA'
-            (s1 > 0) & words_left,  # LA2
-            from_s2,  # RA2
-        ]
-    )
+    words_left = rows[:, 3] <= n
+    heads, dependents = rows[:, _HEADS], rows[:, _DEPENDENTS]
+    found = (dependents > 0) & (heads <= n) & (heads >= bool(single_root))
+    if single_root:
+        found[:, RA - 1] |= (rows[:, 1] == 0) & ~words_left
+    return np.vstack([words_left, found.T])
