@@ -87,11 +87,8 @@ cdef class Worker:
             raise
 
 
-class Teams:
+class Teams(dict):
     """Workers that are kept for the next batch, by what makes them."""
-
-    def __init__(self):
-        self.workers = {}
 
 
 def run(make, Sentences sentences, threads):
@@ -100,7 +97,7 @@ def run(make, Sentences sentences, threads):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cpu.cores(), sentences.count))
     teams = workspaces.take(Teams)
-    workers = teams.workers.setdefault(make, [])
+    workers = teams.setdefault(make, [])
     workers.extend([make() for _ in range(size - len(workers))])
     errors = []
 
