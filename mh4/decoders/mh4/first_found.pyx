@@ -12,16 +12,16 @@ An item's candidates come in this order, and a later one replaces an earlier one
 The charts of mh4 are much faster, but which of equally good derivations they find is not specified.
 """
 
+cimport cython
 import numpy as np
 from libc.math cimport INFINITY
-from libcpp.vector cimport vector
 
-from mh4.decoders.shared.chart_memory cimport require
-from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, head_of
-from mh4.decoders.shared.signals cimport Watch
+from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH
+from mh4.decoders.shared.search cimport Search, Step, by_combine, by_link
 
 from mh4.decoders.shared import arguments
-from mh4.decoders.shared.memory import out_of_memory
+from mh4.decoders.shared.replay import Tensors
+from mh4.decoders.shared.search import best_derivation
 
 
 def decode(arcs: np.ndarray, single_root: bool = False) -> "tuple[np.ndarray, np.ndarray]":
@@ -31,142 +31,75 @@ def decode(arcs: np.ndarray, single_root: bool = False) -> "tuple[np.ndarray, np
     O(n^4) time and O(n^3) memory. Raises ValueError for invalid scores or if they forbid every derivation, MemoryError if the sentence
     is too long.
     """
-    cdef int n = arguments.words("arcs", arcs, 1)
-    cdef Chart chart
-    try:
-        chart = Chart(n, arguments.float32_scores("arcs", arcs, (n + 1, n + 1)), single_root)
-    except MemoryError:
-        raise out_of_memory(n, 4.0 * (n + 2) ** 3) from None
-    with nogil:
-        chart.fill()
-    if n == 0 and single_root or chart.t2[0, n + 1] == -INFINITY:
-        raise arguments.no_derivation()
-    heads = np.full(n + 1, -1, dtype=np.int32)
-    codes = np.empty(2 * n + 1, dtype=np.intp)
-    chart.trace(heads, codes)
-    return heads, codes
+    side = arguments.words("arcs", arcs, 1) + 2
+    zeros = np.zeros((6, side, side), dtype=np.float32)
+    found = best_derivation(Chart, None, Tensors(6, zeros[0], zeros, None, arcs, None), None, single_root, 4)
+    return found.heads, np.ascontiguousarray(found.transitions[:, 0])
 
 
-cdef struct Step:  # the node that Link removes, and its transition; for Combine, code is SH
-    float score
-    short node
-    char code
+@cython.final  # so that its methods are compiled into their callers
+cdef class Chart(Search):
 
+    cdef float* t2  # [i,l] at i, l
+    cdef float* t3  # [i,j,l] at i, j, l
 
-cdef inline void better(Step* best, float score, int node, int code) noexcept nogil:
-    if score > best.score:
-        best.score, best.node, best.code = score, node, code
+    cdef void arrange(self) noexcept nogil:
+        cdef size_t side = self.scores.side
+        self.t2 = self.floats(side * side)
+        self.t3 = self.floats(side * side * side)
 
+    cdef float* at2(self, int i, int l) noexcept nogil:
+        return self.t2 + <size_t> i * self.scores.side + l
 
-cdef class Chart:
+    cdef float* at3(self, int i, int j, int l) noexcept nogil:
+        return self.t3 + (<size_t> i * self.scores.side + j) * self.scores.side + l
 
-    cdef int n
-    cdef bint single
-    cdef float[:, ::1] arcs
-    cdef float[:, ::1] t2
-    cdef float[:, :, ::1] t3
-
-    def __init__(self, int n, scores, bint single):
-        require(<size_t> 4 * (n + 2) ** 3)
-        self.n, self.single = n, single
-        # The end of the sentence is never a head.
-        arcs = np.full((n + 2, n + 2), -np.inf, dtype=np.float32)
-        arcs[:-1, :-1] = scores
-        self.arcs = arcs
-        self.t2 = np.full((n + 2, n + 2), -np.inf, dtype=np.float32)
-        self.t3 = np.full((n + 2, n + 2, n + 2), -np.inf, dtype=np.float32)
-
-    cdef int fill(self) except -1 nogil:
-        cdef int i, j, l, span
-        cdef Watch watch
-        for i in range(self.n + 1):
-            self.t2[i, i + 1] = 0
-        for span in range(2, self.n + 2):
-            for i in range(self.n + 2 - span):
+    cdef bint fill(self) except -1 nogil:
+        cdef int n = self.scores.n, i, j, l, span
+        for i in range(n + 1):
+            self.at2(i, i + 1)[0] = 0
+        for span in range(2, n + 2):
+            for i in range(n + 2 - span):
                 l = i + span
                 for j in range(i + 1, l):
-                    self.t3[i, j, l] = self.step3(i, j, l).score
-                    watch.after(32 * span)
-                self.t2[i, l] = self.step2(i, l).score
-        return 0
+                    self.at3(i, j, l)[0] = self.step3(i, j, l).score
+                    self.watch.after(32 * span)
+                self.at2(i, l)[0] = self.step2(i, l).score
+        return self.at2(0, n + 1)[0] > -INFINITY and not (self.single and n == 0)
 
-    cdef float arc(self, int h, int m, int i, int l, int last) noexcept nogil:
-        """The score of an arc in a Link of an item [i,..,l]; with a single root, only the `last` Link makes one from node 0."""
-        if h == 0 and self.single and not (last and l == self.n + 1):
+    cdef float arc(self, int h, int m, int l, bint last) noexcept nogil:
+        """The score of an arc in a Link of an item that ends in l; with a single root, only the `last` Link makes one from node 0."""
+        if h > self.scores.n or h == 0 and self.single and not (last and l == self.scores.n + 1):
             return -INFINITY
-        return self.arcs[h, m]
+        return self.scores.of_arc(h, m)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
-        cdef Step best = Step(-INFINITY, 0, SH)
+        cdef Step best = Step(SH, 0, 0, -INFINITY)
         cdef int j
         for j in range(i + 1, l):
-            better(&best, self.t3[i, j, l] + self.arc(i, j, i, l, True), j, RA)
-            better(&best, self.t3[i, j, l] + self.arc(l, j, i, l, True), j, LA)
+            by_link(&best, self.at3(i, j, l)[0] + self.arc(i, j, l, True), RA, j)
+            by_link(&best, self.at3(i, j, l)[0] + self.arc(l, j, l, True), LA, j)
         return best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
-        cdef Step best = Step(-INFINITY, 0, SH)
+        cdef Step best = Step(SH, 0, 0, -INFINITY)
         cdef int k
         cdef float score
         for k in range(i + 1, j):
-            score = max(self.left(i, k, j, l), self.right(i, k, j, l))
-            better(&best, score + self.arc(i, k, i, l, False), k, RAp)
-            better(&best, score + self.arc(j, k, i, l, False), k, LAp)
-            better(&best, score + self.arc(l, k, i, l, False), k, LA2)
-        better(&best, self.t2[i, j] + self.t2[j, l], 0, SH)
+            score = self.step4(i, k, j, l).score
+            by_link(&best, score + self.arc(i, k, l, False), RAp, k)
+            by_link(&best, score + self.arc(j, k, l, False), LAp, k)
+            by_link(&best, score + self.arc(l, k, l, False), LA2, k)
+        by_combine(&best, self.at2(i, j)[0] + self.at2(j, l)[0], 2)
         for k in range(j + 1, l):
-            score = max(self.left(i, j, k, l), self.right(i, j, k, l))
-            better(&best, score + self.arc(i, k, i, l, False), k, RA2)
-            better(&best, score + self.arc(j, k, i, l, False), k, RA)
-            better(&best, score + self.arc(l, k, i, l, False), k, LA)
+            score = self.step4(i, j, k, l).score
+            by_link(&best, score + self.arc(i, k, l, False), RA2, k)
+            by_link(&best, score + self.arc(j, k, l, False), RA, k)
+            by_link(&best, score + self.arc(l, k, l, False), LA, k)
         return best
 
-    cdef float left(self, int i, int j, int k, int l) noexcept nogil:
-        """[i,j,k,l] from [i,j,k] + [k,l]"""
-        return self.t3[i, j, k] + self.t2[k, l]
-
-    cdef float right(self, int i, int j, int k, int l) noexcept nogil:
-        """[i,j,k,l] from [i,j] + [j,k,l]"""
-        return self.t2[i, j] + self.t3[j, k, l]
-
-    cdef void trace(self, int[::1] heads, Py_ssize_t[::1] codes):
-        """The derivation of [0,n+1], from its last transition to its first; an item stands for the transitions that derive it."""
-        cdef vector[int] agenda  # i, j, l of [i,j,l], or of [i,l] with j = 0
-        cdef int i, j, k, l, removed, at = 2 * self.n
-        cdef Step step
-        push(agenda, 0, 0, self.n + 1)
-        while agenda.size():
-            l, j, i = agenda[agenda.size() - 1], agenda[agenda.size() - 2], agenda[agenda.size() - 3]
-            agenda.resize(agenda.size() - 3)
-            if j == 0 and l == i + 1:
-                codes[at] = SH
-                at -= 1
-                continue
-            step = self.step2(i, l) if j == 0 else self.step3(i, j, l)
-            if step.code == SH:
-                push(agenda, i, 0, j)
-                push(agenda, j, 0, l)
-                continue
-            codes[at] = step.code
-            at -= 1
-            k = step.node
-            if j == 0:
-                heads[k] = head_of(step.code, -1, -1, i, k, l)
-                push(agenda, i, k, l)
-                continue
-            removed = k
-            if k < j:
-                j, k = k, j
-            heads[removed] = head_of(step.code, -1, i, j, k, l)
-            if self.right(i, j, k, l) > self.left(i, j, k, l):
-                push(agenda, i, 0, j)
-                push(agenda, j, k, l)
-            else:
-                push(agenda, i, j, k)
-                push(agenda, k, 0, l)
-
-
-cdef inline int push(vector[int]& agenda, int i, int j, int l) except -1:
-    agenda.push_back(i)
-    agenda.push_back(j)
-    agenda.push_back(l)
+    cdef Step step4(self, int i, int j, int k, int l) noexcept nogil:
+        cdef Step best = Step(SH, 0, 0, -INFINITY)
+        by_combine(&best, self.at3(i, j, k)[0] + self.at2(k, l)[0], 3)
+        by_combine(&best, self.at2(i, j)[0] + self.at3(j, k, l)[0], 2)
+        return best
