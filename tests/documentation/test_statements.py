@@ -234,7 +234,7 @@ def test_greedy_parsers_with_the_authors_settings(said):
     said("differences.md", "the greedy parsers are within 0.6 of the paper's dev UAS, in three or more runs each.")
     found = from_the_paper(AUTHORS, "dev_uas", "greedy-mh3", "greedy-mh4")
     assert max(map(abs, found)) < 0.6 and len(found) >= 6
-    said("differences.md", "on all three treebanks tried, on Gothic and Hungarian by at least two standard errors.")
+    said("differences.md", "on all three treebanks tried, on Hungarian by at least two standard errors.")
     said("differences.md", "With ours, greedy MH4 is ahead on Gothic and Old Church Slavonic, by at least two standard errors,")
     said("differences.md", "and level on Hungarian.")
     uas, ours = scores("dev_uas", AUTHORS), scores("dev_uas", OURS)
@@ -242,7 +242,7 @@ def test_greedy_parsers_with_the_authors_settings(said):
         mh3, mh4 = (uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4"))
         assert min(mh3.seeds, mh4.seeds) >= 3
         points, error = mh3.ahead_of(mh4)
-        assert points > 0 and (points >= 2 * error) == (treebank != "cu")
+        assert points > (2 * error if treebank == "hu" else 0)
         points, error = ours[treebank, "greedy-mh4"].ahead_of(ours[treebank, "greedy-mh3"])
         assert abs(points) < error if treebank == "hu" else points >= 2 * error
 
