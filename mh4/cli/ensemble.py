@@ -52,7 +52,6 @@ def ensemble(
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.ensemble import Ensemble, with_votes
-    from mh4.parser.long_sentences import Limit
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
@@ -64,5 +63,5 @@ def ensemble(
     for file, destination in destinations(input_files, output):
         votes = [os.path.join(vote, os.path.basename(file)) if os.path.isdir(vote) else vote for vote in files]
         blocks = with_votes(conllu.blocks(file, trees=False), votes)
-        parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, limit=Limit(longest, beyond), tags=tags)
+        parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, longest=longest, beyond=beyond, tags=tags)
         write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -72,12 +72,11 @@ def parse(
     from mh4.cli.output import destinations, write
     from mh4.data import conllu
     from mh4.parser import parallel
-    from mh4.parser.long_sentences import Limit
     from mh4.parser.model_files import opened
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
-    wanted = {"at_once": flush, "confidence": confidence, "tags": tags}
+    wanted: dict[str, Any] = {"at_once": flush, "confidence": confidence, "tags": tags, "longest": longest, "beyond": beyond}
     arguments = (folder, decode, beam, contextual)
     options.check_text(text, segmenter, rejects=rejects_file, flush=flush)
     if flush and jobs > 1:
@@ -104,9 +103,8 @@ def parse(
             from mh4.data.segmenter import Segmenter
 
             blocks = Segmenter(segmenter).blocks
-        limit = Limit(longest, beyond)
         for file, destination in found:
-            parsed = parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, **wanted)
+            parsed = parallel.parse(Parser.load, arguments, blocks(file), jobs, **wanted)
             write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
             if rejected:
                 rejected.keep()

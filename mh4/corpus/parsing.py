@@ -18,7 +18,6 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, NoSentences, Rejected, Sentence, Start
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import long_sentences, parallel, writing
-from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
 from mh4.util import compression, memory
@@ -38,9 +37,8 @@ def check(settings: Settings) -> None:
 
 
 def _check(settings: Settings) -> None:
-    limit = Limit(settings.longest, settings.beyond)
     one = [Sentence(["."])]
-    long_sentences.parse(_load(settings), one, limit, confidence=settings.confidence, tags=settings.tags)
+    long_sentences.parse(_load(settings), one, settings.longest, settings.beyond, settings.confidence, settings.tags)
     if settings.segmenter is not None:
         _segmenter(settings)
 
@@ -95,8 +93,9 @@ def read(source: Input, shard: Shard) -> bytes:
 def write(settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected = None) -> Written:
     """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
     given = blocks(settings, source, shard, content, rejected)
-    limit = Limit(settings.longest, settings.beyond)
-    parsed = parallel.parse(_load, (settings,), given, limit=limit, confidence=settings.confidence)
+    parsed = parallel.parse(
+        _load, (settings,), given, longest=settings.longest, beyond=settings.beyond, confidence=settings.confidence
+    )
     return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 

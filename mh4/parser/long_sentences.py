@@ -8,7 +8,7 @@ equal length, each of which is parsed as if it were a sentence: time is proporti
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
 from math import isqrt
@@ -36,19 +36,6 @@ _SHORTEST = 20  # words of a window; with less memory than that needs, there is 
 _ATTACHED = "dep"  # the label of the root of a window that is not the first
 
 AnyParser = Parser | Ensemble
-
-
-@dataclass(frozen=True)
-class Limit:
-    """The length beyond which sentences are decoded differently, and how.
-
-    longest: the number of words up to which they are decoded as usual; None: as `default` says.
-    beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
-    that the parser uses anyway, otherwise beam where the system has it, otherwise mst.
-    """
-
-    longest: int | None = None
-    beyond: str | None = None
 
 
 def default(parser: AnyParser, confidence: bool = False) -> int:
@@ -80,18 +67,28 @@ def window_of(tensors: Sequence[Tensor], others: int = 0) -> int:
 
 
 def parse(
-    parser: AnyParser, sentences: Sequence[Sentence], limit: Limit, confidence: bool = False, tags: bool = False, **options: Any
+    parser: AnyParser,
+    sentences: Sequence[Sentence],
+    longest: int | None = None,
+    beyond: str | None = None,
+    confidence: bool = False,
+    tags: bool = False,
+    **options: Any,
 ) -> list[Sentence]:
-    """Parse sentences as the parser does within the limit; those beyond it, or too long for the memory, differently.
+    """Parse sentences as the parser does up to a length; those beyond it, or too long for the memory, differently.
+
+    longest: the number of words up to which they are decoded as usual; None: as `default` says.
+    beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
+    that the parser uses anyway, otherwise beam where the system has it, otherwise mst.
 
     The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
-    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as the limit says, or if it predicts no `tags`,
+    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says, or if it predicts no `tags`,
     which are wanted; never OutOfMemory.
     """
     if tags and not any(member.model.predicted_tags for member in _members(parser)):
         raise InputError("--tags: no tags are predicted, as none were learned")
-    longest = default(parser, confidence) if limit.longest is None else limit.longest
-    how, other = _otherwise(parser, limit.beyond)
+    longest = default(parser, confidence) if longest is None else longest
+    how, other = _otherwise(parser, beyond)
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest]
     found = _parsed(parser, sentences, short, {"confidence": confidence, **options})
     parsed = []

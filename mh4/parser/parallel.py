@@ -4,6 +4,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any
@@ -13,7 +14,6 @@ from mh4.dynet_build import cpu
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble
-from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.util.batching import batches
 from mh4.util.processes import Child, Killed
@@ -26,14 +26,7 @@ CHUNK_WORDS = 10_000
 
 
 def parse(
-    load: Load,
-    arguments: Arguments,
-    blocks: Iterable[Block],
-    jobs: int = 1,
-    *,
-    limit: Limit = Limit(),  # noqa: B008  (it is immutable)
-    at_once: bool = False,
-    **options: Any,
+    load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1, *, at_once: bool = False, **options: Any
 ) -> Generator[tuple[Block, Sentence], None, None]:
     """Parse the sentences of `blocks` with the parser from load(*arguments); yields each block with its new Sentence, in order.
 
@@ -42,19 +35,17 @@ def parse(
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
     jobs: the number of processes, at most as many as there are cores; with 1, this process does the work. Raises InputError if one
     of several is killed.
-    limit: which sentences are too long, and how they are parsed.
     at_once: parse each sentence by itself, before the next is read; with one process.
     options: for long_sentences.parse, and the parser's parse().
     """
     words = 1 if at_once else CHUNK_WORDS
     chunks = batches(blocks, lambda block: len(block.sentence), words, lambda block: block.portion)
-    work = load, arguments, limit, options
+    work = load, arguments, options
     jobs = min(jobs, cpu.cores())
     if jobs == 1:
         for chunk in chunks:
             yield from zip(chunk, _parse(*work, [block.sentence for block in chunk]), strict=True)
         return
-    children: list[Child] = []
     idle: SimpleQueue[Child] = SimpleQueue()
     running: deque[tuple[list[Block], Future]] = deque()
 
@@ -62,27 +53,23 @@ def parse(
         child = idle.get()
         try:
             return child.call(_parse_elsewhere, *work, sentences)
-        finally:
-            idle.put(child)
-
-    with ThreadPoolExecutor(jobs) as threads:  # each waits for a child
-        try:
-            for chunk in chunks:
-                if len(children) < jobs:
-                    children.append(Child())
-                    idle.put(children[-1])
-                running.append((chunk, threads.submit(parsed_by_child, [block.sentence for block in chunk])))
-                if len(running) > 2 * jobs:
-                    yield from _parsed(*running.popleft())
-            while running:
-                yield from _parsed(*running.popleft())
         except Killed:
             raise InputError("a process of --jobs was killed, perhaps because memory ran out: try fewer") from None
         finally:
-            for _, parsed in running:
-                parsed.cancel()
-            for child in children:
-                child.kill()
+            idle.put(child)
+
+    with ThreadPoolExecutor(jobs) as threads, ExitStack() as ending:  # each thread waits for a child
+        ending.callback(threads.shutdown, wait=False, cancel_futures=True)
+        for number, chunk in enumerate(chunks):
+            if number < jobs:
+                child = Child()
+                ending.callback(child.kill)
+                idle.put(child)
+            running.append((chunk, threads.submit(parsed_by_child, [block.sentence for block in chunk])))
+            if len(running) > 2 * jobs:
+                yield from _parsed(*running.popleft())
+        while running:
+            yield from _parsed(*running.popleft())
 
 
 def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:
@@ -92,16 +79,14 @@ def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentenc
     yield from zip(chunk, sentences, strict=True)
 
 
-def _parse_elsewhere(
-    load: Load, arguments: Arguments, limit: Limit, options: dict[str, Any], sentences: list[Sentence]
-) -> tuple[list[Sentence], list[str]]:
+def _parse_elsewhere(*work: Any) -> tuple[list[Sentence], list[str]]:
     """In another process: the parsed sentences, and the warnings, which are for this process to show."""
     with collected_warnings() as said:
-        return _parse(load, arguments, limit, options, sentences), said
+        return _parse(*work), said
 
 
-def _parse(load: Load, arguments: Arguments, limit: Limit, options: dict[str, Any], sentences: list[Sentence]) -> list[Sentence]:
-    return long_sentences.parse(_parser(load, arguments), sentences, limit, **options)
+def _parse(load: Load, arguments: Arguments, options: dict[str, Any], sentences: list[Sentence]) -> list[Sentence]:
+    return long_sentences.parse(_parser(load, arguments), sentences, **options)
 
 
 @lru_cache(maxsize=1)

@@ -121,7 +121,7 @@ def test_windows_of_long_sentences(sentences, files, tmp_path, monkeypatch):
     save_file({key(part): rows for part, rows in pieces}, tmp_path / "parts")
     made = model(sentences, [str(tmp_path / "whole")])
     monkeypatch.setattr(long_sentences, "window", lambda parser: 20)
-    (found,) = long_sentences.parse(Parser(made), [Sentence(words)], long_sentences.Limit(10))
+    (found,) = long_sentences.parse(Parser(made), [Sentence(words)], 10)
     made.read_contextual([str(tmp_path / "parts")])
     for at, parsed in zip((0, 20, 40), Parser(made).parse([part for part, _ in pieces])):
         inside = parsed.heads[1:] > 0

@@ -13,7 +13,7 @@ from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config, long_sentences
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
-from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, Limit, default, window, window_of
+from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, default, window, window_of
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS, GlobalSystem
@@ -48,7 +48,7 @@ def same(one, other):
 def test_within_the_limit_nothing_changes(models, sentences):
     for name in ("mh4-hybrid", "mst", "greedy-mh4"):
         parser = Parser(models[name])
-        given = long_sentences.parse(parser, sentences, Limit())
+        given = long_sentences.parse(parser, sentences)
         assert all(map(same, given, parser.parse(sentences))) and not any(s.note for s in given)
 
 
@@ -56,7 +56,7 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
     n = 8
     for name, how in (("mh4-hybrid", "beam"), ("mst", None), ("1ec", None), ("1ec", "mst"), ("greedy-mh4", None)):
         parser = Parser(models[name])
-        found = long_sentences.parse(parser, sentences, Limit(n, how))
+        found = long_sentences.parse(parser, sentences, n, how)
         expected = parser.parse(sentences)
         if name == "mh4-hybrid":
             others, said = Parser(models[name], "beam", BEYOND_BEAM).parse(sentences), "beam %d" % BEYOND_BEAM
@@ -74,7 +74,7 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
 
 def test_spanning_trees_of_the_scores_of_arcs(models, sentences):
     model = models["1ec"]
-    (found,) = long_sentences.parse(Parser(model), sentences[:1], Limit(1, "mst"))
+    (found,) = long_sentences.parse(Parser(model), sentences[:1], 1, "mst")
     with model.lock:
         ((_, scores),) = model.score(sentences[:1])
         (tensors,) = scores.trees.arrays()
@@ -88,7 +88,7 @@ def test_windows(models, sentences, monkeypatch, name, size):
     """Each is parsed as a sentence; with a single root, it is that of the first."""
     monkeypatch.setattr(long_sentences, "window", lambda parser: size)
     sentence, parser = long(sentences, 141), Parser(models[name])
-    (found,) = long_sentences.parse(parser, [sentence], Limit(20))
+    (found,) = long_sentences.parse(parser, [sentence], 20)
     arguments.tree(found.heads, 141)
     assert found.words == sentence.words and len(found.deprels) == len(found.upos) == 141
     assert ("in windows of up to %d words" % size in found.note) == (size < 141)
@@ -108,7 +108,7 @@ def test_windows(models, sentences, monkeypatch, name, size):
 
 
 def test_skipped(models, sentences):
-    found = long_sentences.parse(Parser(models["mst"]), sentences, Limit(8, "skip"))
+    found = long_sentences.parse(Parser(models["mst"]), sentences, 8, "skip")
     for given, sentence in zip(sentences, found):
         assert (sentence.heads is None) == (len(given) > 8) == sentence.note.startswith("skipped, %d words" % len(given))
 
@@ -126,19 +126,19 @@ def test_what_a_system_cannot_do_is_refused(models, sentences, name, decode, how
     """Even if no sentence needs it."""
     for given in (sentences, sentences[:1]):
         with pytest.raises(InputError, match=re.escape(said)):
-            long_sentences.parse(Parser(models[name], decode), given, Limit(None, how))
+            long_sentences.parse(Parser(models[name], decode), given, None, how)
 
 
 def test_the_search_that_is_asked_for_is_kept(models, sentences):
     for decode, width, said in (("greedy", None, "greedy"), ("beam", 3, "beam 3")):
         parser = Parser(models["mh4-hybrid"], decode, width)
-        found = long_sentences.parse(parser, sentences[:5], Limit(1))
+        found = long_sentences.parse(parser, sentences[:5], 1)
         assert all((a.heads == b.heads).all() for a, b in zip(found, parser.parse(sentences[:5])))
         assert all(s.note.startswith(said + ", ") for s in found)
 
 
 def test_probabilities_within_the_limit(models, sentences):
-    found = long_sentences.parse(Parser(models["mh4-hybrid"]), sentences, Limit(8), confidence=True)
+    found = long_sentences.parse(Parser(models["mh4-hybrid"]), sentences, 8, confidence=True)
     assert [s.probabilities is None for s in found] == [len(s) > 8 for s in sentences]
 
 
@@ -161,7 +161,7 @@ def test_memory_that_runs_out(models, sentences, monkeypatch, room):
     monkeypatch.setattr(long_sentences, "_SHORTEST", 5)
     short, parser = [s for s in sentences if len(s) <= 12], Forgetful(models["mh4-hybrid"])
     given = [*short[:5], long(sentences, 150), *short[5:]]
-    found = long_sentences.parse(parser, given, Limit())
+    found = long_sentences.parse(parser, given)
     expected = Parser(models["mh4-hybrid"]).parse(short)
     assert len(found) == len(given) and [s.words for s in found] == [s.words for s in given]
     assert all(map(same, [*found[:5], *found[6:]], expected))
@@ -178,7 +178,7 @@ def test_memory_that_runs_out(models, sentences, monkeypatch, room):
 def test_no_memory_at_all(models, sentences, monkeypatch):
     monkeypatch.setattr(Forgetful, "room", 0)
     monkeypatch.setattr(long_sentences, "Parser", Forgetful)
-    found = long_sentences.parse(Forgetful(models["mh4-hybrid"]), sentences[:3], Limit())
+    found = long_sentences.parse(Forgetful(models["mh4-hybrid"]), sentences[:3])
     assert all(s.heads is None and s.note.startswith("skipped, there was not enough memory for") for s in found)
 
 
@@ -187,7 +187,7 @@ def test_no_memory_at_all(models, sentences, monkeypatch):
 
 def test_ensembles(models, sentences, monkeypatch):
     ensemble = Ensemble([Parser(models[name]) for name in ("mh4-hybrid", "mst")])
-    found = long_sentences.parse(ensemble, sentences, Limit(8))
+    found = long_sentences.parse(ensemble, sentences, 8)
     expected = ensemble.parse(sentences)
     members = [Parser(models["mh4-hybrid"], "beam", BEYOND_BEAM), Parser(models["mst"])]
     others = Ensemble(members).parse(sentences)
@@ -195,7 +195,7 @@ def test_ensembles(models, sentences, monkeypatch):
         note = "beam 64 and mst, %d words are more than --longest 8" % len(sentence) if len(sentence) > 8 else ""
         assert found[k].note == note and (found[k].heads == (others if note else expected)[k].heads).all()
     monkeypatch.setattr(long_sentences, "window", lambda parser: 50)
-    (whole,) = long_sentences.parse(ensemble, [long(sentences, 120)], Limit(60))
+    (whole,) = long_sentences.parse(ensemble, [long(sentences, 120)], 60)
     arguments.tree(whole.heads, 120)
     assert whole.note.startswith("beam 64 and mst in windows of up to 50 words, ")
 
@@ -205,17 +205,17 @@ def test_votes_are_for_whole_sentences(sentences, monkeypatch):
     heads = np.arange(-1, 100, dtype=np.int32)
     vote = Sentence(["w"] * 100, heads=heads, deprels=["x"] * 100)
     given = SentenceWithVotes(["w"] * 100, upos=["_"] * 100, xpos=["_"] * 100, feats=["_"] * 100, votes=[vote])
-    (found,) = long_sentences.parse(Ensemble([]), [given], Limit())
+    (found,) = long_sentences.parse(Ensemble([]), [given])
     assert found.note == "" and (found.heads == heads).all()
     monkeypatch.setattr(long_sentences, "window", lambda parser: 30)
-    (found,) = long_sentences.parse(Ensemble([]), [given], Limit(50))
+    (found,) = long_sentences.parse(Ensemble([]), [given], 50)
     assert found.note == "votes, 100 words are more than --longest 50" and (found.heads == heads).all()
 
     def none(*arguments, **options):
         raise MemoryError
 
     monkeypatch.setattr(trees, "best", none)
-    (found,) = long_sentences.parse(Ensemble([]), [given], Limit())
+    (found,) = long_sentences.parse(Ensemble([]), [given])
     assert found.heads is None and found.note == "skipped, there was not enough memory for 100 words"
 
 

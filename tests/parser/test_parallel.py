@@ -9,6 +9,7 @@ from mh4.errors import OutOfMemory
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
+from mh4.util.processes import Child
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +66,11 @@ def test_as_many_processes_as_make_sense(model, monkeypatch):
 def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
     monkeypatch.setattr(cpu, "cores", lambda: 2)
+    children = []
+    monkeypatch.setattr(parallel, "Child", lambda: children.append(Child()) or children[-1])
     blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10**9))
     parsed = parallel.parse(Parser.load, (model,), blocks, 2)
     next(parsed)
-    children = parsed.gi_frame.f_locals["children"]
     assert len(children) == 2
     parsed.close()
     assert not any(child._kill.alive for child in children)

@@ -29,7 +29,6 @@ if __name__ == "__main__":
 PARSING = """
 import os, sys
 from mh4.parser import parallel
-from mh4.parser.long_sentences import Limit
 from mh4.data.conllu import Block, Sentence
 from mh4.cli.group import Commands
 
@@ -49,7 +48,7 @@ if __name__ == "__main__":
     @main.command()
     def parse():
         blocks = [Block([], Sentence(["w"])) for _ in range(9)]
-        list(parallel.parse(Parser, (), blocks, 2, limit=Limit(1, "skip")))
+        list(parallel.parse(Parser, (), blocks, 2, longest=1, beyond="skip"))
 
     main(["parse"])
 """
