@@ -22,12 +22,11 @@ from mh4 import version
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser import systems
-from mh4.parser.attachment_scores import attachment_scores
 from mh4.parser.config import Config, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, each_source
 from mh4.parser.network.graph import backward, dy
-from mh4.parser.parsing import Parser, longest, naming
+from mh4.parser.parsing import Parser, attachment_scores, longest, naming
 from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.calibration import calibrate
@@ -215,9 +214,10 @@ class Trainer:
             with self._timed("evaluation_seconds"):
                 self.optimizer.swap_params_to_moving_average(bias_correction=True)
                 parsed = Parser(self.model).parse(self.dev, self.listener.evaluating)
-                scores = _scores(self.dev, parsed, tags)
+                scores = attachment_scores(self.dev, parsed, tags)
                 of_treebanks = [
-                    {"file": name, **_scores(self.dev[part], parsed[part], tags)} for name, part in self._dev_treebanks()
+                    {"file": name, **attachment_scores(self.dev[part], parsed[part], tags)}
+                    for name, part in self._dev_treebanks()
                 ]
             score = scores[self.settings.best_by]
             if score > progress.best or self.settings.keep_last and score == progress.best:
@@ -381,17 +381,7 @@ class Trainer:
 
 def evaluate(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
     """Parse the words of `gold` and score the result: uas, las, and the tags that the model predicts, in percent of all words."""
-    return _scores(gold, parser.parse(gold), parser.model.predicted_tags)
-
-
-def _scores(gold: Sequence[Sentence], parsed: Sequence[Sentence], tags: Sequence[str]) -> dict[str, float]:
-    scores = attachment_scores(gold, parsed)
-    for name in tags:
-        right = sum(
-            g == p for a, b in zip(gold, parsed, strict=True) for g, p in zip(getattr(a, name), getattr(b, name), strict=True)
-        )
-        scores[name] = 100.0 * right / sum(map(len, gold))
-    return scores
+    return attachment_scores(gold, parser.parse(gold), parser.model.predicted_tags)
 
 
 def _first(folder: str, system: str, config: Config) -> Model:

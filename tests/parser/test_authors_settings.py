@@ -529,7 +529,7 @@ def test_which_evaluation_is_the_best(keep_last, everything, tmp_path, monkeypat
         uas, las = next(scores)
         return {"uas": uas, "las": las, "upos": 0.0, "xpos": 0.0, "feats": 0.0}
 
-    monkeypatch.setattr("mh4.training.trainer._scores", scored)
+    monkeypatch.setattr("mh4.training.trainer.attachment_scores", scored)
     settings = [
         "training.evaluate_updates=1",
         "training.max_updates=4",
