@@ -42,14 +42,14 @@ class MLP:
 class Biaffine:
     """Biaffine scores of pairs of nodes (Dozat & Manning 2017), in `matrices` ways: s_t(x, y) = [x; 1]' U_t [y; 1].
 
-    With bilinear, x has no 1: y has no score of its own.
+    matrices: None for a single one, whose scores have no [t]. With bilinear, x has no 1: y has no score of its own.
     """
 
-    def __init__(self, matrices: int, units: int, parameters: "dy.ParameterCollection", bilinear: bool = False) -> None:
-        self.matrices = matrices
+    def __init__(self, matrices: int | None, units: int, parameters: "dy.ParameterCollection", bilinear: bool = False) -> None:
+        self.single, self.matrices = matrices is None, matrices or 1
         self.rows, self.side = units if bilinear else units + 1, units + 1
         # Each U_t has its own Glorot initialisation, rather than the block they are stored in.
-        self.weights = parameters.add_parameters((matrices * self.rows, self.side), init=glorot(self.side, self.side))
+        self.weights = parameters.add_parameters((self.matrices * self.rows, self.side), init=glorot(self.side, self.side))
 
     def make_orthogonal(self) -> None:
         """Replace each U_t by a random orthogonal matrix, made from its values; with bilinear, its part on x and y."""
@@ -71,15 +71,15 @@ class Biaffine:
         return tensors
 
     def values(self, tensor: "dy.Expression") -> np.ndarray:
-        """The scores as float32 array (matrices, i, j), C-contiguous: [t, x, y]. Raises MemoryError if there is too little."""
+        """The scores as float32 array ([matrices,] i, j), C-contiguous: [[t,] x, y]. Raises MemoryError if there is too little."""
         flat = tensor.npview()
         memory.require(flat.nbytes, "the network")
         # Each column of the product is one (t, y), t running fastest.
         scores = flat.reshape((flat.shape[0], self.matrices, -1), order="F").transpose(1, 0, 2)
-        return np.array(scores, order="C")
+        return np.array(scores[0] if self.single else scores, order="C")
 
     def weighted(self, tensor: "dy.Expression", weights: np.ndarray) -> "dy.Expression":
-        """The sum of all scores of a sentence, each times its weight; weights: an array as from `values`, or without [t]."""
+        """The sum of all scores of a sentence, each times its weight; weights: an array as from `values`."""
         rows, columns = weights.shape[-2:]
         flat = weights.reshape((-1, rows, columns)).transpose(1, 0, 2).reshape((rows, -1), order="F")
         return dy.sum_elems(dy.cmult(tensor, dy.inputTensor(flat)))

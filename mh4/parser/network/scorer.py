@@ -54,7 +54,7 @@ class TensorScorer:
         self.tensors = system.tensors
         self.mlps = {position: MLP(units, mlp_units, config.dropout.mlp, parameters) for position in system.positions}
         self.biaffines = {
-            t.name: Biaffine(t.matrices or 1, mlp_units, parameters, t.name == "arcs" and config.scorer.arcs == "bilinear")
+            t.name: Biaffine(t.matrices, mlp_units, parameters, t.name == "arcs" and config.scorer.arcs == "bilinear")
             for t in system.tensors
         }
         can_end = [
@@ -92,12 +92,9 @@ class TensorScores:
     def arrays(self) -> list[dict[str, np.ndarray]]:
         """For each sentence, the arrays that a decoder takes, by name; the graph must have been evaluated."""
         return [
-            {t.name: self._array(t, self.expressions[t.name][k]) for t in self.scorer.tensors} for k in range(len(self.columns))
+            {name: self.scorer.biaffines[name].values(of_sentences[k]) for name, of_sentences in self.expressions.items()}
+            for k in range(len(self.columns))
         ]
-
-    def _array(self, tensor: Tensor, expression: "dy.Expression") -> np.ndarray:
-        matrices = self.scorer.biaffines[tensor.name].values(expression)
-        return matrices[0] if tensor.matrices is None else matrices
 
     def differences(self, violations: Mapping[int, Violation]) -> list["dy.Expression"]:
         """For each tensor, the scores that predictions use minus those that targets use, if any differ; by numbers of sentences."""
