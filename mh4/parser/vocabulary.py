@@ -74,9 +74,7 @@ class Table:
 
     def extended(self, more: "Table") -> "Table":
         """This table, with the strings that only `more` has after its own, and the counts of both."""
-        counts = Counter(self.to_json())
-        counts.update(more.to_json())
-        return Table(counts)
+        return Table(Counter(self.to_json()) + Counter(more.to_json()))
 
     def to_json(self) -> dict[str, int]:
         return dict(zip(self.strings[1:], self.counts[1:], strict=True))
