@@ -66,13 +66,19 @@ class Folder:
 
     def record(self, name: str) -> dict[str, Any]:
         """The object in a file of JSON; raises InputError as `text` does, and for anything else."""
-        try:
+        with self.intact(name):
             found = json.loads(self.text(name))
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            raise InputError("%s: damaged" % self.place(name))
+            if not isinstance(found, dict):
+                raise ValueError("not an object")
         return found
+
+    @contextmanager
+    def intact(self, name: str) -> Iterator[None]:
+        """Within the block, whatever errors the content of a file leads to are an InputError: it is damaged."""
+        try:
+            yield
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+            raise InputError("%s: damaged" % self.place(name)) from None
 
     @contextmanager
     def arrays(self, name: str, most: int, damaged: str) -> Iterator["NpzFile"]:

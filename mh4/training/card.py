@@ -65,11 +65,9 @@ def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | N
 def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any]) -> dict[str, str]:
     """The command that trains this model and, where it is known, the commit of the code."""
     if files.has(ORIGIN):
-        try:
+        with files.intact(ORIGIN):
             origin = files.record(ORIGIN)
             return {"command": str(origin["command"]), "commit": ", ".join(map(str, origin["commits"]))}
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise InputError("%s: damaged" % files.place(ORIGIN)) from None
     given = [(name, one["file"]) for name, one in each_source(sources) if name != "test"]
     words = [word for name, file in given for word in ("--" + name, os.path.basename(file))]
     command = ["mh4", "train", "--system", system, *words, "--seed", str(seed), "--config", "config.toml", "--model", "FOLDER"]
@@ -81,10 +79,8 @@ def card_of(files: Folder) -> dict[str, Any]:
     if not files.has(CARD):
         raise InputError("%s: no card there: only the files that mh4 pack makes have one" % files.path)
     card = files.record(CARD)
-    try:
+    with files.intact(CARD):
         markdown(card)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError("%s: damaged" % files.place(CARD)) from None
     return card
 
 

@@ -350,12 +350,10 @@ class Trainer:
         if found:
             self.model.temperature = found.temperature
             found.save(self.folder)
-        try:
+        with self.files.intact("metrics.jsonl"):
             evaluations = [json.loads(line) for line in _lines(self.files.place("metrics.jsonl"))]
             ordered = evaluations[::-1] if self.settings.keep_last else evaluations
             best = max(ordered, key=lambda metrics: metrics["dev_" + self.settings.best_by])  # the first of several
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise InputError("%s: damaged" % self.files.place("metrics.jsonl")) from None
         summary = {
             "finished": True,
             "system": self.model.system.name,
@@ -400,17 +398,13 @@ def _first(folder: str, system: str, config: Config) -> Model:
 
 def state_of(files: Folder) -> list[str]:
     """A summary of the training recorded with a model, in a few lines of text; InputError if the record is damaged."""
-    finished = files.has("summary.json")
-    record = "summary.json" if finished else "metrics.jsonl"
-    try:
-        if finished:
-            return _trained(files.record(record))
-        lines = _lines(files.place(record)) if files.has(record) else []
-        if lines:
-            return ["in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f" % json.loads(lines[-1])]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
-        raise InputError("%s: damaged" % files.place(record)) from None
-    return ["not trained yet"]
+    if files.has("summary.json"):
+        with files.intact("summary.json"):
+            return _trained(files.record("summary.json"))
+    lines = _lines(files.place("metrics.jsonl")) if files.has("metrics.jsonl") else []
+    with files.intact("metrics.jsonl"):
+        said = "in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f"
+        return [said % json.loads(lines[-1])] if lines else ["not trained yet"]
 
 
 def resumed(summary: dict[str, Any]) -> list[str]:
