@@ -87,10 +87,4 @@ def correct_arcs(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Correct:
 
 def recovered_arcs(gold: Arcs, correct: Correct, gold_words: np.ndarray) -> Correct:
     """Which gold arcs the system recovers: as many as `correct_arcs` finds correct among the system's."""
-
-    def in_gold(in_system: np.ndarray) -> np.ndarray:
-        result = np.zeros(len(gold), dtype=bool)
-        result[gold_words[in_system]] = True
-        return result
-
-    return Correct(in_gold(correct.unlabelled), in_gold(correct.labelled))
+    return Correct(*(np.bincount(gold_words[one], minlength=len(gold)) > 0 for one in correct))

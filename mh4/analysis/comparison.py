@@ -157,16 +157,12 @@ def _compared(gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk)
 
 def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> np.ndarray:
     """int64 (2, groups, 4): the counts of each Group, unlabelled and labelled."""
-    in_gold, in_system = dimension.groups(gold), dimension.groups(system)
-
-    def counts(groups: np.ndarray) -> np.ndarray:
-        return np.bincount(groups, minlength=len(dimension.names))
-
-    def columns(recalled: np.ndarray, precise: np.ndarray) -> np.ndarray:
-        each = (in_gold, in_system, in_gold[recalled], in_system[precise])
-        return np.stack([counts(groups) for groups in each], axis=1)
-
-    return np.stack([columns(*pair) for pair in zip(recovered, correct, strict=True)])
+    in_gold, in_system, number = dimension.groups(gold), dimension.groups(system), len(dimension.names)
+    columns = [
+        [np.bincount(groups, minlength=number) for groups in (in_gold, in_system, in_gold[recalled], in_system[precise])]
+        for recalled, precise in zip(recovered, correct, strict=True)
+    ]
+    return np.stack(columns).transpose(0, 2, 1)
 
 
 def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.ndarray:
