@@ -237,10 +237,10 @@ class Scores:
         self._model, self._training = model, rng is not None
         layers = model.encoder(sentences, rng)
         self._vectors, self._columns = layers[-1], node_columns(sentences)
-        words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
+        self._words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
         self.trees = model.scorer(layers[-1], self._columns, self._training)
         tagged = layers[-1 if model.config.scorer.tags_from == "last" else 0]
-        self.tags = {tag: model.taggers[tag](dy.select_cols(tagged, words), self._training) for tag in model.learned_tags}
+        self.tags = {tag: model.taggers[tag](dy.select_cols(tagged, self._words), self._training) for tag in model.learned_tags}
         self.last = dy.zeros(1)
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
@@ -248,12 +248,8 @@ class Scores:
 
         They are new nodes of the graph, evaluated when their values are asked for.
         """
-        columns_of_heads: list[int] = []
-        columns: list[int] = []
-        for (start, _), tree in zip(self._columns, heads, strict=True):
-            columns_of_heads.extend(start + int(head) for head in tree[1:])
-            columns.extend(range(start + 1, start + len(tree)))
-        ends = dy.concatenate([dy.select_cols(self._vectors, each) for each in (columns_of_heads, columns)])
+        of_heads = [start + int(head) for (start, _), tree in zip(self._columns, heads, strict=True) for head in tree[1:]]
+        ends = dy.concatenate([dy.select_cols(self._vectors, each) for each in (of_heads, self._words)])
         return self._model.labeller(ends, self._training)
 
 
