@@ -9,7 +9,7 @@ take turns, so that other load on the machine affects all of them equally, and t
 import argparse
 import os
 import platform
-import time
+from timeit import timeit
 
 import numpy as np
 
@@ -54,9 +54,7 @@ def microseconds(functions, sentences, rounds):
     best = dict.fromkeys(functions, np.inf)
     for _ in range(rounds):
         for heading, function in functions.items():
-            start = time.perf_counter()
-            function()
-            best[heading] = min(best[heading], time.perf_counter() - start)
+            best[heading] = min(best[heading], timeit(function, number=1))
     return {heading: 1e6 * seconds / sentences for heading, seconds in best.items()}
 
 
