@@ -2,17 +2,14 @@
 
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
 plus cost: a whole derivation of global parsers, a single transition of greedy ones. A *violation* is by how much it exceeds the target's
-score. Nothing here needs DyNet; mh4.training.loss makes it a part of the graph.
+score: see System.violation. None of this needs DyNet; mh4.training.loss makes it a part of the graph.
 """
 
-from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from mh4 import transitions
-from mh4.decoders import Derivation, Marginals
-from mh4.decoders.beam import local_parts
 
 Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores used
 
@@ -35,23 +32,6 @@ def hamming_cost(heads: np.ndarray) -> np.ndarray:
     return cost
 
 
-def structured(
-    decode: Callable[..., Derivation],
-    tensors: Mapping[str, np.ndarray],
-    heads: np.ndarray,
-    single_root: bool,
-    sequence: np.ndarray | None = None,
-) -> Violation:
-    """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
-
-    heads: the target tree, whose derivations cost nothing. It may have several. sequence: the one that counts (int (2n+1, 5), as from
-    mh4.parser.oracle); by default the one that the model scores highest.
-    """
-    predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
-    target = decode(**tensors, heads=heads, single_root=single_root).parts if sequence is None else parts_of(sequence)
-    return Violation(predicted.parts, {name: target[name] for name in tensors}, float((predicted.heads != heads).sum()))
-
-
 def parts_of(sequence: np.ndarray) -> Parts:
     """The index rows of the scores that a sequence of MH3 uses: shift, reduce_s0b0, arcs."""
     code, _, s1, s0, b0 = sequence[1:].T
@@ -69,37 +49,6 @@ class Likelihood(NamedTuple):
 
     derivatives: dict[str, np.ndarray]
     value: float
-
-
-def likelihood(
-    marginalize: Callable[..., Marginals], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
-) -> Likelihood:
-    """-log of the probability of the target `heads`, that of all its derivations together.
-
-    The derivatives are differences between expected counts: over all derivations, minus over those of the target.
-    """
-    everything = marginalize(**tensors, single_root=single_root)
-    target = marginalize(**tensors, heads=heads, single_root=single_root)
-    derivatives = {name: everything.parts[name] - target.parts[name] for name in tensors}
-    return Likelihood(derivatives, everything.log_partition - target.log_partition)
-
-
-def stepwise(tensors: Mapping[str, np.ndarray], sequence: np.ndarray, rivals: np.ndarray) -> Violation:
-    """Hinge of a greedy parser, summed over the configurations of the sequence that it learns.
-
-    For each configuration: max over the rivals of score + 1 (+ 0 for the correct one), minus the correct one's score.
-    tensors: as for `beam.decode_local`. sequence, rivals: see GreedySystem.steps.
-    """
-    n = len(sequence) // 2
-    parts = local_parts(sequence, n)
-    each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
-    right = sequence[1:, 0]
-    choices = predicted_classes(sum(each[1:], each[0]), right, rivals)  # scores (codes, 2n)
-    wrong = np.flatnonzero(choices != right)
-    predicted = sequence[1:][wrong]
-    predicted[:, 0] = choices[wrong]
-    used = local_parts(np.concatenate([sequence[:1], predicted]), n)
-    return Violation({name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong)))
 
 
 def predicted_classes(scores: np.ndarray, gold: np.ndarray, rivals: np.ndarray | None = None) -> np.ndarray:

@@ -17,10 +17,10 @@ from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.beam import joint
 from mh4.decoders.shared.derivation import from_heads
 from mh4.errors import InputError, shown
-from mh4.parser import first_found, objectives, oracle
+from mh4.parser import first_found, oracle
 from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM
 from mh4.parser.config import MOST, Config, override, tables
-from mh4.parser.objectives import Likelihood, Violation
+from mh4.parser.objectives import Likelihood, Violation, hamming_cost, parts_of, predicted_classes
 from mh4.transitions import MH3, MH4, Transition
 from mh4.util import reading
 
@@ -121,9 +121,15 @@ class System:
         raise NotImplementedError
 
     def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
-        """The negative log-likelihood of the tree `heads`; only for systems with marginals."""
+        """-log of the probability of the tree `heads`, that of all its derivations together; only for systems with marginals.
+
+        The derivatives are differences between expected counts: over all derivations, minus over those of the tree.
+        """
         assert self.marginals is not None, "%s has no marginals" % self.name
-        return objectives.likelihood(self.marginals, tensors, heads, single_root)
+        everything = self.marginals(**tensors, single_root=single_root)
+        target = self.marginals(**tensors, heads=heads, single_root=single_root)
+        derivatives = {name: everything.parts[name] - target.parts[name] for name in tensors}
+        return Likelihood(derivatives, everything.log_partition - target.log_partition)
 
 
 @dataclass(frozen=True)
@@ -142,8 +148,15 @@ class GlobalSystem(System):
         return replace(system, derivation=oracle.late if late else None)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
+        """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
+
+        The derivations of the target cost nothing. Of several, that of `derivation` counts or, by default, the highest-scoring one.
+        """
+        decode = self.decoders["exact"]
+        predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
         sequence = self.derivation(heads) if self.derivation else None
-        return objectives.structured(self.decoders["exact"], tensors, heads, single_root, sequence)
+        target = decode(**tensors, heads=heads, single_root=single_root).parts if sequence is None else parts_of(sequence)
+        return Violation(predicted.parts, {name: target[name] for name in tensors}, float((predicted.heads != heads).sum()))
 
 
 @dataclass(frozen=True)
@@ -176,7 +189,23 @@ class GreedySystem(System):
         return super().training_tree(heads, single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        return objectives.stepwise(tensors, *self.steps(heads, single_root))
+        """Hinge summed over the configurations of the sequence to learn.
+
+        For each configuration: max over the rivals of score + 1 (+ 0 for the correct one), minus the correct one's score.
+        """
+        sequence, rivals = self.steps(heads, single_root)
+        n = len(heads) - 1
+        parts = beam.local_parts(sequence, n)
+        each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
+        right = sequence[1:, 0]
+        choices = predicted_classes(sum(each[1:], each[0]), right, rivals)  # scores (codes, 2n)
+        wrong = np.flatnonzero(choices != right)
+        predicted = sequence[1:][wrong]
+        predicted[:, 0] = choices[wrong]
+        used = beam.local_parts(np.concatenate([sequence[:1], predicted]), n)
+        return Violation(
+            {name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong))
+        )
 
     def steps(self, heads: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
         """The sequence of a tree to learn, and which transitions compete with it in each configuration but the first.
