@@ -116,7 +116,7 @@ class Ensemble:
             self._check_probabilities(unparsed)
         parse = partial(self._parse, confidence=confidence)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return parsing.as_given(given, parsing.in_order(unparsed, self._minibatches(unparsed), parse, progress))
+            return parsing.in_order(given, unparsed, self._minibatches(unparsed), parse, progress)
 
     def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
         """The scores of the ensemble on the words of `gold`; see Parser.test."""

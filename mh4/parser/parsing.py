@@ -107,7 +107,7 @@ class Parser:
         given, unparsed = as_sentences(sentences, segmenter)
         with self.model.lock:
             parse = partial(self._parse, confidence=confidence, transitions=transitions)
-            return as_given(given, in_order(unparsed, self.model.score(unparsed), parse, progress))
+            return in_order(given, unparsed, self.model.score(unparsed), parse, progress)
 
     def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
         """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
@@ -191,13 +191,15 @@ def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
 
 
 def in_order(
+    given: Sequence[Any],
     sentences: Sequence[Sentence],
     minibatches: Iterable[tuple[list[int], Scored]],
     parse: Callable[[list[Sentence], Scored], list[Sentence]],
     progress: Callable[[int], None],
-) -> list[Sentence]:
+) -> Parsed:
     """The sentences as parsed a minibatch at a time, in their own order.
 
+    given, sentences: from `as_sentences`; where TokenLists were given, TokenLists are returned.
     minibatches: the indices of the sentences of each minibatch, and their scores, which `parse` takes with the sentences.
     `progress` is called with the number of words parsed after each minibatch.
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
@@ -207,7 +209,7 @@ def in_order(
         for batch, scores in minibatches:
             parsed.update(zip(batch, parse([sentences[k] for k in batch], scores), strict=True))
             progress(sum(len(sentences[k]) for k in batch))
-    return [parsed[k] for k in range(len(sentences))]
+    return [token_lists.parsed(one, parsed[k]) if isinstance(one, TokenList) else parsed[k] for k, one in enumerate(given)]
 
 
 @contextmanager
@@ -316,12 +318,6 @@ def as_sentences(given: Unparsed, segmenter: "Segmenter | Path | None" = None) -
     else:
         items = _items(given, "parse")
     return items, [_as_sentence(sentence) for sentence in items]
-
-
-def as_given(given: Sequence[Any], parsed: Sequence[Sentence]) -> Parsed:
-    """Parsed sentences, as TokenLists where these were given."""
-    pairs = zip(given, parsed, strict=True)
-    return [token_lists.parsed(one, sentence) if isinstance(one, TokenList) else sentence for one, sentence in pairs]
 
 
 def _as_sentence(given: Sentence | TokenList | Iterable[str]) -> Sentence:
