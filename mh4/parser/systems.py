@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,6 +56,8 @@ class System:
     in_paper: whether it is one of the paper's systems.
     marginals: the function that computes marginals of its derivations; None if there is none.
     nearest: from heads, class and single_root to the tree of the class that is learned instead of one outside it.
+    sequence: the sequence of a tree to learn, int array (2n+1, 5) as from mh4.parser.oracle, or None if there is none; None to learn
+    the derivation that the model scores highest. late: the one that training.sequences = "late" asks for, if that is another.
     """
 
     name: str
@@ -65,10 +67,13 @@ class System:
     in_paper: bool = True
     marginals: Marginalize | None = None
     nearest: Nearest = trees.nearest
+    sequence: Oracle | None = None
+    late: Oracle | None = None
 
     def configured(self, config: Config) -> Self:
         """This system with the settings that change what it scores or learns."""
-        return replace(self, nearest=NEAREST[config.training.nearest])
+        late = config.training.sequences == "late" and self.late
+        return replace(self, nearest=NEAREST[config.training.nearest], sequence=late or self.sequence)
 
     @property
     def positions(self) -> tuple[str, ...]:
@@ -134,27 +139,16 @@ class System:
 
 @dataclass(frozen=True)
 class GlobalSystem(System):
-    """A system trained on whole derivations, through its exact decoder (Section 4).
-
-    derivation: the sequence of a tree to learn, int array (2n+1, 5) as from mh4.parser.oracle; None to learn the one that the model scores
-    highest.
-    """
-
-    derivation: Oracle | None = None
-
-    def configured(self, config: Config) -> Self:
-        system = super().configured(config)
-        late = config.training.sequences == "late" and self.name == "mh3"
-        return replace(system, derivation=oracle.late if late else None)
+    """A system trained on whole derivations, through its exact decoder (Section 4)."""
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
-        The derivations of the target cost nothing. Of several, that of `derivation` counts or, by default, the highest-scoring one.
+        The derivations of the target cost nothing. Of several, that of `sequence` counts or, by default, the highest-scoring one.
         """
         decode = self.decoders["exact"]
         predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
-        sequence = self.derivation(heads) if self.derivation else None
+        sequence = self.sequence(heads) if self.sequence else None
         target = decode(**tensors, heads=heads, single_root=single_root).parts if sequence is None else parts_of(sequence)
         return Violation(predicted.parts, {name: target[name] for name in tensors}, float((predicted.heads != heads).sum()))
 
@@ -163,7 +157,7 @@ class GlobalSystem(System):
 class GreedySystem(System):
     """A system trained on single transitions, following a static oracle (the greedy columns of Tables 1 and 4).
 
-    transitions: its transitions. sequence: the one of a tree to learn, as from mh4.parser.oracle; None if they do not produce it.
+    transitions: its transitions.
     legal_rivals: whether its transitions only have to score higher than those that are legal.
     joint: whether all positions are scored by one layer, not by sums over tensors.
     """
@@ -176,8 +170,6 @@ class GreedySystem(System):
     def configured(self, config: Config) -> Self:
         system = super().configured(config)
         mh4 = self.transitions == MH4
-        if config.training.sequences == "late":
-            system = replace(system, sequence=oracle.first_of_chart if mh4 else oracle.late)
         if mh4 and config.scorer.greedy == "joint":
             system = replace(system, joint=True, decoders={"greedy": joint.decode})
         return replace(system, legal_rivals=not (mh4 and config.training.illegal_rivals))
@@ -225,18 +217,18 @@ def _search(decode: Decode) -> dict[str, Decode]:
     return {"greedy": partial(decode, beam=1), "beam": decode}
 
 
-def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: Tensor, in_paper: bool = True) -> System:
+def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: Tensor, **options: Any) -> System:
     """A global system whose transitions are decoded exactly by a chart parser or approximately by search."""
-    return GlobalSystem(
-        name, tree_class, tensors, {"exact": chart.decode, **_search(beam.decode)}, in_paper, getattr(chart, "marginals", None)
-    )
+    decoders, marginals = {"exact": chart.decode, **_search(beam.decode)}, getattr(chart, "marginals", None)
+    return GlobalSystem(name, tree_class, tensors, decoders, marginals=marginals, **options)
 
 
 def _greedy(name: str, tree_class: str, codes: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
     """A greedy parser that scores all its transitions on each of `pairs` of positions."""
     tensors = tuple(Tensor(first + second, (first, second), len(codes)) for first, second in pairs)
-    canonical = partial(oracle.canonical, codes=codes)
-    return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=codes, sequence=canonical)
+    canonical, late = partial(oracle.canonical, codes=codes), oracle.first_of_chart if codes == MH4 else oracle.late
+    decoders = _search(beam.decode_local)
+    return GreedySystem(name, tree_class, tensors, decoders, transitions=codes, sequence=canonical, late=late)
 
 
 # Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.
@@ -253,7 +245,7 @@ SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         # The projective arc-hybrid parser on {s0, b0} (Shi, Huang & Lee 2017).
-        _transition_based("mh3", "projective", mh3, _SHIFT, _MH3_ON_S0B0),
+        _transition_based("mh3", "projective", mh3, _SHIFT, _MH3_ON_S0B0, late=oracle.late),
         # Edge-factored maximum spanning trees on {h, m}.
         GlobalSystem("mst", "any", (_ARCS,), {"exact": mst.decode}, marginals=mst.marginals),
         # MH4 with everything scored on {s0, b0}.
