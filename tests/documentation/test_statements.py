@@ -285,19 +285,19 @@ def test_what_the_paper_says_of_scores(said):
     assert len(tried) >= 3 and max(map(abs, ahead("dev_uas", "greedy-mh4", "greedy-mh4-three", tried))) < 0.3
     said(
         "differences.md",
-        "on Gothic and Hungarian by 1.2 and 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.6 (with",
+        "on Gothic and Hungarian by 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.7 (with",
     )
     said(
         "differences.md",
-        "the authors' settings on three of these by 0.6 to 0.8); on Vietnamese and Indonesian, which are nearly projective",
+        "the authors' settings on three of these by 0.7 to 0.8); on Vietnamese and Indonesian, which are nearly projective",
     )
     said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
     hybrid = ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el", "cu", "vi", "id"])
-    assert [round(points, 1) for points in hybrid] == [1.2, 1.1, 0.5, 0.6, -0.1, 0.2]
+    assert [round(points, 1) for points in hybrid] == [1.1, 1.1, 0.5, 0.7, -0.1, 0.2]
     assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
     authors = scores("dev_uas", AUTHORS)
     points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
-    assert (round(min(points), 1), round(max(points), 1)) == (0.6, 0.8)
+    assert (round(min(points), 1), round(max(points), 1)) == (0.7, 0.8)
     said(
         "differences.md",
         "| in its own Table 4 on eight of ten treebanks; with our settings on none of six by two standard errors: [see above]",
@@ -366,12 +366,12 @@ def test_exact_mh4_against_mh3(said):
     ours = scores("dev_uas", OURS)
     ahead = {treebank: ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"]) for treebank in ("hu", "got")}
     assert abs(ahead["hu"][0]) < 0.05 and round(ahead["got"][0], 1) == 0.4 and ahead["got"][0] < 2 * ahead["got"][1]
-    said("differences.md", "(On Old Church Slavonic, `mh4-two` is ahead with all three: by 0.9 in the paper, 1.0 and 0.8.)")
+    said("differences.md", "(On Old Church Slavonic, `mh4-two` is ahead with all three, by 0.7 to 0.9.)")
     (mh3, mh4), (our_mh3, our_mh4) = [
         [scores("dev_uas", settings)["cu", system] for system in ("mh3", "mh4-two")] for settings in (AUTHORS, OURS)
     ]
     ahead = (mh4.paper - mh3.paper, mh4.mean - mh3.mean, our_mh4.mean - our_mh3.mean)
-    assert [round(points, 1) for points in ahead] == [0.9, 1.0, 0.8]
+    assert round(min(ahead), 1) == 0.7 and round(max(ahead), 1) == 0.9
 
 
 def test_how_mh4_two_learns(said):
