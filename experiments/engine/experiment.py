@@ -14,6 +14,7 @@ from pathlib import Path
 
 from experiments.engine import predictions
 from experiments.engine.local_runs import train_all
+from experiments.engine.progress import failures
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, TREES_BLOB, Records, has_settings, load
@@ -63,6 +64,10 @@ class Experiment:
         done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
         records = load(self.bank.name, self.bench.results) if done else []
         return [record for record in records if (record["system"], record["seed"]) in done]
+
+    def exit_code(self) -> int:
+        """Reports the runs that failed; 1 if there are any, or models that cannot parse, which has been said, otherwise 0."""
+        return failures(self.runs, self.bench.console) or int(bool(self.unparsed))
 
     def is_done(self, run: Run) -> bool:
         """True if the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""

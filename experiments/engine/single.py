@@ -13,7 +13,6 @@ from experiments.engine import ensembles
 from experiments.engine.command import Command
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import request
-from experiments.engine.progress import failures
 from experiments.engine.records import RECORD
 from experiments.engine.run import Run, alone
 from experiments.engine.workplace import Bench
@@ -45,7 +44,7 @@ def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: st
             experiment.train(1, lambda: None)
             if experiment.unparsed:  # why has been said; without a record, the next attempt parses again
                 experiment.records.path(run, RECORD).unlink(missing_ok=True)
-        return failures(experiment.runs, bench.console) or int(bool(experiment.unparsed))
+        return experiment.exit_code()
     with _alone(Run.at(bench.models(bank.name), ensembles.NAME, number)):
         members = ensembles.members(bench, bank, asked.systems, [number])[number]
         ensembles.Combiner(bank, bench).record(experiment.records, number, members, experiment.command)

@@ -10,7 +10,6 @@ from experiments.engine import options, shared_task
 from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
-from experiments.engine.progress import failures
 from experiments.engine.workplace import Bench
 from experiments.pages import document, writer
 from experiments.tables import table4, table5_6, treebank
@@ -47,4 +46,4 @@ def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll1
         if tested:
             pages = document.paths(results, bank.name + "-test")
             writer.show(bench.console, table5_6.table(tested), table5_6.note(tested), pages)
-    return failures(experiment.runs, bench.console) or int(bool(experiment.unparsed))
+    return experiment.exit_code()

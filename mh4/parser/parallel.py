@@ -58,18 +58,20 @@ def parse(
         finally:
             idle.put(child)
 
-    with ThreadPoolExecutor(jobs) as threads, ExitStack() as ending:  # each thread waits for a child
-        ending.callback(threads.shutdown, wait=False, cancel_futures=True)
-        for number, chunk in enumerate(chunks):
-            if number < jobs:
-                child = Child()
-                ending.callback(child.kill)
-                idle.put(child)
-            running.append((chunk, threads.submit(parsed_by_child, [block.sentence for block in chunk])))
-            if len(running) > 2 * jobs:
+    with ThreadPoolExecutor(jobs) as threads, ExitStack() as children:  # each thread waits for a child
+        try:
+            for number, chunk in enumerate(chunks):
+                if number < jobs:
+                    child = Child()
+                    children.callback(child.kill)
+                    idle.put(child)
+                running.append((chunk, threads.submit(parsed_by_child, [block.sentence for block in chunk])))
+                if len(running) > 2 * jobs:
+                    yield from _parsed(*running.popleft())
+            while running:
                 yield from _parsed(*running.popleft())
-        while running:
-            yield from _parsed(*running.popleft())
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)  # before their children are killed
 
 
 def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:
