@@ -412,11 +412,11 @@ def test_what_a_falling_learning_rate_does(said):
         "differences.md",
         "Within our settings, it raises `mh4-two` by 0.32 on Hungarian, and lowers `mh3` and `mh4-hybrid` there by 0.26",
     )
-    said("differences.md", "and 0.23; on Gothic, it raises all three, by 0.15, 0.14 and 0.15 (one run each, ± 0.3).")
+    said("differences.md", "and 0.23; on Gothic, it raises all three, by 0.15, 0.14 and 0.21 (one run each, ± 0.3).")
     effects = {key: float(row["uas_effect"]) for key, row in found["full"].items()}
     expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.26, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.14}
     assert effects == pytest.approx(
-        {**expected, ("mh4-hybrid", "hu"): -0.23, ("mh4-hybrid", "got"): 0.15}, abs=0.0051
+        {**expected, ("mh4-hybrid", "hu"): -0.23, ("mh4-hybrid", "got"): 0.21}, abs=0.0051
     )  # the csv is rounded, too
     assert {round(float(row["uas_error"]), 1) for row in found["full"].values()} == {0.3}
 
