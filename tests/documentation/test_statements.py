@@ -381,7 +381,7 @@ def test_how_mh4_two_learns(said):
     )
     said(
         "differences.md",
-        "10,000 updates, it is behind by a point of dev UAS on average, with the authors' by 0.1 on Hungarian and 0.4 on Gothic.",
+        "10,000 updates, it is behind by a point of dev UAS on average, with the authors' by 0.2 on Hungarian and 0.4 on Gothic.",
     )
     said(
         "differences.md",
@@ -389,12 +389,12 @@ def test_how_mh4_two_learns(said):
     )
     early = {folder: lead(folder, 0, 10000) for folder in ("hu", "got", "el", "cu", "hu-authors", "got-authors", "cu-authors")}
     assert round(early["hu"]) == round(early["got"]) == -1 and round(early["el"], 1) == -0.5
-    assert (round(early["hu-authors"], 1), round(early["got-authors"], 1)) == (-0.1, -0.4)
+    assert (round(early["hu-authors"], 1), round(early["got-authors"], 1)) == (-0.2, -0.4)
     assert min(early["cu"], early["cu-authors"]) > 0
     said("differences.md", "With theirs, training takes at least 28,000 updates, and `mh4-two` is ahead towards the end: between")
-    said("differences.md", "22,000 and 28,000 updates by 0.5 on Hungarian and 0.4 on Gothic.")
+    said("differences.md", "22,000 and 28,000 updates by 0.5 on Hungarian and 0.3 on Gothic.")
     late = [lead(folder, 22000, 28000) for folder in ("hu-authors", "got-authors")]
-    assert [round(points, 1) for points in late] == [0.5, 0.4]
+    assert [round(points, 1) for points in late] == [0.5, 0.3]
     said("differences.md", "it is ahead by 0.1 on Hungarian between 10,000 and 18,000 updates, and behind by 0.4 on Gothic,")
     assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.1, -0.4]
     said("differences.md", "where its training ends after 22,000.")
@@ -412,9 +412,9 @@ def test_what_a_falling_learning_rate_does(said):
         "differences.md",
         "Within our settings, it raises `mh4-two` by 0.32 on Hungarian, and lowers `mh3` and `mh4-hybrid` there by 0.26",
     )
-    said("differences.md", "and 0.23; on Gothic, it raises all three, by 0.15, 0.14 and 0.21 (one run each, ± 0.3).")
+    said("differences.md", "and 0.23; on Gothic, it raises all three, by 0.15, 0.15 and 0.21 (one run each, ± 0.3).")
     effects = {key: float(row["uas_effect"]) for key, row in found["full"].items()}
-    expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.26, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.14}
+    expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.26, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.15}
     assert effects == pytest.approx(
         {**expected, ("mh4-hybrid", "hu"): -0.23, ("mh4-hybrid", "got"): 0.21}, abs=0.0051
     )  # the csv is rounded, too
