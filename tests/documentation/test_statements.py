@@ -285,7 +285,7 @@ def test_what_the_paper_says_of_scores(said):
     assert len(tried) >= 3 and max(map(abs, ahead("dev_uas", "greedy-mh4", "greedy-mh4-three", tried))) < 0.3
     said(
         "differences.md",
-        "on Gothic and Hungarian by 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.7 (with",
+        "on Gothic and Hungarian by 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.8 (with",
     )
     said(
         "differences.md",
@@ -293,7 +293,7 @@ def test_what_the_paper_says_of_scores(said):
     )
     said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
     hybrid = ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el", "cu", "vi", "id"])
-    assert [round(points, 1) for points in hybrid] == [1.1, 1.1, 0.5, 0.7, -0.1, 0.2]
+    assert [round(points, 1) for points in hybrid] == [1.1, 1.1, 0.5, 0.8, -0.1, 0.2]
     assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
     authors = scores("dev_uas", AUTHORS)
     points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
