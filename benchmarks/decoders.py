@@ -25,6 +25,7 @@ from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4.full_chart import VECTOR
 from mh4.dynet_build import cpu
+from mh4.parser.systems import SYSTEMS
 from mh4.util.plots import plotted
 
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
@@ -40,9 +41,10 @@ def random(rng, *shape):
     return rng.normal(size=shape).astype(np.float32)
 
 
-def transitions(rng, n, reduces, tensors):
-    side = n + 2
-    return [random(rng, side, side)] + [random(rng, reduces, side, side) for _ in range(tensors)]
+def random_scores(rng, n, system):
+    """The scores that a system needs for a sentence of n words, by tensor."""
+    of = {tensor: [n + 1 + sentinel for sentinel in tensor.sentinel] for tensor in SYSTEMS[system].tensors}
+    return {tensor.name: random(rng, *filter(None, [tensor.matrices, *sides])) for tensor, sides in of.items()}
 
 
 def hamming_cost(rng, n):
@@ -61,10 +63,9 @@ def tree(rng, n):
 
 def sentences(n, rng, heads):
     """For each name, a function that decodes one random sentence of n words; `heads` is a tree for it."""
-    three, two, hybrid = transitions(rng, n, 2, 1), transitions(rng, n, 6, 1), transitions(rng, n, 6, 2)
-    twelve = transitions(rng, n, 12, 2)
-    arcs, cost = random(rng, n + 1, n + 1), hamming_cost(rng, n)
-    third_order = [random(rng, n + 1, n + 1) for _ in range(2)] + [random(rng, n + 2, n + 1) for _ in range(2)]
+    systems = ("mh3", "mh4-two", "mh4-hybrid", "mh5-hybrid", "1ec", "mst")
+    three, two, hybrid, twelve, third_order, (arcs,) = (random_scores(rng, n, system).values() for system in systems)
+    cost = hamming_cost(rng, n)
     return {
         "mh3": lambda: mh3.decode(*three),
         "mst": lambda: mst.decode(arcs),

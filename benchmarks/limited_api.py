@@ -7,14 +7,13 @@ The first command compiles the decoders with the limited API, the second compare
 turns, in processes of their own on the same sentences, and the shortest of many times counts, so that other load matters little.
 """
 
-import json
 import os
 import sys
 from timeit import repeat
 
 import decoders
 import numpy as np
-from variants import in_turns
+from variants import in_turns, run
 
 from mh4.dynet_build import cpu
 
@@ -54,9 +53,4 @@ def main(folder, lengths):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--measure"]:
-        print(json.dumps(measure([int(n) for n in sys.argv[2:]])))
-    elif len(sys.argv) < 2:
-        sys.exit(__doc__)
-    else:
-        main(sys.argv[1], [int(n) for n in sys.argv[2:]] or LENGTHS)
+    run(main, measure, LENGTHS, __doc__)

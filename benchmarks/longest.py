@@ -14,7 +14,7 @@ import platform
 import time
 
 import numpy as np
-from decoders import elsewhere
+from decoders import elsewhere, random_scores
 
 from mh4.dynet_build import cpu
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, window_of
@@ -27,11 +27,7 @@ SHORTEST = 60
 def measure(name, what, n):
     """Seconds of processor time, and MB, of one sentence of n words."""
     system, rng = SYSTEMS[name], np.random.default_rng(n)
-    tensors = {}
-    for tensor in system.tensors:
-        sides = [n + 1 + sentinel for sentinel in tensor.sentinel]
-        shape = sides if tensor.matrices is None else [tensor.matrices, *sides]
-        tensors[tensor.name] = rng.standard_normal(shape, dtype=np.float32)
+    tensors = random_scores(rng, n, name)
     decode = system.marginals if what == "marginals" else system.decoder(what, BEYOND_BEAM if what == "beam" else None)
     before, start = peak_mb(), time.process_time()
     decode(**tensors, single_root=True)

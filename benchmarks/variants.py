@@ -41,6 +41,17 @@ def in_turns(turns, builds, script, lengths):
     return found
 
 
+def run(main, measure, lengths, usage):
+    """The program: with a build and lengths, by default these, its main function; with `--measure`, its part in a turn."""
+    given = [int(n) for n in sys.argv[2:]]
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(measure(given)))
+    elif len(sys.argv) < 2:
+        sys.exit(usage)
+    else:
+        main(sys.argv[1], given or lengths)
+
+
 def main(python, lengths):
     code = "from mh4.decoders.shared import processor; print(*processor.variants())"
     variants = subprocess.run([python, "-I", "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
@@ -62,9 +73,4 @@ def main(python, lengths):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--measure"]:
-        print(json.dumps(measure([int(n) for n in sys.argv[2:]])))
-    elif len(sys.argv) < 2:
-        sys.exit(__doc__)
-    else:
-        main(sys.argv[1], [int(n) for n in sys.argv[2:]] or LENGTHS)
+    run(main, measure, LENGTHS, __doc__)
