@@ -1,6 +1,7 @@
 """The commands of studies: their usage, and how they respond to bad input and interruption."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -70,3 +71,8 @@ class Study(Command):
         paragraph = (sys.modules[self.callback.__module__].__doc__ or "").partition("\n\n")[0]
         usage, _, what = paragraph.removeprefix("``").partition("``: ")
         return usage, what
+
+
+def study(function: Callable[..., Any]) -> click.Command:
+    """The command of a study, as a decorator of its function, which gets the bench that it works at, and its variables."""
+    return click.command(cls=Study)(click.pass_obj(function))

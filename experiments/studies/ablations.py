@@ -17,10 +17,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import click
-
 from experiments.engine import options, records
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.progress import failures
 from experiments.engine.provenance import make_command, report_written, shown
@@ -28,7 +26,6 @@ from experiments.engine.run import alone, requested_systems
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document
-from experiments.pages.document import Part
 from experiments.pages.sections import page_name
 from experiments.pages.writer import Table, average, comma_separated, plus_minus, pooled
 from mh4.data import treebanks
@@ -105,7 +102,7 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
     return replace(settings, name=name, assignments=tuple(changed))
 
 
-@click.command(cls=Study)
+@study
 @options.variable("langs", "by default hu and got")
 @options.variable("rows", "by default all, or for LENGTH=full those listed for it")
 @options.variable("systems", "of those that the rows name; by default all of these")
@@ -113,7 +110,6 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
 @options.variable("length", "full, for runs of full length; by default short ones")
 @options.UD
 @options.JOBS
-@click.pass_obj
 def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, ud: str, jobs: str) -> int:
     plan = Plan.read(PLAN)
     if length not in ("", "full"):
@@ -282,10 +278,10 @@ def unchanged(found: Measured, score: str) -> Table:
     return Table(["system", *found.langs], body, right=1)
 
 
-def page(plan: Plan, everything: Sequence[Measured]) -> list[Part]:
+def page(plan: Plan, everything: Sequence[Measured]) -> list[document.Part]:
     """The page below its title."""
     rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
-    parts: list[Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
+    parts: list[document.Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
     for found in everything:
         parts += ["## " + found.within.title, *_how(plan, found.within)]
         if not found.scores:
@@ -308,7 +304,7 @@ settings are ours or, at the end, the authors'; mean over seeds and, if there ar
 the row changed, and those without, of all treebanks together. Mean: over the treebanks that the row was tried on."""
 
 
-def _how(plan: Plan, within: Within) -> list[Part]:
+def _how(plan: Plan, within: Within) -> list[document.Part]:
     """How runs are made and scored."""
     seeds, langs = list(map(str, plan.seeds)), list(plan.langs)
     if not within.full:

@@ -9,18 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import click
 import numpy as np
 
 from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.models import requested_models
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.data import conllu
@@ -87,9 +85,8 @@ def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
     return Measured(model, before, after, scores)
 
 
-@click.command(cls=Study)
+@study
 @options.of_models(with_marginals(), DEFAULT_SYSTEMS)
-@click.pass_obj
 def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
@@ -137,9 +134,9 @@ def bins(found: Measured) -> Table:
     return Table(["probability", "arcs", "mean probability, %", "correct, %"], body, right=1)
 
 
-def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[Part]:
+def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[document.Part]:
     """The page below its title."""
-    parts: list[Part] = [
+    parts: list[document.Part] = [
         "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
         summary(measured),
         NOTE % len(measured[0].after.correct),

@@ -11,10 +11,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from statistics import harmonic_mean
 
-import click
-
 from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.models import lacking
 from experiments.engine.predictions import of_record, restored
 from experiments.engine.provenance import report_written, shown
@@ -23,7 +21,6 @@ from experiments.engine.records import load
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis import comparison
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group
@@ -43,12 +40,11 @@ HEADINGS = {
 Runs = dict[int, tuple[Record, Record]]
 
 
-@click.command(cls=Study)
+@study
 @options.lang()
 @options.variable("systems", "two, with trees in experiments/results; by default %s" % " and ".join(DEFAULT_SYSTEMS))
 @options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
-@click.pass_obj
 def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     asked = options.request(lang, seeds=seeds, ud=ud)
     pair = tuple(systems.split()) or DEFAULT_SYSTEMS
@@ -130,10 +126,10 @@ def _names(found: Comparison) -> tuple[str, str]:
     return a, b
 
 
-def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: str) -> list[Part]:
+def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: str) -> list[document.Part]:
     """The page below its title."""
     said = SAID % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
-    parts: list[Part] = [
+    parts: list[document.Part] = [
         "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing,
         scores(found),
         said,

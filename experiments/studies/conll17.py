@@ -8,18 +8,14 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import click
-
 from experiments import paper
 from experiments.engine import options, shared_task
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.provenance import shown
 from experiments.engine.record_fields import SharedTask
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated, show
-from experiments.paper import COLUMNS, same_digits
 from mh4.data import conll17 as task
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -29,10 +25,9 @@ from mh4.util.files import git_blob_id
 HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
 
 
-@click.command(cls=Study)
+@study
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @options.variable("conll17", "the folder of outputs; by default data/conll17")
-@click.pass_obj
 def conll17(bench: Bench, ud: str, conll17: str) -> None:
     tests = Path(os.path.expanduser(ud)) if ud else treebanks.default_folder()
     outputs = Path(os.path.expanduser(conll17)) if conll17 else task.default_folder()
@@ -88,10 +83,10 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
             published = _published(record["lang"], system)
             if "rejected" in entry:
                 said = "Not scored, as the official scorer rejects it: %s of %s: %s"
-                lines.append(said % (COLUMNS[system], record["lang"], entry["rejected"]))
+                lines.append(said % (paper.COLUMNS[system], record["lang"], entry["rejected"]))
             elif published is not None:
                 scored += 1
-                different += [] if same_digits(entry["las"], published) else [COLUMNS[system]]
+                different += [] if paper.same_digits(entry["las"], published) else [paper.COLUMNS[system]]
         if different:
             lines.append("Different from the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
         elif scored == len(paper.TEST_COLUMNS):
@@ -113,20 +108,20 @@ def table(kept: Sequence[SharedTask]) -> Table:
         entry, published = record["systems"].get(system), _published(record["lang"], system)
         if not entry or "las" not in entry:
             return ""
-        theirs = "" if published is None else " ✓" if same_digits(entry["las"], published) else " (paper: %.2f)" % published
+        theirs = "" if published is None else " ✓" if paper.same_digits(entry["las"], published) else " (paper: %.2f)" % published
         return "%.2f" % entry["las"] + theirs
 
-    body = [[record["lang"], *(cell(record, system) for system in COLUMNS)] for record in kept]
-    return Table(["treebank", *COLUMNS.values()], body, right=1)
+    body = [[record["lang"], *(cell(record, system) for system in paper.COLUMNS)] for record in kept]
+    return Table(["treebank", *paper.COLUMNS.values()], body, right=1)
 
 
-def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[Part]:
+def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[document.Part]:
     """The page below its title: Tables 5 and 6, the agreement with the paper, and the command."""
-    parts: list[Part] = []
+    parts: list[document.Part] = []
     for number in paper.TEST_TABLES:
         mine = [record for record in kept if paper.test_table(record["lang"]) == number]
         parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
-    entries = [record["systems"][system] for record in kept for system in COLUMNS if system in record["systems"]]
+    entries = [record["systems"][system] for record in kept for system in paper.COLUMNS if system in record["systems"]]
     made = sorted({(entry.get("commit", "unknown"), entry.get("scorer", "unknown")) for entry in entries})
     return [
         *parts,
@@ -151,11 +146,11 @@ def as_csv(kept: Sequence[SharedTask]) -> str:
     body = []
     for record in kept:
         lang = record["lang"]
-        for system in COLUMNS:
+        for system in paper.COLUMNS:
             entry, theirs = record["systems"].get(system), _published(lang, system)
             if entry:
                 las = entry.get("las")
-                agrees = None if las is None or theirs is None else "yes" if same_digits(las, theirs) else "no"
+                agrees = None if las is None or theirs is None else "yes" if paper.same_digits(las, theirs) else "no"
                 numbers = [entry.get("uas"), las, None if theirs is None else "%.2f" % theirs, agrees]
                 body.append([lang, paper.test_table(lang), system, *numbers, entry["git_blob"], record["test"]["git_blob"]])
     return comma_separated(header, body)

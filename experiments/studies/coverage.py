@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import click
-
 from experiments import paper
 from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.provenance import commit, report_written, shown
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis import coverage as classes
 from mh4.data import conllu, treebanks
@@ -60,9 +57,8 @@ class File:
         return [of(name) for of in (self.counts.sentence_coverage, self.counts.edge_coverage) for name in classes.CLASSES]
 
 
-@click.command(cls=Study)
+@study
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
-@click.pass_obj
 def coverage(bench: Bench, ud: str) -> None:
     measured = measure(Path(os.path.expanduser(ud)) if ud else treebanks.default_folder())
     pages = write(measured, bench.results, options.repeat())
@@ -122,13 +118,13 @@ def agreement(measured: Sequence[File]) -> list[str]:
     return lines
 
 
-def page(measured: Sequence[File], repeat: str) -> list[Part]:
+def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
     """The page below its title: Table 3, the other files, gaps and crossings, and the command."""
     training = [file for file in measured if file.split == "train"]
     others = [file for file in measured if file.split != "train"]
     names = list(classes.CLASSES.values())
     header = ["sentences", "words"] + ["sent. " + name for name in names] + ["edge " + name for name in names]
-    parts: list[Part] = []
+    parts: list[document.Part] = []
     if training:
         rows = [[file.name, *_cells(file)] for file in training]
         said = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import click
 from rich.console import Console
 
 from experiments import paper
 from experiments.engine import options, records
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.models import lacking
 from experiments.engine.provenance import report_written
@@ -24,7 +23,6 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Average, Table, average, comma_separated
 from experiments.tables import treebank
 from mh4.data import conllu
@@ -53,13 +51,12 @@ class Row:
         return average(known) if known and len(known) == len(self.scores) else None
 
 
-@click.command(cls=Study)
+@study
 @options.lang()
 @options.variable("systems", "from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)))
 @options.variable("seeds", "of the trained models; by default all that every system has")
 @options.UD
 @options.CONLL17
-@click.pass_obj
 def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
     asked = options.request(lang, systems, seeds, ud, conll17=conll17)
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
@@ -130,7 +127,7 @@ def by_way(ways: Voting) -> Table:
     return Table(["votes", "dev UAS"], [[name, str(average(uas))] for name, uas in ways.items()], right=1)
 
 
-def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[Part]:
+def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[document.Part]:
     """The page below its title."""
     published = paper.test_las(bank.lang, bank.release, "ensemble")
     said = SAID % ("s" if len(members) > 1 else "", " ".join(map(str, members)))

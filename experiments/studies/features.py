@@ -4,10 +4,8 @@ Trains the systems of the two tables. Runs recorded in ``experiments/results/`` 
 ``make reproduce``.
 """
 
-import click
-
 from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
 from experiments.engine.records import load_any
@@ -18,13 +16,12 @@ from experiments.tables import table1_2, treebank
 DEFAULT_SEEDS = "1 2"
 
 
-@click.command(cls=Study)
+@study
 @options.lang()
 @options.variable("seeds", "positive whole numbers; by default %s" % DEFAULT_SEEDS)
 @options.UD
 @options.JOBS
 @options.SETTINGS
-@click.pass_obj
 def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str, settings: str) -> int:
     systems = " ".join(system for _, _, system in table1_2.ROWS)
     asked = options.request(lang, systems, seeds or DEFAULT_SEEDS, ud, jobs, settings=settings)

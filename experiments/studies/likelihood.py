@@ -10,10 +10,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import click
-
 from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.ensembles import members
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
@@ -24,7 +22,6 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated
 from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
@@ -53,14 +50,13 @@ class Row:
     scores: Mapping[str, float]
 
 
-@click.command(cls=Study)
+@study
 @options.lang()
 @options.variable("systems", "that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS))
 @options.variable("seeds", "positive whole numbers; by default %s" % DEFAULT_SEEDS)
 @options.UD
 @options.CONLL17
 @options.JOBS
-@click.pass_obj
 def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str) -> int:
     wanted = requested_systems(systems, with_marginals(), DEFAULT_SYSTEMS)
     both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
@@ -117,9 +113,9 @@ def voting(ensembles: Ensembles) -> Table:
     return Table(["loss", *VOTES], body, right=1)
 
 
-def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[Part]:
+def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[document.Part]:
     """The page below its title."""
-    parts: list[Part] = [table(rows), SAID % bank.name]
+    parts: list[document.Part] = [table(rows), SAID % bank.name]
     if ensembles:
         members = ", ".join(dict.fromkeys(row.system for row in rows))
         said = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members

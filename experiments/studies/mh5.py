@@ -10,11 +10,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import click
 import numpy as np
 
 from experiments.engine import options, predictions
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.models import finished_runs, lacking
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
@@ -22,7 +21,6 @@ from experiments.engine.records import load
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated, difference
 from mh4 import trees
 from mh4.data import conllu
@@ -70,11 +68,10 @@ class OfTreebank:
     rows: list[Row] = field(default_factory=list)
 
 
-@click.command(cls=Study)
+@study
 @options.variable("langs", "by default hu and got")
 @options.variable("seeds", "of the runs; by default 1 and 2")
 @options.UD
-@click.pass_obj
 def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     wanted = options.languages(langs, ("hu", "got"))
     asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
@@ -172,9 +169,9 @@ def differences(found: OfTreebank) -> list[str]:
     return lines
 
 
-def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:
+def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[document.Part]:
     """The page below its title."""
-    parts: list[Part] = []
+    parts: list[document.Part] = []
     for found in treebanks:
         gold, outside = found.gold, found.outside
         counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)

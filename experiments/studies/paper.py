@@ -10,11 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from experiments import paper as published
 from experiments.engine import costs, ensembles, options, records, shared_task, workflow
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.options import PAPER_SEEDS, TOY_SEEDS
 from experiments.engine.provenance import make_command, report_written, shown
 from experiments.engine.treebank import located, with_test
@@ -27,7 +25,7 @@ from mh4.errors import InputError
 SYSTEMS = "by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(published.systems(""))
 
 
-@click.command(cls=Study)
+@study
 @options.variable("langs", "from %s toy;\nby default all but toy" % " ".join(treebanks.languages()))
 @options.variable("systems", SYSTEMS)
 @options.variable("seeds", "by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS))
@@ -37,7 +35,6 @@ SYSTEMS = "by default %s,\nand for the languages of Table 3 those of Tables 1 an
 @options.CONLL17
 @options.JOBS
 @options.variable("snakemake", "further options of Snakemake")
-@click.pass_obj
 def paper(bench: Bench, profile: str, jobs: str, snakemake: str, **others: str) -> int:
     """Have all records made, and write the pages; the exit code is 1 if a record could not be made."""
     asked = options.requests(jobs=jobs, **others)

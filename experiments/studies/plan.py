@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from experiments.engine import costs, options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.costs import Size, Speed
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import duration
@@ -39,14 +37,13 @@ class Row:
     memory: int
 
 
-@click.command(cls=Study)
+@study
 @options.variable("langs", "by default those of make paper")
 @options.variable("systems", "as for make paper")
 @options.variable("seeds", "as for make paper")
 @options.SETTINGS
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @options.variable("cores", "the number of cores to compute the time for; by default %s" % CORES)
-@click.pass_obj
 def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str) -> None:
     asked = options.requests(langs, systems, seeds, ud, settings=settings)
     on_cores = options.number_of_jobs(cores or CORES, "CORES")

@@ -12,11 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from experiments import paper
 from experiments.engine import options, records, shared_task
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.ensembles import ALL, MEMBERS
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
@@ -50,9 +48,8 @@ class Line:
     paper: Mapping[str, Average]
 
 
-@click.command(cls=Study)
+@study
 @options.variable("langs", "names of treebanks, such as hu and eu-ud1.4; by default all with records")
-@click.pass_obj
 def report(bench: Bench, langs: str) -> None:
     results = bench.results
     known = records.names(results)

@@ -4,10 +4,8 @@
 UAS on the development set is compared with Table 4 and, if the test set is available, LAS on it with Table 5 or 6.
 """
 
-import click
-
 from experiments.engine import options, shared_task
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
 from experiments.engine.workplace import Bench
@@ -24,7 +22,7 @@ which models parse for Tables 5 and 6, and its systems' outputs, %s and %s;
 by default data/conll17, to which they are downloaded if the treebank is downloaded"""
 
 
-@click.command(cls=Study)
+@study
 @options.lang(" and takes about two minutes")
 @options.variable("systems", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)))
 @options.variable("seeds", "positive whole numbers; by default %s (%s for toy; the paper ran five)" % (DEFAULT_SEEDS, TOY_SEEDS))
@@ -32,7 +30,6 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 @options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
 @options.JOBS
 @options.SETTINGS
-@click.pass_obj
 def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, settings: str) -> int:
     asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings)
     results, bank = bench.results, asked.treebank()

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
 import numpy as np
 
 from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.models import requested_models
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
@@ -101,9 +99,8 @@ def searched() -> list[str]:
     return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS.values()} <= set(system.decoders)]
 
 
-@click.command(cls=Study)
+@study
 @options.of_models(searched(), DEFAULT_SYSTEMS)
-@click.pass_obj
 def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
@@ -169,9 +166,9 @@ def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> T
     return Table(["words", "sentences", *DECODERS], body, right=1)
 
 
-def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[Part]:
+def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[document.Part]:
     """The page below its title; `lengths` are those of the sentences."""
-    parts: list[Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
+    parts: list[document.Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
     for system, decoded in measured.items():
         by_words = by_length(decoded, lengths)
         parts += ["## " + system, table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]

@@ -15,20 +15,16 @@ from importlib import metadata
 from pathlib import Path
 from textwrap import TextWrapper
 
-import click
-
 from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import study
 from experiments.engine.models import requested_models
 from experiments.engine.run import Run, read_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated, show
 from mh4.analysis import evaluation
 from mh4.data import conllu
-from mh4.data.conllu import Block
 from mh4.data.segmenter import EPOCHS
 from mh4.errors import InputError, needs
 from mh4.parser.systems import SYSTEMS
@@ -49,7 +45,7 @@ class Row:
     scores: dict[str, float]
 
 
-def raw_text(blocks: Iterable[Block]) -> str:
+def raw_text(blocks: Iterable[conllu.Block]) -> str:
     """The text of CoNLL-U, according to its words, multiword tokens, SpaceAfter=No and "# newpar" and "# newdoc"."""
     paragraphs = [""]
     for block in blocks:
@@ -60,7 +56,7 @@ def raw_text(blocks: Iterable[Block]) -> str:
     return "".join(wrapped.fill(paragraph) + "\n\n" for paragraph in paragraphs)
 
 
-def _surface(block: Block) -> Iterator[str]:
+def _surface(block: conllu.Block) -> Iterator[str]:
     """Each token, with the space after it if there is one."""
     covered = 0
     for line in block.lines:
@@ -93,10 +89,9 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
             yield Row(model, name, {metric: scores[metric].f1 for metric in METRICS})
 
 
-@click.command(cls=Study)
+@study
 @options.of_models(list(SYSTEMS), DEFAULT_SYSTEMS)
 @options.variable("conll17", "a folder that already has the shared task's segmentation; otherwise it is downloaded")
-@click.pass_obj
 def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
     asked = options.request(lang, seeds=seeds, ud=ud, conll17=conll17)
     bank = asked.treebank()
@@ -135,7 +130,7 @@ def summary(rows: Sequence[Row]) -> Table:
     return Table(["system", "seed", "segmentation", *METRICS], body, right=3)
 
 
-def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> list[Part]:
+def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> list[document.Part]:
     """The page below its title."""
     assert bank.test is not None
     models = {(row.model.system, row.model.seed): row.model for row in rows}

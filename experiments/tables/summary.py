@@ -11,7 +11,6 @@ from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import LIKELIHOOD
 from experiments.pages import document
-from experiments.pages.document import Part
 from experiments.pages.writer import Average, SystemRow, Table, comma_separated
 from experiments.tables import table4, table5_6
 from mh4.data import treebanks
@@ -118,7 +117,7 @@ def write(results: Path) -> list[Path]:
     """Writes the summary's pages; returns their paths, none if no treebank but toy has records."""
     if not rows(results):
         return []
-    parts: list[Part] = [table(results), NOTE, "Made from the records by `make report`."]
+    parts: list[document.Part] = [table(results), NOTE, "Made from the records by `make report`."]
     return document.write(results, "summary", "All results", parts, as_csv(results))
 
 

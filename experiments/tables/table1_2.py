@@ -11,7 +11,6 @@ from experiments import paper
 from experiments.engine.provenance import make_command
 from experiments.engine.record_fields import Record
 from experiments.pages import document
-from experiments.pages.document import Part
 from experiments.pages.sections import of_treebank
 from experiments.pages.writer import Average, Table, averages, comma_separated
 from mh4.data import treebanks
@@ -69,7 +68,7 @@ def note(runs: Sequence[Record]) -> str:
     )
 
 
-def page(name: str, runs: Sequence[Record]) -> list[Part]:
+def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     """The page of treebank `name` below its title."""
     seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
     command = make_command("features", LANG=runs[0]["lang"], SEEDS=list(map(str, seeds)), SETTINGS=runs[0].get("settings_of"))

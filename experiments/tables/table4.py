@@ -9,7 +9,6 @@ from experiments.engine import records
 from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
 
 
@@ -59,7 +58,7 @@ def every_run(runs: Sequence[Record]) -> Table:
     return Table(list(columns), body, right=1, left_from=list(columns).index("finished"))
 
 
-def page(name: str, runs: Sequence[Record]) -> list[Part]:
+def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     """The page of treebank `name` below its title: the table, every run, and the commands."""
     made = "This page and the csv are made from `%s/` by `make report LANGS=%s`."
     return [

@@ -9,7 +9,6 @@ from experiments import paper
 from experiments.engine import records, shared_task
 from experiments.engine.record_fields import Record, SharedTask
 from experiments.pages import document, sections
-from experiments.pages.document import Part
 from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
 from mh4.data import conll17
 
@@ -100,12 +99,12 @@ def note(scores: Tested) -> str:
     return said
 
 
-def page(scores: Tested) -> list[Part]:
+def page(scores: Tested) -> list[document.Part]:
     """The page below its title."""
     name, runs, reference = scores.name, scores.runs, scores.reference["systems"] if scores.reference else {}
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
     files += [(row.name, reference[row.system]) for row in rows(scores) if row.system in paper.COLUMNS]
-    parts: list[Part] = [table(scores), note(scores), SAID % (name, name, name)]
+    parts: list[document.Part] = [table(scores), note(scores), SAID % (name, name, name)]
     for system, entry in reference.items():
         if "rejected" in entry:
             parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
