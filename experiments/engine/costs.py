@@ -5,7 +5,6 @@ trainings of its system did (the median); an evaluation comes every 500 updates 
 """
 
 import heapq
-import json
 import statistics
 import sys
 import tempfile
@@ -17,12 +16,11 @@ from pathlib import Path
 from experiments import paper
 from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS, machine
-from experiments.engine.run import read_json, system_and_loss
+from experiments.engine.run import read_json, system_and_loss, write_json
 from experiments.engine.workflow import Grid, Resources, folder_of
 from mh4.data import conllu, treebanks
 from mh4.parser import config, systems
 from mh4.util import memory
-from mh4.util.files import make_folder, write_text
 from mh4.util.processes import temporary_child
 
 WARM_UP, MINIBATCHES, PARSED = 5, 40, 100  # minibatches, and sentences of dev
@@ -96,9 +94,7 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
                 known[name] = child.call(
                     measure, system_and_loss(system)[0], bank.config(system), str(bank.paths["train"]), str(bank.paths["dev"])
                 )
-            make_folder(path.parent)
-            written = {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}}
-            write_text(str(path), json.dumps(written, indent=1) + "\n")
+            write_json(path, {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}})
     return known
 
 

@@ -5,7 +5,6 @@ Models are stored in ``experiments/runs/NAME/SYSTEM/seedN``, the data for tables
 """
 
 import hashlib
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -18,12 +17,12 @@ from experiments.engine.progress import failures
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, TREES_BLOB, Records, has_settings, load
-from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss
+from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
 from mh4.errors import InputError
-from mh4.util.files import git_blob_id, make_folder, relative_if_inside, write_text
+from mh4.util.files import git_blob_id, make_folder, relative_if_inside
 
 
 class Experiment:
@@ -120,7 +119,7 @@ class Experiment:
             done.unlink(missing_ok=True)  # of trees that are no longer there
             return
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
-        write_text(str(done), json.dumps({**found, **tested, TREES_BLOB: git_blob_id(trees)}, indent=1) + "\n")
+        write_json(done, {**found, **tested, TREES_BLOB: git_blob_id(trees)})
 
     def _inputs(self) -> dict[str, str]:
         settings = "".join(file.read_text(encoding="utf-8") for file in self.bank.settings_files)

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Origin, Record, complaint, matches
-from experiments.engine.run import Run, read_json
+from experiments.engine.run import Run, read_json, write_json
 from experiments.engine.treebank import Treebank, settings_of
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -104,8 +104,7 @@ class Records:
             record["settings_of"] = self.bank.settings
         for split, path in self.bank.paths.items():
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
-        make_folder(self.folder)
-        write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
+        write_json(self.path(run, RECORD), record, sort_keys=True)
 
     def _different(self, run: Run, record: dict) -> Origin | None:
         """The results and origin of the existing record of these inputs if its results differ, or what it notes of an earlier one."""

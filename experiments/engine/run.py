@@ -4,18 +4,17 @@
 the only sources of its state. Its output goes to ``train.log``; ``origin.json`` is our record of its inputs.
 """
 
-import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
 
 from mh4.errors import InputError
 from mh4.parser.config import LOSSES
-from mh4.util.files import make_folder, write_text
+from mh4.util.files import lock, make_folder, write_text
 
 LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -66,23 +65,20 @@ class Run:
 
     def note_origin(self, origin: dict) -> None:
         """Writes the record that `origin` returns."""
-        write_text(str(self.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
+        write_json(self.folder / "origin.json", origin)
 
     def evaluations(self) -> list[dict]:
         """The metrics of all evaluations so far."""
-        return [json.loads(line) for line in self._metrics_lines()]
-
-    def read_metrics(self) -> None:
-        """Reads the last evaluation, if there is one."""
-        for last in self._metrics_lines()[-1:]:
-            self.metrics = json.loads(last)
-
-    def _metrics_lines(self) -> list[str]:
         try:
             lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         except OSError:
             return []
-        return [line for line in lines if line.endswith("\n")]  # the last one may be incomplete
+        return [json.loads(line) for line in lines if line.endswith("\n")]  # the last one may be incomplete
+
+    def read_metrics(self) -> None:
+        """Reads the last evaluation, if there is one."""
+        for last in self.evaluations()[-1:]:
+            self.metrics = last
 
     def log_tail(self) -> list[str]:
         """The last non-empty lines printed by the last attempt."""
@@ -96,12 +92,11 @@ class Run:
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Waits until no other process is in a block with this lock, a file; on a file system without locks, there is no protection."""
-    make_folder(lock.parent)
-    with open(lock, "ab") as file:
-        with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX)
+def alone(path: Path) -> Iterator[None]:
+    """Waits until no other process is in a block with this file as its lock; on a file system without locks, there is no protection."""
+    make_folder(path.parent)
+    with open(path, "ab") as file:
+        lock(file.fileno(), waiting=lambda: None)
         yield
 
 
@@ -135,6 +130,12 @@ def read_json(path: Path) -> dict:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def write_json(path: Path, content: Mapping[str, object], sort_keys: bool = False) -> None:
+    """Writes a JSON file, and makes its folder."""
+    make_folder(path.parent)
+    write_text(str(path), json.dumps(content, indent=1, sort_keys=sort_keys) + "\n")
 
 
 def duration(seconds: float) -> str:

@@ -3,27 +3,26 @@
 Only the files behind the paper's numbers are scored: the test sets of UD 2.0 and the released outputs, identified by git blob id.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Any, cast
 
+from experiments import paper
 from experiments.engine.provenance import commit, shown
 from experiments.engine.record_fields import Output, SharedTask, matches
-from experiments.engine.run import read_json
-from experiments.engine.treebank import Treebank, described
+from experiments.engine.run import read_json, write_json
+from experiments.engine.treebank import Treebank, described, release_of
 from mh4.analysis.evaluation import official, scorer_name
 from mh4.data import conll17, treebanks
 from mh4.errors import InputError
-from mh4.util.files import git_blob_id, make_folder, write_text
+from mh4.util.files import git_blob_id
 
 FOLDER = "conll17"  # in results; not the name of a treebank
 
 
 def is_test_set(lang: str, blob: str) -> bool:
     """True if this is the git blob id of the language's test set in UD 2.0."""
-    row = treebanks.identify_blob(blob)
-    return row is not None and (row.lang, row.split, row.release) == (lang, "test", treebanks.RELEASE)
+    return release_of(lang, "test", blob) == paper.RELEASE
 
 
 def is_output(lang: str, system: str, blob: str) -> bool:
@@ -47,9 +46,7 @@ def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> Non
             made = {**file, **_scores(test, output), "commit": commit(), "scorer": scorer_name()}
             record["systems"][system] = cast(Output, made)
     if record != before:
-        path = _path(lang, results)
-        make_folder(path.parent)
-        write_text(str(path), json.dumps(record, indent=1) + "\n")
+        write_json(_path(lang, results), record)
 
 
 def _scores(test: Path, output: Path) -> dict:

@@ -88,16 +88,21 @@ def settings_of(name: str) -> str:
     return max((path.stem for path in SETTINGS.glob("*.toml") if name.endswith("-" + path.stem)), key=len, default="")
 
 
+def release_of(lang: str, split: str, blob: str) -> str | None:
+    """The release, such as "UD 2.0", whose file of this language and split has this git blob id; None if there is none."""
+    row = treebanks.identify_blob(blob)
+    return "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
+
+
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:
     """Identifies the files: "UD 2.0" only if both train and dev are those of that release for this language."""
     blobs = {split: git_blob_id(path) for split, path in paths.items()}
-    rows = {split: treebanks.identify_blob(blob) for split, blob in blobs.items()}
-    releases = {row.release if row and (row.lang, row.split) == (lang, split) else "" for split, row in rows.items()}
+    releases = {release_of(lang, split, blob) for split, blob in blobs.items()}
+    release = releases.pop() if len(releases) == 1 else None
     if lang == treebanks.TOY:
         name, release = treebanks.TOY, "toy treebank"
-    elif len(releases) == 1 and "" not in releases:
-        number = releases.pop()
-        name, release = (lang if "UD " + number == paper.RELEASE else "%s-ud%s" % (lang, number)), "UD " + number
+    elif release:
+        name = lang if release == paper.RELEASE else "%s-ud%s" % (lang, release.removeprefix("UD "))
     else:
         digest = hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]
         name, release = "%s-files-%s" % (lang, digest), "unidentified files"

@@ -5,7 +5,6 @@ What Snakemake is to make is in ``Snakefile``. It runs in an environment of its 
 """
 
 import hashlib
-import json
 import os
 import shutil
 import signal
@@ -21,11 +20,11 @@ from experiments.engine.ensembles import MEMBERS, NAME
 from experiments.engine.models import finished_runs
 from experiments.engine.provenance import EXPERIMENTS, shown
 from experiments.engine.records import RECORD, Records
-from experiments.engine.run import Run, read_json
+from experiments.engine.run import Run, read_json, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.errors import InputError
-from mh4.util.files import lock, make_folder, write_text
+from mh4.util.files import lock, make_folder
 from mh4.util.processes import with_parent
 
 SNAKEMAKE = EXPERIMENTS.parent / ".venv-workflow" / "bin" / "snakemake"
@@ -161,11 +160,11 @@ def execute(
         "memory": resources.memory,
         "minutes": resources.minutes,
     }
-    config_file = str(folder / "config.json")
-    write_text(config_file, json.dumps(config, indent=1) + "\n")
+    config_file = folder / "config.json"
+    write_json(config_file, config)
     trainings = sum(len(grid.missing) for grid in grids)
     at_once = str(jobs or max(trainings, 1))
-    words = [str(SNAKEMAKE), "--snakefile", str(Path(__file__).with_name("Snakefile")), "--configfile", config_file]
+    words = [str(SNAKEMAKE), "--snakefile", str(Path(__file__).with_name("Snakefile")), "--configfile", str(config_file)]
     # The lock is ours, and so a driver that was killed leaves none behind. A record is made again only if it is missing, or was
     # being made when the driver was killed.
     words += ["--directory", str(folder), "--nolock", "--rerun-triggers", "mtime", "--rerun-incomplete", "--keep-going"]

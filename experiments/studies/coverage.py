@@ -17,6 +17,7 @@ from experiments import paper
 from experiments.engine import options
 from experiments.engine.command import study
 from experiments.engine.provenance import commit, report_written, shown
+from experiments.engine.treebank import release_of
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Table, comma_separated
@@ -81,13 +82,11 @@ def measure(folder: Path) -> list[File]:
             match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
             if match:
                 (lang, split), blob = match.groups(), git_blob_id(path)
-                row = treebanks.identify_blob(blob)
-                release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
                 trees = [sentence.heads for sentence in conllu.read(str(path))]
                 task = bar.add_task(path.name, total=sum(len(heads) - 1 for heads in trees), note="")
                 counts = classes.measure_coverage(trees, partial(bar.advance, task))
                 bar.remove_task(task)
-                found.append(File(path, lang, split, release, blob, counts))
+                found.append(File(path, lang, split, release_of(lang, split, blob), blob, counts))
     if not found:
         raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
     return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), paper.treebank_place(file.lang)))

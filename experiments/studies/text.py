@@ -6,7 +6,6 @@ This is not in the paper, whose parsers read the segmentation of the shared task
 paragraphs by blank lines, and lines wrap.
 """
 
-import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from textwrap import TextWrapper
 from experiments.engine import options
 from experiments.engine.command import study
 from experiments.engine.models import requested_models
-from experiments.engine.run import Run, read_json
+from experiments.engine.run import Run, read_json, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -117,7 +116,7 @@ def trained_segmenter(bank: Treebank, bench: Bench) -> Path:
     if not segmenter.exists() or read_json(note) != {**made_from, "segmenter": git_blob_id(segmenter)}:
         bench.console.print("training a segmenter on %s" % bank.paths["train"].name, soft_wrap=True)
         train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter), report=bench.console.print)
-        write_text(str(note), json.dumps({**made_from, "segmenter": git_blob_id(segmenter)}, indent=1) + "\n")
+        write_json(note, {**made_from, "segmenter": git_blob_id(segmenter)})
     return segmenter
 
 
