@@ -1,7 +1,7 @@
 """The commands of studies: their usage, and how they respond to bad input and interruption."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import click
@@ -76,3 +76,17 @@ class Study(Command):
 def study(function: Callable[..., Any]) -> click.Command:
     """The command of a study, as a decorator of its function, which gets the bench that it works at, and its variables."""
     return click.command(cls=Study)(click.pass_obj(function))
+
+
+def chosen(given: str, known: Collection[str], default: Iterable[str], complaint: Callable[[str], str]) -> list[str]:
+    """The words of a variable, by default those of `default`. Raises InputError with the complaint of one that is not known."""
+    wanted = list(dict.fromkeys(given.split() or default))
+    for word in wanted:
+        if word not in known:
+            raise InputError(complaint(word))
+    return wanted
+
+
+def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> list[str]:
+    """The systems that SYSTEMS asks for. Raises InputError if one is not of those `known`."""
+    return chosen(systems, known, default, lambda system: "SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))

@@ -23,7 +23,6 @@ from mh4.analysis.evaluation import official
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.ensemble import Ensemble, with_votes
-from mh4.util.files import make_folder
 
 NAME = "ensemble"  # the system in records, as in the paper's tables
 ALL = "ensemble-all"  # the members of all seeds; its record has seed 0
@@ -90,7 +89,6 @@ class Combiner:
         """Combines the models of one seed, and writes the record that the tables show, with the trees."""
         name = "seed%d" % seed
         run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
-        make_folder(records.folder)
         scores = self.combine(name, runs, trees=records.path(run, TREES))
         command = without_machine(" ".join(["mh4", *self.command(runs)]))
         records.write(run, {**_record(scores, self.bank, [_member(run) for run in runs], reproduce), "command": command})

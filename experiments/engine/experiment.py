@@ -22,7 +22,7 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
 from mh4.errors import InputError
-from mh4.util.files import git_blob_id, make_folder, relative_if_inside
+from mh4.util.files import git_blob_id, relative_if_inside
 
 
 class Experiment:
@@ -76,7 +76,6 @@ class Experiment:
 
     def started(self, run: Run) -> None:
         """Records the inputs of a run, and each commit and machine that contributes to it."""
-        make_folder(run.folder)
         origin = run.origin()
         if not origin and (run.folder / "metrics.jsonl").exists():
             origin["commits"] = ["unknown"]  # not started by us
@@ -110,7 +109,6 @@ class Experiment:
             command = [*self.bench.trainer, "parse", "--model", str(run.folder)]
             parsed = predictions.parse(command, run.folder, files, self.bank.lang)
             scores = official(str(test[0]), str(predictions.single_roots(parsed["test"]))) if test else {}
-            make_folder(trees.parent)
             predictions.keep(trees, files, parsed)
         except InputError as error:  # training is done, and other runs continue
             print("%s: %s" % (run.name, error), file=sys.stderr)

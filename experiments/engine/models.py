@@ -4,9 +4,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from experiments.engine.command import requested_systems
 from experiments.engine.provenance import shown
 from experiments.engine.records import has_settings
-from experiments.engine.run import Run, requested_systems
+from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.errors import InputError

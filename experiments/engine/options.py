@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from experiments import paper
-from experiments.engine.command import LISTS, UsageError
+from experiments.engine.command import LISTS, UsageError, chosen
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
@@ -140,20 +140,15 @@ def request(
 def languages(langs: str, default: Sequence[str]) -> list[str]:
     """The languages of LANGS, by default those of `default`. Raises InputError if one is not the code of a treebank."""
     known = [*treebanks.languages(), treebanks.TOY]
-    wanted = list(dict.fromkeys(langs.split())) or list(default)
-    for lang in wanted:
-        if lang not in known:
-            raise InputError("LANGS: %s is not the code of a treebank; there are %s" % (lang, " ".join(known)))
-    return wanted
+    unknown = "LANGS: %s is not the code of a treebank; there are %s"
+    return chosen(langs, known, default, lambda lang: unknown % (lang, " ".join(known)))
 
 
-def requests(
-    langs: str = "", systems: str = "", seeds: str = "", ud: str = "", jobs: str = "", conll17: str = "", settings: str = ""
-) -> list[Request]:
+def requests(langs: str = "", systems: str = "", seeds: str = "", **others: str) -> list[Request]:
     """The validated requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
     wanted = languages(langs, treebanks.languages())
     seeds = seeds or (TOY_SEEDS if wanted == [treebanks.TOY] else PAPER_SEEDS)
-    return [request(lang, systems or " ".join(paper.systems(lang)), seeds, ud, jobs, conll17, settings) for lang in wanted]
+    return [request(lang, systems or " ".join(paper.systems(lang)), seeds, **others) for lang in wanted]
 
 
 def number_of_jobs(jobs: str, name: str = "JOBS") -> int:

@@ -24,7 +24,7 @@ from experiments.engine.run import environment
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError
-from mh4.util.files import atomic_path, git_blob_id, write_text
+from mh4.util.files import atomic_path, git_blob_id, make_folder, write_text
 from mh4.util.processes import with_parent
 
 
@@ -63,6 +63,7 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
         for sentence in conllu.read(str(parsed[split])):
             lines += ["%d\t%s\n" % pair for pair in zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True)]
             lines.append("\n")
+    make_folder(path.parent)
     with atomic_path(str(path)) as temporary:
         with open(temporary, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
             packed.write("".join(lines).encode("utf-8"))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
 
-from mh4.errors import InputError
 from mh4.parser.config import LOSSES
 from mh4.util.files import lock, make_folder, write_text
 
@@ -104,15 +103,6 @@ def system_and_loss(name: str) -> tuple[str, str]:
     """The system of the runs of this name, and the loss that it is trained with: mh3 and "likelihood" for mh3-likelihood."""
     hinge, likelihood = LOSSES
     return (name[: -len(LIKELIHOOD)], likelihood) if name.endswith(LIKELIHOOD) else (name, hinge)
-
-
-def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
-    """The systems that SYSTEMS asks for, by default those of `default`. Raises InputError if one is not of those `known`."""
-    wanted = tuple(dict.fromkeys(systems.split())) or tuple(default)
-    for system in wanted:
-        if system not in known:
-            raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
-    return wanted
 
 
 def environment(lang: str) -> dict[str, str]:

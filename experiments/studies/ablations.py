@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from experiments.engine import options, records
-from experiments.engine.command import study
+from experiments.engine.command import chosen, requested_systems, study
 from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.progress import failures
 from experiments.engine.provenance import make_command, report_written, shown
-from experiments.engine.run import alone, requested_systems
+from experiments.engine.run import alone
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document
@@ -116,14 +116,11 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
         raise InputError("LENGTH: %s is not full; omit it for short runs" % length)
     full = length == "full"
     known = {row.name: row for row in plan.rows if full or row.short}
-    names = rows.split() or (plan.full if full else list(known))
-    for name in names:
-        if name not in known:
-            raise InputError("ROWS: no row %s in %s runs; there are %s" % (name, "full" if full else "short", " ".join(known)))
-    chosen = [known[name] for name in dict.fromkeys(names)]
-    tried = list(dict.fromkeys(system for row in chosen for system in row.systems))
+    unknown = "ROWS: no row %%s in %s runs; there are %s" % ("full" if full else "short", " ".join(known))
+    of_rows = [known[name] for name in chosen(rows, known, plan.full if full else known, unknown.__mod__)]
+    tried = list(dict.fromkeys(system for row in of_rows for system in row.systems))
     of_systems = requested_systems(systems, tried, tried)
-    pairs: list[tuple[Row | None, str]] = [(row, system) for row in chosen for system in row.systems if system in of_systems]
+    pairs: list[tuple[Row | None, str]] = [(row, system) for row in of_rows for system in row.systems if system in of_systems]
     if not full:
         pairs = [*((None, system) for system in of_systems), *pairs]  # with unchanged runs to compare them with
     wanted_langs, seeds = options.languages(langs, plan.langs), seeds or " ".join(map(str, plan.seeds))

@@ -14,11 +14,11 @@ from rich.console import Console
 
 from experiments import paper
 from experiments.engine import options, records
-from experiments.engine.command import study
+from experiments.engine.command import requested_systems, study
 from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.models import lacking
 from experiments.engine.provenance import report_written
-from experiments.engine.run import Run, requested_systems
+from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench

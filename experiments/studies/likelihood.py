@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from experiments.engine import options
-from experiments.engine.command import study
+from experiments.engine.command import requested_systems, study
 from experiments.engine.ensembles import members
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
-from experiments.engine.run import LIKELIHOOD, Run, requested_systems, system_and_loss
+from experiments.engine.run import LIKELIHOOD, Run, system_and_loss
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench

@@ -45,7 +45,7 @@ class Row:
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @options.variable("cores", "the number of cores to compute the time for; by default %s" % CORES)
 def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str) -> None:
-    asked = options.requests(langs, systems, seeds, ud, settings=settings)
+    asked = options.requests(langs, systems, seeds, ud=ud, settings=settings)
     on_cores = options.number_of_jobs(cores or CORES, "CORES")
     grids, sizes = [], {}
     for one in asked:

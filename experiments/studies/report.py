@@ -14,7 +14,7 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine import options, records, shared_task
-from experiments.engine.command import study
+from experiments.engine.command import chosen, study
 from experiments.engine.ensembles import ALL, MEMBERS
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
@@ -55,10 +55,8 @@ def report(bench: Bench, langs: str) -> None:
     known = records.names(results)
     if not known:
         raise InputError("no records in %s: train first, with make reproduce or make paper" % shown(results))
-    asked = langs.split() or known
-    for name in asked:
-        if name not in known:
-            raise InputError("no records of %s in %s, only of %s" % (name, shown(results), ", ".join(known)))
+    unknown = "no records of %s in %s, only of %s"
+    asked = chosen(langs, known, known, lambda name: unknown % (name, shown(results), ", ".join(known)))
     written = write_all(asked, results)
     if results == records.RESULTS:
         written += dict.fromkeys([*summary.write_into(summary.README), *systems.write(), *against_mh3.write()])
