@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from experiments import paper
@@ -141,11 +142,10 @@ def completed(sizes: dict[str, Size]) -> dict[str, Size]:
 def evaluations(results: Path, settings: str = "") -> dict[str, float]:
     """The median number of evaluations of the recorded trainings of each system with these settings; under "", of all."""
     found: dict[str, list[int]] = {}
-    for name in records.names(results):
-        for record in records.load(name, results) if not records.is_toy(name) else ():
-            if "evaluations" in record and record.get("settings_of", "") == settings:
-                for system in ("", record["system"]):
-                    found.setdefault(system, []).append(record["evaluations"])
+    for record in chain.from_iterable(records.load_all(results).values()):
+        if "evaluations" in record and record.get("settings_of", "") == settings:
+            for system in ("", record["system"]):
+                found.setdefault(system, []).append(record["evaluations"])
     return {system: statistics.median(numbers) for system, numbers in found.items()}
 
 

@@ -15,7 +15,7 @@ from experiments import paper
 from experiments.engine import predictions
 from experiments.engine.models import finished_runs, lacking, untrained
 from experiments.engine.provenance import commit, shown, without_machine
-from experiments.engine.records import TREES, Records, load_any, record_path
+from experiments.engine.records import TREES, Records, common_seeds, load_any, record_path
 from experiments.engine.run import Run, alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -126,7 +126,7 @@ def record_all_seeds(
     folder = records.folder
     recorded = [run for run in load_any(bank.name, folder.parent) if run["system"] in systems]
     recorded = [run for run in recorded if record_path(folder, run["system"], run["seed"], TREES).exists()]
-    seeds = set.intersection(*({run["seed"] for run in recorded if run["system"] == system} for system in systems))
+    seeds = set(common_seeds(recorded, systems))
     if len(seeds) < 2:
         return None
     others = seeds.difference(asked or seeds)

@@ -200,6 +200,12 @@ def load(name: str, results: Path = RESULTS) -> list[Record]:
     return records
 
 
+def load_all(results: Path, toy: bool = False) -> dict[str, list[Record]]:
+    """The records of the toy treebank, or of all others, by name, in the order of ``paper.treebank_place``; as `load`."""
+    mine = sorted((name for name in names(results) if is_toy(name) is toy), key=paper.treebank_place)
+    return {name: load(name, results) for name in mine}
+
+
 def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Record]:
     """The records of treebank `name`, if there are any, by system (in the order of ``paper.place``) and seed.
 
@@ -254,6 +260,11 @@ def evaluations(folder: Path, system: str, seed: int) -> list[Evaluation]:
     if not whole:
         raise InputError("%s does not have the evaluations of a run: restore or delete it" % shown(path))
     return found
+
+
+def common_seeds(records: Collection[Record], systems: Sequence[str]) -> list[int]:
+    """The seeds that all of these systems have records with."""
+    return sorted(set.intersection(*({run["seed"] for run in records if run["system"] == system} for system in systems)))
 
 
 def commands(records: Sequence[Record]) -> list[str]:

@@ -7,7 +7,7 @@ MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is m
 
 import csv
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import harmonic_mean
 
@@ -17,7 +17,7 @@ from experiments.engine.models import lacking
 from experiments.engine.predictions import of_record, restored
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
-from experiments.engine.records import load
+from experiments.engine.records import common_seeds, load
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -74,12 +74,6 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
     if not common:
         raise InputError("no seed that both %s and %s have a finished run of" % tuple(systems))
     return {seed: (by_system[0][seed], by_system[1][seed]) for seed in common}
-
-
-def common_seeds(records: Collection[Record], systems: Sequence[str] = DEFAULT_SYSTEMS) -> list[int]:
-    """The seeds that all of these systems have runs with."""
-    seeds = [[record["seed"] for record in records if record["system"] == system] for system in systems]
-    return sorted(set.intersection(*map(set, seeds)))
 
 
 def _compared(bank: Treebank, runs: Sequence[Record], folder: Path) -> comparison.Comparison:

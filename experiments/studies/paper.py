@@ -45,9 +45,7 @@ def paper(bench: Bench, profile: str, jobs: str, snakemake: str, **others: str) 
         raise InputError("Snakemake is not set up: %s is missing, which `make paper` makes" % shown(workflow.SNAKEMAKE))
     command = options.repeat()
     with workflow.only_one(bench.home) as lock:
-        for name in records.names(bench.results):  # all of them are needed for the report: better to learn of damage now
-            if not records.is_toy(name):
-                records.load(name, bench.results)
+        records.load_all(bench.results)  # all of them are needed for the report: better to learn of damage now
         grids, left_out = found(asked, bench.home)
         for lang, why in left_out.items():
             print("left out: %s: %s" % (lang, why), file=sys.stderr)

@@ -74,10 +74,8 @@ def write_all(names: Sequence[str], results: Path) -> list[Path]:
 def write(results: Path, toy: bool = False) -> list[Path]:
     """Writes the report on the toy treebank, or on all others with records, and the summary of their results; returns the paths."""
     require_matplotlib()
-    names = sorted((name for name in records.names(results) if records.is_toy(name) is toy), key=paper.treebank_place)
-    runs = {name: records.load(name, results) for name in names}
-    title = "The toy treebank" if toy else TITLE
-    report = document.write_report(results, page_name(NAME, toy), title, sections(runs, results, toy))
+    parts = sections(records.load_all(results, toy), results, toy)
+    report = document.write_report(results, page_name(NAME, toy), "The toy treebank" if toy else TITLE, parts)
     return [*report, *([] if toy else summary.write(results))]
 
 
@@ -311,7 +309,7 @@ def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Sect
     for name, mine in runs.items():
         if settings_of(name):  # make compare takes our settings
             continue
-        page, seeds = results / ("%s-mh4-hybrid-1ec.csv" % name), compare.common_seeds(mine)
+        page, seeds = results / ("%s-mh4-hybrid-1ec.csv" % name), records.common_seeds(mine, compare.DEFAULT_SYSTEMS)
         found: list[int] = []
         if page.exists():
             found, scores = compare.f1_by_group(page, "length")
@@ -413,7 +411,7 @@ def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
             if other:
                 found.append("%s %s seed %d: of another %s." % (name, run["system"], run["seed"], ", ".join(other)))
             seeds = {one["seed"] for one in run.get("members", [])}
-            later = [seed for seed in compare.common_seeds(mine, MEMBERS) if seed not in seeds] if run["system"] == ALL else []
+            later = [seed for seed in records.common_seeds(mine, MEMBERS) if seed not in seeds] if run["system"] == ALL else []
             if later:
                 lacking.append("%s lacks seed %s." % (name, ", ".join(map(str, later))))
     return [

@@ -27,10 +27,9 @@ Scores = dict[tuple[str, str], SystemRow]  # by score and settings
 def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
     """The scores of each treebank and system, in order, of what is trained with the paper's loss."""
     found: dict[tuple[str, str], Scores] = {}
-    for name in records.names(results):
-        runs = records.load(name, results)
+    for name, runs in records.load_all(results).items():
         settings = runs[0].get("settings_of", "")
-        if runs[0]["lang"] == treebanks.TOY or settings not in SETTINGS:
+        if settings not in SETTINGS:
             continue
         bank = name.removesuffix("-" + settings)
         tested = table5_6.tested(name, runs, results)
