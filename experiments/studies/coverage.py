@@ -50,12 +50,7 @@ class File:
     def numbers(self) -> dict[str, str]:
         """The columns as in Table 3: percentages to two decimals."""
         counts = ["%d" % self.counts.sentences, "%d" % self.counts.words]
-        return dict(zip(COLUMNS, [*counts, *("%.2f" % share for share in self.shares)], strict=True))
-
-    @property
-    def shares(self) -> list[float]:
-        """The percentages of sentences, then of arcs, by class."""
-        return [of(name) for of in (self.counts.sentence_coverage, self.counts.edge_coverage) for name in classes.CLASSES]
+        return dict(zip(COLUMNS, [*counts, *("%.2f" % share for share in classes.by_class(self.counts))], strict=True))
 
 
 @study
@@ -134,7 +129,7 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
         parts += ["## Development and test sets", Table(["treebank", "set", *header], rows, right=2)]
     gaps = ["gap degree " + name for name in classes.group_names(classes.GAP_DEGREES)]
     crossings = ["crossings " + name for name in classes.group_names(classes.CROSSINGS)]
-    rows = [[file.name, file.split] + ["%.2f" % share for share in _shapes(file.counts)] for file in measured]
+    rows = [[file.name, file.split] + ["%.2f" % share for share in classes.by_shape(file.counts)] for file in measured]
     return [
         *parts,
         "## Gaps and crossings",
@@ -174,16 +169,9 @@ def as_csv(measured: Sequence[File]) -> str:
     body = []
     for file in measured:
         found, row = file.counts, published(file)
-        line = [file.lang, file.split, file.release or "unidentified", found.sentences, found.words, *file.shares]
-        body.append([*line, *(row.get(column) for column in theirs), *_shapes(found)])
+        line = [file.lang, file.split, file.release or "unidentified", found.sentences, found.words]
+        body.append([*line, *classes.by_class(found), *(row.get(column) for column in theirs), *classes.by_shape(found)])
     return comma_separated(header, body, "%.6f")
-
-
-def _shapes(found: classes.Coverage) -> list[float]:
-    """Percentages of sentences: by gap degree, well-nested, by number of crossings."""
-    gaps = classes.grouped(found.gap_degree, classes.GAP_DEGREES)
-    crossings = classes.grouped(found.crossings, classes.CROSSINGS)
-    return [found.share(count) for count in (*gaps, found.well_nested, *crossings)]
 
 
 def recorded(results: Path) -> dict[str, dict[str, str]]:

@@ -115,6 +115,17 @@ def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
     ]
 
 
+def by_class(coverage: Coverage) -> list[float]:
+    """The percentages of sentences in each of CLASSES, then those of arcs."""
+    return [of(name) for of in (coverage.sentence_coverage, coverage.edge_coverage) for name in CLASSES]
+
+
+def by_shape(coverage: Coverage) -> list[float]:
+    """Percentages of sentences: of each group of GAP_DEGREES, of those that are well-nested, of each group of CROSSINGS."""
+    gaps, crossings = grouped(coverage.gap_degree, GAP_DEGREES), grouped(coverage.crossings, CROSSINGS)
+    return [coverage.share(count) for count in (*gaps, coverage.well_nested, *crossings)]
+
+
 def record(coverage: Coverage) -> dict[str, Any]:
     """The coverage for JSON, as the help of `mh4 coverage` describes it: counts, and unrounded percentages."""
 
@@ -144,18 +155,7 @@ def record(coverage: Coverage) -> dict[str, Any]:
 def table(rows: Sequence[Row]) -> str:
     """Two tables as text: coverage by class, and gaps and crossings, with a line for each row; then what is left out, if anything."""
     classes = list(CLASSES.values())
-    coverage = [
-        ["%d" % row.sentences, "%d" % row.words]
-        + ["%.2f" % row.sentence_coverage(name) for name in CLASSES]
-        + ["%.2f" % row.edge_coverage(name) for name in CLASSES]
-        for _, row in rows
-    ]
-    shapes = [
-        ["%.2f" % row.share(count) for count in grouped(row.gap_degree, GAP_DEGREES)]
-        + ["%.2f" % row.share(row.well_nested)]
-        + ["%.2f" % row.share(count) for count in grouped(row.crossings, CROSSINGS)]
-        for _, row in rows
-    ]
+    coverage = [["%d" % row.sentences, "%d" % row.words, *("%.2f" % share for share in by_class(row))] for _, row in rows]
     names = [name for name, _ in rows]
     titles = [("", ["sentences", "words"]), ("sentence coverage, %", classes), ("edge coverage, %", classes)]
     parts = [
@@ -164,7 +164,7 @@ def table(rows: Sequence[Row]) -> str:
             "% of sentences",
             [("gap degree", group_names(GAP_DEGREES)), ("", ["well-nested"]), ("crossings", group_names(CROSSINGS))],
             names,
-            shapes,
+            [["%.2f" % share for share in by_shape(row)] for _, row in rows],
         ),
     ]
     return "\n\n".join(parts + without(rows))
