@@ -16,34 +16,26 @@ _Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of eac
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """A tree of a sentence of n words: heads int32 (n+1,), deprels n strings.
-
-    tags: for each word its lemma, if known, and UPOS, XPOS and FEATS. probabilities: of the arcs, float64 (n+1,), nan where
-    unknown; None if none is known. transitions: of the model's derivation, as in mh4.decoders.Derivation; None without a model.
-    """
-
-    heads: np.ndarray
-    deprels: list[str]
-    tags: list[tuple[str, str, str, str]]
-    probabilities: np.ndarray | None = None
-    transitions: np.ndarray | None = None
-
-    def differing(self, other: "Analysis") -> list[int]:
-        """The words, from 1, whose head or label differs in the other analysis of the same sentence."""
-        differs = (self.heads[1:] != other.heads[1:]) | (np.array(self.deprels, object) != np.array(other.deprels, object))
-        return (np.flatnonzero(differs) + 1).tolist()
-
-
-@dataclass(frozen=True)
 class SentenceView:
-    """A sentence to show. number: its place in the file, from 1; text: as written, if the file has it; one or two analyses."""
+    """A sentence to show. number: its place in the file, from 1; text: as written, if the file has it.
+
+    analyses: one or two, as Sentences of the same words; unknown probabilities of arcs are nan, and if none is known, there are none.
+    """
 
     number: int
     sent_id: str
     text: str
-    words: list[str]
-    analyses: list[Analysis]
+    lemmas: list[str]
+    analyses: list[Sentence]
+
+    @property
+    def words(self) -> list[str]:
+        return self.analyses[0].words
+
+    def differing(self) -> list[int]:
+        """The words, from 1, whose head or label is not the same in both analyses."""
+        arcs = (zip(one.heads[1:].tolist(), one.deprels, strict=True) for one in self.analyses)
+        return [m for m, of_word in enumerate(zip(*arcs, strict=True), start=1) if len(set(of_word)) > 1]
 
 
 def read(path: str, second: str | None = None, model: str | None = None, sentence: str | None = None) -> Iterator[SentenceView]:
@@ -59,12 +51,12 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
         yield from _with_model(model, pairs)
         return
     for number, (block, others) in pairs:
-        yield _shown(number, block, [_analysis(of_file) for of_file in (block, *others)])
+        yield _shown(number, block, list(map(_as_read, (block, *others))))
 
 
 def parsed(number: int, block: Block, parses: Sequence[Sentence]) -> SentenceView:
     """Sentence `number` of a file as one or two models have parsed it."""
-    return _shown(number, block, [_predicted(sentence, block) for sentence in parses])
+    return _shown(number, block, list(map(_as_parsed, parses)))
 
 
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
@@ -91,32 +83,24 @@ def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
     blocks, confidence = (block for _, (block, _) in given), parser.model.system.marginals is not None
     parses = parallel.parse(lambda: parser, (), blocks, confidence=confidence, transitions=True)
     for (block, sentence), (number, _) in zip(parses, numbered, strict=True):
-        yield _shown(number, block, [_analysis(block), _predicted(sentence, block)])
+        yield _shown(number, block, [_as_read(block), _as_parsed(sentence)])
 
 
-def _shown(number: int, block: Block, analyses: list[Analysis]) -> SentenceView:
-    sentence = block.sentence
-    return SentenceView(number, block.sent_id, block.comment("text") or " ".join(sentence.words), sentence.words, analyses)
+def _shown(number: int, block: Block, analyses: list[Sentence]) -> SentenceView:
+    text = block.comment("text") or " ".join(block.sentence.words)
+    return SentenceView(number, block.sent_id, text, block.column(conllu.LEMMA), analyses)
 
 
-def _analysis(block: Block) -> Analysis:
-    analysis = _of(block.sentence, block.column(conllu.LEMMA))
+def _as_read(block: Block) -> Sentence:
     probabilities = np.array([1.0, *map(_probability, block.column(conllu.MISC))])
-    return analysis if np.isnan(probabilities[1:]).all() else replace(analysis, probabilities=probabilities)
+    return block.sentence if np.isnan(probabilities[1:]).all() else replace(block.sentence, probabilities=probabilities)
 
 
-def _predicted(sentence: Sentence, block: Block) -> Analysis:
-    """What a model says. Raises OutOfMemory if it is nothing, as not even the shortest windows of the sentence fit into the memory."""
+def _as_parsed(sentence: Sentence) -> Sentence:
+    """Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory."""
     if sentence.heads is None:
         raise OutOfMemory("%s: not enough memory to parse %d words" % (sentence.name or "a sentence", len(sentence)))
-    return _of(sentence, block.column(conllu.LEMMA))
-
-
-def _of(sentence: Sentence, lemmas: list[str]) -> Analysis:
-    tags = [column if column else [""] * len(sentence) for column in (sentence.upos, sentence.xpos, sentence.feats)]
-    return Analysis(
-        sentence.heads, sentence.deprels, list(zip(lemmas, *tags, strict=True)), sentence.probabilities, sentence.transitions
-    )
+    return sentence
 
 
 def _probability(misc: str) -> float:

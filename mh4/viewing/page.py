@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from mh4 import trees
+from mh4.data.conllu import Sentence
 from mh4.decoders import NotInClass, mh5
 from mh4.drawing import layout
 from mh4.parser import oracle
 from mh4.transitions import ARC, MH5
-from mh4.viewing.analyses import Analysis, SentenceView
+from mh4.viewing.analyses import SentenceView
 
 _LONGEST_FOR_MH5 = 1000  # in words; the scores take 52 bytes for each pair of nodes
 
@@ -49,7 +50,7 @@ def page(sentences: Sequence[SentenceView], names: Sequence[str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("page.html"))
 
 
-def transitions(analysis: Analysis) -> tuple[list[int], int]:
+def transitions(analysis: Sentence) -> tuple[list[int], int]:
     """The codes of the transitions to show for a tree, and the index of their source in _SOURCES; no codes if there are none."""
     if analysis.transitions is not None:
         return analysis.transitions[:, 0].tolist(), _OF_MODEL
@@ -96,22 +97,22 @@ class _Packer:
         }
 
     def _sentence(self, shown: SentenceView, direction: str) -> list[Any]:
-        lemmas = [lemma for lemma, *_ in shown.analyses[0].tags]
         text = "" if shown.text == " ".join(shown.words) else shown.text
-        upos = [["" if tags[1] == "_" else tags[1] for tags in analysis.tags] for analysis in shown.analyses]
+        upos = [["" if tag == "_" else tag for tag in analysis.upos] for analysis in shown.analyses]
         tags = upos if any(map(any, upos)) else []
         drawn = [(analysis.heads, analysis.deprels) for analysis in shown.analyses]
         layouts = layout.place(shown.words, drawn, direction, tags)
         packed = [self._tree(analysis, placed) for analysis, placed in zip(shown.analyses, layouts, strict=True)]
-        differing = [m - 1 for other in shown.analyses[1:] for m in shown.analyses[0].differing(other)]
-        return [shown.number, shown.sent_id, text, shown.words, lemmas, packed, differing]
+        differing = [m - 1 for m in shown.differing()]
+        return [shown.number, shown.sent_id, text, shown.words, shown.lemmas, packed, differing]
 
-    def _tree(self, analysis: Analysis, placed: layout.Layout) -> dict[str, Any]:
+    def _tree(self, analysis: Sentence, placed: layout.Layout) -> dict[str, Any]:
         codes, source = transitions(analysis)
+        tags = zip(analysis.upos, analysis.xpos, analysis.feats, strict=True)
         return {
             "heads": analysis.heads[1:].tolist(),
             "deprels": [self._deprels.setdefault(deprel, len(self._deprels)) for deprel in analysis.deprels],
-            "tags": [self._tags.setdefault(tags[1:], len(self._tags)) for tags in analysis.tags],
+            "tags": [self._tags.setdefault(of_word, len(self._tags)) for of_word in tags],
             "crossed": (np.flatnonzero(trees.crossed_arcs(analysis.heads)) - 1).tolist(),
             "probabilities": _rounded(analysis.probabilities),
             "transitions": codes,

@@ -13,7 +13,7 @@ from mh4 import trees
 from mh4.conversions import to_udapi
 from mh4.data.conllu import Sentence
 from mh4.errors import one_line
-from mh4.viewing.analyses import Analysis, SentenceView
+from mh4.viewing.analyses import SentenceView
 
 _DEEPEST = 400  # udapi draws trees by recursion
 _LONGEST = 10_000  # words; beyond, udapi takes minutes
@@ -26,17 +26,16 @@ def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
     color: whether to use terminal escapes for colours. If a tree is too large to be drawn as text, a comment says so instead.
     """
     heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
-    first = shown.analyses[0]
     too_large = next(filter(None, (_too_large(analysis.heads) for analysis in shown.analyses)), "")
     if too_large:
         heading += "# not drawn: %s, too large for a drawing in text; --html and --svg draw it\n" % too_large
     if len(shown.analyses) == 1:
-        return heading if too_large else heading + "\n".join(_lines(shown, first, color)) + "\n"
-    differing = first.differing(shown.analyses[1])
+        return heading if too_large else heading + "\n".join(_lines(shown.analyses[0], color)) + "\n"
+    differing = shown.differing()
     note = "# %s\n" % ("%d of %d arcs differ" % (len(differing), len(shown.words)) if differing else "no arcs differ")
     if too_large:
         return heading + note
-    left, right = ([name, *_lines(shown, one, color, differing)] for name, one in zip(names, shown.analyses, strict=True))
+    left, right = ([name, *_lines(one, color, differing)] for name, one in zip(names, shown.analyses, strict=True))
     width = max(_width(line) for line in left)
     marked = frozenset(differing)
     lines = [
@@ -78,13 +77,9 @@ class _Drawing(TextModeTrees):
         return click.style(value, COLOR_OF.get(attr), bold=marked or None, reverse=marked or None)
 
 
-def _lines(shown: SentenceView, analysis: Analysis, color: bool, marked: list[int] | None = None) -> list[str]:
-    sentence = Sentence(
-        [one_line(word) for word in shown.words],
-        upos=[one_line(upos) for _, upos, _, _ in analysis.tags],
-        deprels=[one_line(deprel) for deprel in analysis.deprels],
-        heads=analysis.heads,
-    )
+def _lines(analysis: Sentence, color: bool, marked: list[int] | None = None) -> list[str]:
+    words, upos, deprels = (list(map(one_line, column)) for column in (analysis.words, analysis.upos, analysis.deprels))
+    sentence = Sentence(words, upos, deprels=deprels, heads=analysis.heads)
     output = io.StringIO()
     with redirect_stdout(output):
         _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))

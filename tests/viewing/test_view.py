@@ -155,7 +155,9 @@ def test_what_a_file_says(file):
     (shown,) = analyses.read(file)
     (tree,) = shown.analyses
     assert (shown.number, shown.sent_id, shown.text) == (1, "crossing", "Folka kalum dorpit berodo.")
-    assert tree.tags[0] == ("folk", "ADJ", "JJ", "Case=Acc") and tree.deprels[0] == "amod"
+    assert (shown.lemmas[0], tree.upos[0], tree.xpos[0], tree.feats[0]) == ("folk", "ADJ", "JJ", "Case=Acc") and tree.deprels[
+        0
+    ] == "amod"
     assert tree.probabilities[:3].tolist() == [1, 0.25, 0.9] and np.isnan(tree.probabilities[3:]).all()
 
 
@@ -163,8 +165,7 @@ def test_transitions_shown_make_the_tree(tmp_path):
     """Those of the oracle, or of MH5 where MH4 has none."""
     sources = set()
     for sentence in toy.sentences(tmp_path):
-        tree = analyses.Analysis(sentence.heads, sentence.deprels, [])
-        codes, source = page.transitions(tree)
+        codes, source = page.transitions(sentence)
         sources.add(source)
         configuration = Configuration(len(sentence))
         for code in codes:
@@ -177,7 +178,7 @@ def test_a_tree_without_transitions():
     """That neither MH4 nor MH5 can derive."""
     rng = np.random.default_rng(1)
     heads = next(heads for heads in (random_tree(rng, 12) for _ in range(100)) if not trees.in_class(heads, "mh5"))
-    codes, source = page.transitions(analyses.Analysis(heads, ["x"] * 12, []))
+    codes, source = page.transitions(Sentence(["x"] * 12, heads=heads))
     assert codes == [] and "outside MH5" in page._SOURCES[source]
 
 
@@ -186,7 +187,7 @@ def test_a_tree_that_is_too_long_for_mh5(monkeypatch):
         heads for heads in (random_tree(np.random.default_rng(k), 9) for k in range(99)) if not trees.in_class(heads, "mh4")
     )
     monkeypatch.setattr(page, "_LONGEST_FOR_MH5", 8)
-    codes, source = page.transitions(analyses.Analysis(heads, ["x"] * 9, []))
+    codes, source = page.transitions(Sentence(["x"] * 9, heads=heads))
     assert codes == [] and "more than 1000 words" in page._SOURCES[source]
 
 

@@ -195,7 +195,7 @@ def test_transitions_step_by_step(opened, files):
     number, sentence = next(
         (number, s) for number, s in enumerate(conllu.read(str(files[0])), start=1) if trees.crossed_arcs(s.heads).any()
     )
-    codes, _ = page.transitions(analyses.Analysis(sentence.heads, sentence.deprels, []))
+    codes, _ = page.transitions(sentence)
     names = ["root", *sentence.words, "end"]
     configuration, states = Configuration(len(sentence)), []
     for code in [*codes, None]:
