@@ -1,5 +1,6 @@
 """The commands `mh4 corpus ...`."""
 
+import os
 from typing import Any
 
 import click
@@ -81,7 +82,7 @@ def parse(
     from mh4.corpus import driver, estimate, parsing
     from mh4.corpus.cutting import shard_bytes
     from mh4.corpus.display import Display
-    from mh4.corpus.folder import Corpus, Folder
+    from mh4.corpus.folder import Corpus
     from mh4.corpus.inputs import inputs as found_in
     from mh4.corpus.settings import Settings
     from mh4.corpus.workers import start
@@ -101,13 +102,13 @@ def parse(
     total = sum(estimate.sizes(files))
     size = shard_size << 20 if shard_size else shard_bytes(total, number, text)
     make_folder(output)
-    folder = Folder(output)
-    with folder.driving():
-        begun = folder.begin(Corpus(tuple(files), settings, size))
+    wanted = Corpus(os.path.abspath(output), settings, tuple(files), size)
+    with wanted.driving():
+        begun = wanted.begin()
         if shard_size and begun.shard_bytes != size:
             raise InputError("%s: begun with shards of %d bytes, not %d: omit --shard-size" % (output, begun.shard_bytes, size))
-        with Display(folder, begun, total, quiet) as display, start(settings, folder.jobs, number, scheduler, slurm) as pool:
-            driver.parse(folder, begun, pool, display)
+        with Display(begun, total, quiet) as display, start(begun, number, scheduler, slurm) as pool:
+            driver.parse(begun, pool, display)
         if not quiet:
             say(display.summary(), err=True)
     raise Exit(display.failures > 0)  # which have already been reported
@@ -117,10 +118,10 @@ def parse(
 @FOLDER
 def status(folder: str) -> None:
     """Say what is done in FOLDER, what has failed, and whether a process is at work in it."""
-    from mh4.corpus.folder import Folder
+    from mh4.corpus.folder import Corpus
     from mh4.corpus.status import report
 
-    say(*report(Folder(folder)))
+    say(*report(Corpus.load(folder)))
 
 
 @corpus.command()
@@ -134,22 +135,21 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
     """
     from mh4.corpus import driver, verifying
     from mh4.corpus.display import Display
-    from mh4.corpus.folder import Folder
+    from mh4.corpus.folder import Corpus
     from mh4.corpus.workers import problem, start
     from mh4.dynet_build import cpu
 
     _check_workers(scheduler, slurm)
-    found = Folder(folder)
-    begun = found.load()
+    begun = Corpus.load(folder)
     other = problem(begun.settings)
     if other:
         raise InputError("%s: this process cannot verify it: %s" % (folder, other))
-    with found.driving():
-        shards = verifying.planned(found, begun)
+    with begun.driving():
+        shards = verifying.planned(begun)
         total = sum(shard.length for shard in shards)
         number = workers or cpu.cores()
-        with Display(found, begun, total, quiet) as display, start(begun.settings, found.jobs, number, scheduler, slurm) as pool:
-            driver.drive(verifying.verify, found, begun, pool, display, lambda shard: True, tries=1)
+        with Display(begun, total, quiet) as display, start(begun, number, scheduler, slurm) as pool:
+            driver.drive(verifying.verify, begun, pool, display, lambda shard: True, tries=1)
         if not (display.failures or quiet):
             say(display.summary())
     raise Exit(display.failures > 0)
@@ -167,13 +167,12 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     since it was parsed is named.
     """
     from mh4.corpus import joining
-    from mh4.corpus.folder import Folder
+    from mh4.corpus.folder import Corpus
 
-    found = Folder(folder)
-    begun = found.load()
+    begun = Corpus.load(folder)
     if rejects and not begun.settings.rejects:
         raise InputError("%s: nothing was set aside, as it was parsed without --rejects" % folder)
-    for path in dict.fromkeys(joining.join(found, begun, output, rejects)):
+    for path in dict.fromkeys(joining.join(begun, output, rejects)):
         say("mh4: %s: changed since it was parsed, or its time has; joined is the parse of what it was" % path, err=True)
 
 

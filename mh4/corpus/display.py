@@ -11,7 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from mh4.corpus.cutting import Shard
-from mh4.corpus.folder import Corpus, Folder
+from mh4.corpus.folder import Corpus
 from mh4.errors import one_line
 from mh4.util.progress import console
 
@@ -24,8 +24,8 @@ class Display:
     total: the size of all files in bytes.
     """
 
-    def __init__(self, folder: Folder, corpus: Corpus, total: int, quiet: bool) -> None:
-        self.folder, self.corpus, self.total, self.quiet = folder, corpus, total, quiet
+    def __init__(self, corpus: Corpus, total: int, quiet: bool) -> None:
+        self.corpus, self.total, self.quiet = corpus, total, quiet
         self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = 0
         self._new_words = self._new_bytes = 0
         self._problems: set[str] = set()
@@ -62,7 +62,7 @@ class Display:
         self.failures += last
         if last or not self.quiet:
             where = self.corpus.inputs[shard.file].given, shard.number, "failed" if last else "is tried again"
-            self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.file(shard, "log")))
+            self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.corpus.file(shard, "log")))
 
     def problem(self, message: str) -> None:
         """Something else has failed, such as a file that cannot be read; said once."""
@@ -101,7 +101,7 @@ class Display:
     def summary(self) -> str:
         """A summary, at the end."""
         seconds = time.monotonic() - self._start
-        said = "%s: %s" % (self.folder.path, self._done())
+        said = "%s: %s" % (self.corpus.folder, self._done())
         if self._new_words:
             said += f"; {self._new_words:,} words in {timedelta(seconds=round(seconds))} now, {int(self._new_words / seconds):,} words/s"
         return said

@@ -5,14 +5,14 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mh4.corpus import parsing, planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.display import Display
-from mh4.corpus.folder import Corpus, Folder
+from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
-from mh4.corpus.settings import Settings
 from mh4.errors import InputError
 
 if TYPE_CHECKING:  # it needs Dask
@@ -30,12 +30,12 @@ class Task(NamedTuple):
     attempt: int = 1
 
 
-# What a worker does with a shard, whose content is given if the worker cannot read it by itself.
-Work = Callable[[Folder, Settings, Input, Shard, bytes | None], dict[str, Any]]
+# What a worker does with a shard of a file, whose content is given if the worker cannot read it by itself.
+Work = Callable[[Corpus, Input, Shard, bytes | None], dict[str, Any]]
 Wanted = Callable[[Shard], bool]
 
 
-def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> None:
+def parse(corpus: Corpus, pool: "Workers", display: Display) -> None:
     """Parse all shards of the corpus that are not done yet; those that are not done at the end are failures of the display.
 
     A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What is wrong with a file,
@@ -43,25 +43,25 @@ def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> 
     """
 
     def wanted(shard: Shard) -> bool:
-        record = folder.record(shard, corpus.settings)
+        record = corpus.record(shard)
         if record is not None:
             display.found(shard, record)
         return record is None
 
-    drive(parsing.parse, folder, corpus, pool, display, wanted, TRIES)
+    drive(parsing.parse, corpus, pool, display, wanted, TRIES)
     for number, one in enumerate(corpus.inputs):
-        if planning.changed(folder, number, one.path):
+        if planning.changed(corpus, number):
             display.problem(str(planning.has_changed(one.path)))
 
 
-def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:
+def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:
     """Have workers do this work on all wanted shards, each tried at most `tries` times; those that fail are failures of the display."""
     again: deque[Task] = deque()
     running: dict[Any, Task] = {}  # by the call that the worker was given
     patience = time.monotonic() + PATIENCE
-    refused = ""
+    refused, for_workers = "", replace(corpus, inputs=())  # of which there may be very many
 
-    with closing(_tasks(folder, corpus, wanted, display)) as tasks:
+    with closing(_tasks(corpus, wanted, display)) as tasks:
         try:
             while True:
                 workers = pool.count()
@@ -76,18 +76,18 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: 
                     if task is None:
                         break
                     source = corpus.inputs[task.shard.file]
-                    running[pool.submit(work, folder, corpus.settings, source, task.shard, task.content)] = task
+                    running[pool.submit(work, for_workers, source, task.shard, task.content)] = task
                 if not running and workers:
                     return
                 display.working(workers)
                 for call, result, error in pool.finished(seconds=1):
                     task = running.pop(call)
                     if error is None:
-                        folder.clear(task.shard)
+                        corpus.clear(task.shard)
                         display.done(task.shard, result)
                         continue
                     last = task.attempt == tries
-                    folder.fail(task.shard, _account(task, error))
+                    corpus.fail(task.shard, _account(task, error))
                     display.failed(task.shard, _reason(error), last)
                     if not last:
                         again.append(task._replace(attempt=task.attempt + 1))
@@ -95,13 +95,13 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: 
             pool.cancel()
 
 
-def _tasks(folder: Folder, corpus: Corpus, wanted: Wanted, display: Display) -> Generator[Task, None, None]:
+def _tasks(corpus: Corpus, wanted: Wanted, display: Display) -> Generator[Task, None, None]:
     """The wanted shards, file after file."""
-    for number, one in enumerate(corpus.inputs):
+    for number in range(len(corpus.inputs)):
         try:
-            with closing(planning.shards(folder, number, one.path, corpus.shard_bytes, wanted)) as shards:
+            with closing(planning.shards(corpus, number, wanted)) as shards:
                 for shard, content in shards:
-                    folder.clear(shard)
+                    corpus.clear(shard)
                     yield Task(shard, content)
         except InputError as error:
             display.problem(str(error))

@@ -31,30 +31,25 @@ _RECORD: dict[str, type] = {  # what is read of a record, besides the shard and 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The content of corpus.json: the files, how they are parsed, and the minimum size of a shard in bytes."""
+    """A corpus in its folder.
 
-    inputs: tuple[Input, ...]
+    folder: its absolute path, which is the same for all workers. settings: how the files are parsed. inputs: the files, which workers
+    need not know. shard_bytes: the minimum size of a shard in bytes.
+    """
+
+    folder: str
     settings: Settings
+    inputs: tuple[Input, ...]
     shard_bytes: int
 
-
-class Folder:
-    """The folder of a corpus."""
-
-    def __init__(self, path: str) -> None:
-        self.path = os.path.abspath(path)  # which is the same for all workers
-
-    @property
-    def jobs(self) -> str:
-        """The path of the folder of the logs of jobs."""
-        return os.path.join(self.path, "jobs")
-
-    def load(self) -> Corpus:
-        """What is parsed here, and how. Raises InputError if this is not the folder of a corpus, or its format is another."""
-        path = os.path.join(self.path, _SETTINGS)
+    @classmethod
+    def load(cls, path: str) -> "Corpus":
+        """What is parsed in a folder, and how. Raises InputError if it is not that of a corpus, or its format is another."""
+        folder = os.path.abspath(path)
+        path = os.path.join(folder, _SETTINGS)
         found = _json(path)
         if found is None:
-            raise InputError("%s: no %s there, expected a folder made by `mh4 corpus parse`" % (self.path, _SETTINGS))
+            raise InputError("%s: no %s there, expected a folder made by `mh4 corpus parse`" % (folder, _SETTINGS))
         if found.get("format") != FORMAT:
             raise InputError(
                 "%s: a corpus of format %s, but this mh4 reads format %d" % (path, shown(found.get("format")), FORMAT)
@@ -63,35 +58,36 @@ class Folder:
             files = tuple(Input(one["path"], one["given"], one["name"]) for one in found["inputs"])
             if not found["shard_bytes"] > 0 or not all(isinstance(name, str) for one in files for name in one):
                 raise ValueError
-            return Corpus(files, Settings(**found["settings"]), found["shard_bytes"])
+            return cls(folder, Settings(**found["settings"]), files, found["shard_bytes"])
         except (KeyError, TypeError, ValueError):
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
 
-    def begin(self, corpus: Corpus) -> Corpus:
-        """Make this the folder of `corpus`; returns the corpus as it was begun, perhaps with shards of another size.
+    def begin(self) -> "Corpus":
+        """Write this into the folder; returns the corpus as it was begun there, perhaps with shards of another size.
 
-        The model and the segmenter may have moved. Raises InputError, naming the first difference, if this is the folder of another
+        The model and the segmenter may have moved. Raises InputError, naming the first difference, if the folder is that of another
         corpus.
         """
-        if os.path.exists(os.path.join(self.path, _SETTINGS)):
-            begun = self.load()
-            self._check(begun, corpus)
-            corpus = replace(begun, settings=corpus.settings)
+        corpus, path = self, os.path.join(self.folder, _SETTINGS)
+        if os.path.exists(path):
+            begun = self.load(self.folder)
+            self._check(begun)
+            corpus = replace(begun, settings=self.settings)
             if corpus == begun:
                 return corpus
         files = [one._asdict() for one in corpus.inputs]
         content = {
             "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files
         }  # fmt: skip
-        write_text(os.path.join(self.path, _SETTINGS), json.dumps(content, indent=1) + "\n")
+        write_text(path, json.dumps(content, indent=1) + "\n")
         return corpus
 
-    def _check(self, begun: Corpus, corpus: Corpus) -> None:
-        pairs = zip_longest(*([one.path for one in each.inputs] for each in (begun, corpus)), fillvalue="none")
+    def _check(self, begun: "Corpus") -> None:
+        pairs = zip_longest(*([one.path for one in each.inputs] for each in (begun, self)), fillvalue="none")
         files = [("file", before, now) for before, now in pairs if before != now]
-        settings = begun.settings.differences(corpus.settings)
+        settings = begun.settings.differences(self.settings)
         for difference in [(what, _value(before), _value(now)) for what, before, now in settings] + files:
-            raise InputError("%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.path, *difference))
+            raise InputError("%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.folder, *difference))
 
     @contextmanager
     def driving(self) -> Iterator[None]:
@@ -99,13 +95,13 @@ class Folder:
 
         Raises InputError, naming its process and machine, if another is at work. On a file system without locks, there is no protection.
         """
-        handle = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        handle = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             if not lock(handle):
                 whose = os.pread(handle, 1000, 0).decode("utf-8", "replace").strip()
                 raise InputError(
                     "%s: another `mh4 corpus parse` is at work in this folder (%s); its workers finish what this would do"
-                    % (self.path, whose or "a process")
+                    % (self.folder, whose or "a process")
                 )
             with suppress(OSError):  # a full disk
                 os.ftruncate(handle, 0)
@@ -116,7 +112,7 @@ class Folder:
 
     def driver(self) -> str:
         """The process that parses here now, and its machine; an empty string if there is none."""
-        with suppress(OSError), open(os.path.join(self.path, "lock"), "rb") as file:
+        with suppress(OSError), open(os.path.join(self.folder, "lock"), "rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -125,22 +121,22 @@ class Folder:
 
     def plan(self, file: int) -> str:
         """The path of the plan of a file."""
-        return os.path.join(self.path, "plan", "%05d.jsonl" % file)
+        return os.path.join(self.folder, "plan", "%05d.jsonl" % file)
 
     def file(self, shard: Shard, kind: str) -> str:
         """The path of a file of a shard: of its "output", its "rejects", its "record" or, if it failed, its "log"."""
         extension = {"output": "conllu", "rejects": "rejects", "record": "json", "log": "log"}[kind]
         thousand, number = divmod(shard.number, 1000)
-        return os.path.join(self.path, "shards", "%05d" % shard.file, "%03d" % thousand, "%03d.%s" % (number, extension))
+        return os.path.join(self.folder, "shards", "%05d" % shard.file, "%03d" % thousand, "%03d.%s" % (number, extension))
 
-    def record(self, shard: Shard, settings: Settings) -> dict[str, Any] | None:
+    def record(self, shard: Shard) -> dict[str, Any] | None:
         """The record of a shard if it is done: with these settings, and its files are there and have the recorded sizes; or None."""
         try:
             found = _json(self.file(shard, "record"))
-            kinds = ("output", "rejects") if settings.rejects else ("output",)
+            kinds = ("output", "rejects") if self.settings.rejects else ("output",)
             if (
                 found is None
-                or (found["sha256"], found["options"]) != (shard.sha256, settings.options())
+                or (found["sha256"], found["options"]) != (shard.sha256, self.settings.options())
                 or not all(isinstance(found[name], kind) for name, kind in _RECORD.items())
                 or not all(isinstance(found[kind + "_sha256"], str) for kind in kinds)
                 or any(os.path.getsize(self.file(shard, kind)) != found[kind + "_bytes"] for kind in kinds)

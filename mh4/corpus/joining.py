@@ -9,8 +9,7 @@ from typing import Any
 
 from mh4.corpus import planning, verifying
 from mh4.corpus.cutting import Shard
-from mh4.corpus.folder import Corpus, Folder
-from mh4.corpus.settings import Settings
+from mh4.corpus.folder import Corpus
 from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.files import atomic_path, identity, make_folder
@@ -28,10 +27,10 @@ def destinations(corpus: Corpus, output: str) -> list[str]:
     return [os.path.join(output, one.name) for one in corpus.inputs]
 
 
-def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
+def _check(paths: Sequence[str], corpus: Corpus) -> None:
     """Raises InputError if two of the files to be written are the same, or one is part of the input, or in the folder of the corpus."""
     inputs = {identity(one.path) for one in corpus.inputs} - {None}
-    inside = os.path.realpath(folder.path) + os.sep
+    inside = os.path.realpath(corpus.folder) + os.sep
     written: set[str] = set()
     for path in paths:
         place = os.path.realpath(path)
@@ -44,41 +43,41 @@ def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
         written.add(place)
 
 
-def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
+def join(corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
     """Write the parse of each file, whole or not at all, and what was rejected to `rejects`.
 
     Returns the files that seem to have changed since they were parsed, and are still there; what is written is the parse of what they were.
     Raises InputError if a shard is not done or is damaged, and if a file of the input or of the corpus would be overwritten.
     """
-    shards = verifying.planned(folder, corpus)
+    shards = verifying.planned(corpus)
     paths = destinations(corpus, output)
-    _check([*paths, rejects] if rejects is not None else paths, folder, corpus)
+    _check([*paths, rejects] if rejects is not None else paths, corpus)
     for path, (_, of_file) in zip(paths, groupby(shards, lambda shard: shard.file), strict=True):
         make_folder(os.path.dirname(path) or os.curdir)
-        _write(path, _parses(folder, of_file, corpus.settings))
+        _write(path, _parses(corpus, of_file))
     if rejects is not None:
-        _write(rejects, (_content(folder, shard, corpus.settings, "rejects")[0] for shard in shards))
+        _write(rejects, (_content(corpus, shard, "rejects")[0] for shard in shards))
     there = ((number, one.path) for number, one in enumerate(corpus.inputs) if os.path.exists(one.path))
-    return [path for number, path in there if planning.changed(folder, number, path)]
+    return [path for number, path in there if planning.changed(corpus, number)]
 
 
-def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iterator[bytes]:
+def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
     """The parses of a file's shards; the sentences of text are numbered throughout. Raises InputError for text without any."""
     before = 0
     for shard in shards:
-        content, record = _content(folder, shard, settings, "output")
-        if settings.text and before:
+        content, record = _content(corpus, shard, "output")
+        if corpus.settings.text and before:
             content = content.removeprefix(_NEW_DOCUMENT)
             content = _SENT_ID.sub(lambda found: b"# sent_id = %d\n" % (int(found[1]) + before), content)  # noqa: B023
         before += record["parsed_sentences"]
         yield content
-    if not before and settings.text:
+    if not before and corpus.settings.text:
         raise InputError("%s: no text in it" % record["input"])
 
 
-def _content(folder: Folder, shard: Shard, settings: Settings, kind: str) -> tuple[bytes, dict[str, Any]]:
+def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, Any]]:
     """The output or the rejects of a shard, and its record. Raises InputError if they do not belong together."""
-    record, path = folder.record(shard, settings), folder.file(shard, kind)
+    record, path = corpus.record(shard), corpus.file(shard, kind)
     with compression.opened(path) as file:
         content = file.read()
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from mh4.corpus import checksums
 from mh4.corpus.cutting import Shard, content_of
-from mh4.corpus.folder import Folder
+from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.data import conllu
@@ -43,20 +43,20 @@ def _check(settings: Settings) -> None:
         _segmenter(settings)
 
 
-def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
+def parse(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
     """Parse a shard of a file into its file in the folder, and return its record, which is then there as well.
 
     content: the bytes of the shard, if this process cannot read them itself. Raises InputError if they are not CoNLL-U (or text), if the
     file has changed since it was cut, or if the model is not that of the settings.
     """
-    start = time.perf_counter()
-    folder.prepare(shard)
+    start, settings = time.perf_counter(), corpus.settings
+    corpus.prepare(shard)
     if content is None:
         content = read(source, shard)
     with (
         collected_warnings() as said,
-        conllu.rejects(folder.file(shard, "rejects")) if settings.rejects else nullcontext() as rejected,
-        conllu.open_output(folder.file(shard, "output")) as file,
+        conllu.rejects(corpus.file(shard, "rejects")) if settings.rejects else nullcontext() as rejected,
+        conllu.open_output(corpus.file(shard, "output")) as file,
     ):
         written = write(settings, source, shard, content, file, rejected)
     record = {
@@ -66,21 +66,21 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
         "parsed_sentences": written.sentences,
         "parsed_words": written.words,
         "rejects": rejected.count if rejected else 0,
-        **(_file(folder, shard, "rejects") if settings.rejects else {}),
+        **(_file(corpus, shard, "rejects") if settings.rejects else {}),
         "fallbacks": written.noted,
         "warnings": said,
-        **_file(folder, shard, "output"),
+        **_file(corpus, shard, "output"),
         "seconds": round(time.perf_counter() - start, 3),
         "peak_mb": memory.peak_mb(),
         "host": socket.gethostname(),
     }
-    folder.write_record(shard, record)
+    corpus.write_record(shard, record)
     return record
 
 
-def _file(folder: Folder, shard: Shard, kind: str) -> dict[str, Any]:
+def _file(corpus: Corpus, shard: Shard, kind: str) -> dict[str, Any]:
     """What the record says of a file."""
-    path = folder.file(shard, kind)
+    path = corpus.file(shard, kind)
     return {kind + "_bytes": os.path.getsize(path), kind + "_sha256": checksums.of_file(path)}
 
 

@@ -5,24 +5,22 @@ import os
 from collections.abc import Callable, Generator
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
-from mh4.corpus.folder import Corpus, Folder
+from mh4.corpus.folder import Corpus
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
 from mh4.util.files import append_line, make_folder, write_text
 
 
-def shards(
-    folder: Folder, file: int, path: str, size: int, wanted: Callable[[Shard], bool]
-) -> Generator[tuple[Shard, bytes | None], None, None]:
+def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Generator[tuple[Shard, bytes | None], None, None]:
     """The wanted shards of a file: first those in the plan, then those cut from the rest of the file, which are added to the plan.
 
     They come with their content if the file is compressed, as others could only read it from its start.
     Raises InputError if the file has changed since it was planned, or changes meanwhile.
     """
-    status, plan = _status(path), folder.plan(file)
-    planned, known, complete = read(folder, file)
-    compressed = compression.is_compressed(path)
-    size = min(size, MOST_COMPRESSED) if compressed else size
+    path, plan = corpus.inputs[file].path, corpus.plan(file)
+    status, compressed = _status(path), compression.is_compressed(path)
+    planned, known, complete = read(corpus, file)
+    size = min(corpus.shard_bytes, MOST_COMPRESSED) if compressed else corpus.shard_bytes
     if complete and planned != status:  # by which it may have the same shards as before
         with compression.opened(path) as stream:
             if [shard for shard, _ in cut(stream, file, size)] != known:
@@ -49,12 +47,12 @@ def shards(
     append_line(plan, json.dumps(_end(known)))
 
 
-def read(folder: Folder, file: int) -> tuple[dict[str, int] | None, list[Shard], bool]:
+def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard], bool]:
     """Size and time of a file when it was planned (None if it was not), its shards as far as known, and whether these are all.
 
     The plan ends before the first line that does not belong there, such as one of which only a part was written.
     """
-    plan, status = folder.plan(file), None
+    plan, status = corpus.plan(file), None
     known: list[Shard] = []
     try:
         with open(plan, encoding="utf-8", errors="replace") as lines:
@@ -80,16 +78,16 @@ def read(folder: Folder, file: int) -> tuple[dict[str, int] | None, list[Shard],
     return status, known, False
 
 
-def all_shards(folder: Folder, corpus: Corpus) -> tuple[list[Shard], int]:
+def all_shards(corpus: Corpus) -> tuple[list[Shard], int]:
     """The shards of all files, as far as known, and the number of files of which these are not all."""
-    plans = [read(folder, number) for number in range(len(corpus.inputs))]
+    plans = [read(corpus, number) for number in range(len(corpus.inputs))]
     return [shard for _, known, _ in plans for shard in known], sum(not complete for _, _, complete in plans)
 
 
-def changed(folder: Folder, file: int, path: str) -> bool:
+def changed(corpus: Corpus, file: int) -> bool:
     """Whether the file seems to have changed since it was planned, judging by its size and modification time."""
     try:
-        return read(folder, file)[0] != _status(path)
+        return read(corpus, file)[0] != _status(corpus.inputs[file].path)
     except InputError:
         return True
 

@@ -5,26 +5,25 @@ from collections import Counter
 from datetime import timedelta
 
 from mh4.corpus import planning
-from mh4.corpus.folder import Folder
+from mh4.corpus.folder import Corpus
 
 
-def report(folder: Folder) -> list[str]:
-    """What is done, what has failed and who is at work, as lines for people. Raises InputError if this is not the folder of a corpus."""
-    corpus = folder.load()
-    shards, uncut = planning.all_shards(folder, corpus)
-    found = [folder.record(shard, corpus.settings) for shard in shards]
+def report(corpus: Corpus) -> list[str]:
+    """What is done, what has failed and who is at work, as lines for people."""
+    shards, uncut = planning.all_shards(corpus)
+    found = list(map(corpus.record, shards))
     records = [record for record in found if record is not None]
     failed = [
-        "failed: %s, shard %d (log: %s)" % (corpus.inputs[shard.file].given, shard.number, folder.file(shard, "log"))
+        "failed: %s, shard %d (log: %s)" % (corpus.inputs[shard.file].given, shard.number, corpus.file(shard, "log"))
         for shard, record in zip(shards, found, strict=True)
-        if record is None and os.path.exists(folder.file(shard, "log"))
+        if record is None and os.path.exists(corpus.file(shard, "log"))
     ]
     names = ("parsed_sentences", "parsed_words", "rejects", "seconds")
     sentences, words, rejects, seconds = (sum(record[name] for record in records) for name in names)
     fallbacks = sum((Counter(record["fallbacks"]) for record in records), Counter())
     files = len(corpus.inputs)
     lines = [
-        f"{folder.path}: {len(records)} of {len(shards)} shards are done; {files - uncut} of {files} files are cut into shards",
+        f"{corpus.folder}: {len(records)} of {len(shards)} shards are done; {files - uncut} of {files} files are cut into shards",
         f"{sentences:,} sentences, {words:,} words, {rejects:,} blocks rejected",
     ]
     if fallbacks:
@@ -34,5 +33,5 @@ def report(folder: Folder) -> list[str]:
         peak = max(record["peak_mb"] for record in records)
         work = timedelta(seconds=round(seconds))
         lines.append(f"{work} of work, {int(words / seconds):,} words/s by one worker, up to {peak} MB")
-    driver = folder.driver()
+    driver = corpus.driver()
     return [*lines, *failed, "at work: %s" % driver if driver else "nobody is at work"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from mh4.corpus import checksums, parsing, planning
 from mh4.corpus.cutting import Shard
-from mh4.corpus.folder import Corpus, Folder
+from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.data import conllu
@@ -19,18 +19,18 @@ from mh4.errors import InputError
 _TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
 
 
-def planned(folder: Folder, corpus: Corpus) -> list[Shard]:
+def planned(corpus: Corpus) -> list[Shard]:
     """All shards of the corpus. Raises InputError, saying how many are missing, unless all are known and done."""
-    shards, uncut = planning.all_shards(folder, corpus)
-    missing = [shard for shard in shards if folder.record(shard, corpus.settings) is None]
+    shards, uncut = planning.all_shards(corpus)
+    missing = [shard for shard in shards if corpus.record(shard) is None]
     if uncut or missing:
         what = ["%d of %d files are not cut yet" % (uncut, len(corpus.inputs))] * bool(uncut)
         what += ["%d of %d shards are not done" % (len(missing), len(shards))] * bool(missing)
-        raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (folder.path, " and ".join(what)))
+        raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (corpus.folder, " and ".join(what)))
     return shards
 
 
-def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
+def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
     """Compare what was made of a shard with the shard; returns its record.
 
     Raises InputError if the file has changed since it was cut. It also does so if the parse does not match the record, and at the first
@@ -39,21 +39,21 @@ def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, cont
     """
     if content is None:
         content = parsing.read(source, shard)
-    rejects = io.StringIO(newline="")
+    settings, rejects = corpus.settings, io.StringIO(newline="")
     rejected = conllu.Rejects(rejects) if settings.rejects else None
     given = parsing.blocks(settings, source, shard, content, rejected)
     try:
-        record = folder.record(shard, settings)
+        record = corpus.record(shard)
         if record is None:
-            raise InputError("%s: not done, or damaged" % folder.file(shard, "output"))
-        _compare(given, folder.file(shard, "output"), settings, source, record)
+            raise InputError("%s: not done, or damaged" % corpus.file(shard, "output"))
+        _compare(given, corpus.file(shard, "output"), settings, source, record)
         if rejected is not None:
-            _check(folder.file(shard, "rejects"), record["rejects_sha256"])
+            _check(corpus.file(shard, "rejects"), record["rejects_sha256"])
             expected = hashlib.sha256(rejects.getvalue().encode("utf-8", "surrogateescape")).hexdigest()
             if (record["rejects_sha256"], record["rejects"]) != (expected, rejected.count):
-                raise InputError("%s: not the %d blocks that are not CoNLL-U" % (folder.file(shard, "rejects"), rejected.count))
+                raise InputError("%s: not the %d blocks that are not CoNLL-U" % (corpus.file(shard, "rejects"), rejected.count))
     except InputError:
-        folder.forget(shard)
+        corpus.forget(shard)
         raise
     return record
 

@@ -5,6 +5,7 @@ shard at a time, as neither DyNet nor its callers run on several threads; so if 
 """
 
 import logging
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mh4 import version
 from mh4.corpus import checksums
+from mh4.corpus.folder import Corpus
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, needs
 
@@ -142,13 +144,11 @@ def gone() -> InputError:
 
 
 @contextmanager
-def start(
-    settings: Settings, logs: str, number: int, scheduler: str | None = None, slurm: str | None = None
-) -> Iterator[Workers]:
+def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str | None = None) -> Iterator[Workers]:
     """Start workers, which end with the block: `number` processes on this machine, or as many Slurm jobs.
 
-    scheduler: the address of one that already has workers, which keep running. slurm: options for sbatch. logs: a folder for
-    what jobs print.
+    scheduler: the address of one that already has workers, which keep running. slurm: options for sbatch of jobs; what these print goes to
+    the folder `jobs` of the corpus.
     Raises InputError if a scheduler cannot be reached, or jobs cannot be submitted.
     """
     options = {
@@ -166,13 +166,13 @@ def start(
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
                 with _undisturbed():
-                    jobs = None if slurm is None else _slurm(slurm, logs, number)
+                    jobs = None if slurm is None else _slurm(slurm, os.path.join(corpus.folder, "jobs"), number)
                     cluster = _local(number) if jobs is None else jobs
                     stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
-        yield Workers(client, settings, jobs)
+        yield Workers(client, corpus.settings, jobs)
 
 
 @contextmanager

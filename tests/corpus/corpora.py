@@ -47,7 +47,7 @@ class Here:
         """One call, made now."""
         call, function, arguments = self._calls.pop(0)
         try:
-            self._before(arguments[3])
+            self._before(arguments[2])
             return [(call, function(*arguments), None)]
         except Exception as error:
             return [(call, None, error)]
@@ -114,7 +114,7 @@ def pool(monkeypatch, before=lambda shard: None):
     from mh4.corpus import workers
 
     @contextmanager
-    def here(settings, logs, number, scheduler=None, slurm=None):
+    def here(corpus, number, scheduler=None, slurm=None):
         yield Here(before)
 
     monkeypatch.setattr(workers, "start", here)

@@ -231,7 +231,8 @@ def test_what_is_kept_is_the_same_in_the_parse(tmp_path, confidence):
 
 def test_one_driver_at_a_time(folder):
     """The lock of one that was killed is no lock."""
-    code = "import sys, time; from mh4.corpus.folder import Folder\nwith Folder('out').driving(): print('in', flush=True); time.sleep(600)"
+    work = "print('in', flush=True); time.sleep(600)"
+    code = "import sys, time; from mh4.corpus.folder import Corpus\nwith Corpus.load('out').driving(): " + work
     parse()
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
     with subprocess.Popen([sys.executable, "-c", code], stdout=-1, env=environment) as other:

@@ -10,7 +10,7 @@ import pytest
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
 from mh4.corpus import checksums
-from mh4.corpus.folder import Folder
+from mh4.corpus.folder import Corpus
 from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
@@ -122,7 +122,7 @@ def test_a_model_that_is_moved_is_known_from_then_on(folder):
     parse()
     os.rename("model", "moved")
     parse(model="moved")
-    assert Folder("out").load().settings.model == str(folder / "moved")
+    assert Corpus.load("out").settings.model == str(folder / "moved")
 
 
 def test_verifying_that_ends_early_takes_nothing_back(folder, monkeypatch):

@@ -5,6 +5,7 @@ import os
 import corpora
 import pytest
 
+from mh4.corpus.folder import Corpus
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError
 
@@ -36,9 +37,9 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_jobs_that_are_refused_are_submitted_again(here):
     """Even if no job has been accepted so far; until then, it is said why, once. And Dask ends well if that stays so."""
-    settings = Settings.of(corpora.train(here), None, **OPTIONS)
+    corpus = Corpus(str(here / "corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
     (here / "closed").touch()
-    with workers.start(settings, str(here / "logs"), 2, slurm="-p short") as pool:
+    with workers.start(corpus, 2, slurm="-p short") as pool:
         said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
         assert said == ["Slurm refuses a job: sbatch: error: Invalid partition"] and not pool.expected()
         (here / "closed").unlink()
@@ -48,15 +49,15 @@ def test_jobs_that_are_refused_are_submitted_again(here):
     jobs = (here / "jobs").read_text().split()
     assert len(jobs) == 2 and sorted((here / "cancelled").read_text().split()) == sorted(jobs)
     (here / "closed").touch()
-    with workers.start(settings, str(here / "logs"), 2, slurm="") as pool:
+    with workers.start(corpus, 2, slurm="") as pool:
         corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
 
 
 def test_jobs_that_end_without_becoming_workers(here):
     """As on nodes where something is missing: the error names the log."""
     (here / "sbatch").write_text("#!/bin/sh\ncd '%s'\ntrue & wait $!; echo $! >>jobs; echo Submitted batch job $!\n" % here)
-    settings = Settings.of(corpora.train(here), None, **OPTIONS)
-    with workers.start(settings, str(here / "logs"), 2, slurm="") as pool:
-        with pytest.raises(InputError, match="^there are no workers: a job has ended .*; its log is .*/logs/[0-9]+.log$"):
+    corpus = Corpus(str(here / "corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
+    with workers.start(corpus, 2, slurm="") as pool:
+        with pytest.raises(InputError, match="^there are no workers: a job has ended .*; its log is .*/jobs/[0-9]+.log$"):
             corpora.wait_for(lambda: pool.count() and False)
     assert len((here / "jobs").read_text().split()) == 4
