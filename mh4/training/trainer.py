@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from operator import attrgetter
@@ -134,11 +134,14 @@ class Trainer:
         """Train until the dev score has converged; returns the summary, immediately if the folder has a finished run."""
         make_folder(self.folder)
         with locked(self.folder):
-            return self._run()
-
-    def _run(self) -> dict[str, Any]:
-        if not self._open_folder():
+            if self._open_folder():
+                self._train()
+                self._finish()
+            with suppress(FileNotFoundError):  # it is there, too, if this was killed just before
+                os.unlink(self.files.place("checkpoint.npz"))
             return self.files.record("summary.json")
+
+    def _train(self) -> None:
         settings, progress = self.settings, self.progress
         lengths = [len(sentence) for sentence in self.train]
         losses: list[float] = []
@@ -167,16 +170,11 @@ class Trainer:
                     words_before, seconds_before = progress.words, progress.seconds
             if progress.batch == len(minibatches):
                 progress.epoch, progress.batch = progress.epoch + 1, 0
-        return self._finish()
 
     def _finished(self) -> bool:
-        return self._stale() and not self._rate_can_fall() or self.progress.updates >= self.settings.max_updates
-
-    def _stale(self) -> bool:
-        return self.progress.stale >= self.settings.patience
-
-    def _rate_can_fall(self) -> bool:
-        return self.progress.falls < self.settings.rate_falls
+        progress, settings = self.progress, self.settings
+        converged = progress.stale >= settings.patience and progress.falls >= settings.rate_falls
+        return converged or progress.updates >= settings.max_updates
 
     def learn(self, batch: Sequence[int]) -> float:
         """One update, on the sentences with indices `batch`; returns their summed loss."""
@@ -227,7 +225,7 @@ class Trainer:
             else:
                 progress.stale += 1
             self.optimizer.swap_params_to_weights()
-        if self._stale() and self._rate_can_fall():
+        if progress.stale >= self.settings.patience and progress.falls < self.settings.rate_falls:
             progress.stale, progress.falls = 0, progress.falls + 1
             self.optimizer.learning_rate /= 4
             self.optimizer.restart()
@@ -268,8 +266,6 @@ class Trainer:
         if finished:
             if self.files.record("summary.json").get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
-            if "checkpoint.npz" in names:  # killed just before it was deleted
-                os.unlink(self.files.place("checkpoint.npz"))
             return False
         if "checkpoint.npz" in names:
             self._resume(there)
@@ -342,8 +338,8 @@ class Trainer:
         if os.path.exists(path):
             write_text(path, "".join(kept))
 
-    def _finish(self) -> dict[str, Any]:
-        """Calibrate the best model, write summary.json with the scores of its evaluation, and delete the checkpoint."""
+    def _finish(self) -> None:
+        """Calibrate the best model, and write summary.json with the scores of its evaluation."""
         progress = self.progress
         self.model.load_weights(self.files)
         found = calibrate(Parser(self.model), self.dev)
@@ -372,9 +368,6 @@ class Trainer:
             "sources": self.sources,
         }
         write_text(self.files.place("summary.json"), json.dumps(summary, indent=2) + "\n")
-        if os.path.exists(self.files.place("checkpoint.npz")):
-            os.unlink(self.files.place("checkpoint.npz"))
-        return summary
 
 
 def evaluate(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
