@@ -5,15 +5,13 @@ has the outputs of all systems in one archive.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.util.fetching import Collection, Source, fetch, read_manifest
+from mh4.util.fetching import Collection, Source
 
-MANIFEST = Path(__file__).with_name("conll17.tsv")
 SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: the input of the paper's parsers
 SYSTEMS = {  # with descriptions
     SEGMENTATION: "the segmentation and the baseline, UDPipe 1.1",
@@ -46,23 +44,14 @@ def _on_lindat(row: Output) -> tuple[str, Sequence[str]]:
 
 
 SOURCES = {"github": Source("https://raw.githubusercontent.com", _on_github), "lindat": Source(treebanks.LINDAT, _on_lindat)}
-_COLLECTION = Collection("the CoNLL 2017 shared task", "CONLL17=FOLDER", SOURCES)
-
-
-@cache
-def manifest() -> tuple[Output, ...]:
-    """The rows of the manifest."""
-    return read_manifest(MANIFEST, Output)
+_TASK = "the CoNLL 2017 shared task"
+_COLLECTION = Collection(Path(__file__).with_name("conll17.tsv"), Output, _TASK, "CONLL17=FOLDER", SOURCES)
+manifest, identify_blob = _COLLECTION.rows, _COLLECTION.identify
 
 
 def file_name(lang: str, system: str) -> str:
     """The name of a system's output for a language in a folder of outputs."""
     return "%s-%s.conllu" % (lang, system)
-
-
-def identify_blob(blob: str) -> Output | None:
-    """The manifest row of the file with this git blob id, or None."""
-    return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
 
 def default_folder() -> Path:
@@ -76,7 +65,7 @@ def download(
     """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 
     Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages);
-    see fetching.locate.
+    see Collection.locate.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.system: row for row in manifest() if row.lang == lang}
@@ -84,4 +73,4 @@ def download(
         langs = dict.fromkeys(row.lang for row in manifest())
         raise InputError("no outputs of the shared task for language %r, expected one of: %s" % (lang, " ".join(langs)))
     folder = Path(to) if to else default_folder()
-    return {system: fetch(rows[system], folder, _COLLECTION, source) for system in systems}
+    return {system: _COLLECTION.fetch(rows[system], folder, source) for system in systems}

@@ -6,16 +6,14 @@ complete and its blob id is verified. This repository contains no treebank text;
 """
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from mh4.data import toy
 from mh4.errors import InputError
-from mh4.util.fetching import Collection, Source, fetch, read_manifest
+from mh4.util.fetching import Collection, Source
 from mh4.util.files import git_blob_id
 
-MANIFEST = Path(__file__).with_name("treebanks.tsv")
 DATA = Path("data")  # in the current folder
 SPLITS = ("train", "dev", "test")
 TOY = "toy"
@@ -57,13 +55,8 @@ SOURCES = {
     "github": Source("https://raw.githubusercontent.com/UniversalDependencies", _on_github),
     "lindat": Source(LINDAT, _on_lindat),
 }
-_COLLECTION = Collection("UD " + RELEASE, "--ud FOLDER", SOURCES)
-
-
-@cache
-def manifest() -> tuple[ManifestRow, ...]:
-    """The rows of the manifest."""
-    return read_manifest(MANIFEST, ManifestRow)
+_COLLECTION = Collection(Path(__file__).with_name("treebanks.tsv"), ManifestRow, "UD " + RELEASE, "--ud FOLDER", SOURCES)
+manifest, identify_blob = _COLLECTION.rows, _COLLECTION.identify
 
 
 def languages() -> list[str]:
@@ -74,11 +67,6 @@ def languages() -> list[str]:
 def identify(path: str | Path) -> ManifestRow | None:
     """The manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
     return identify_blob(git_blob_id(path))
-
-
-def identify_blob(blob: str) -> ManifestRow | None:
-    """The manifest row of the file with this git blob id, or None."""
-    return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
 
 def default_folder() -> Path:
@@ -95,7 +83,7 @@ def locate(
     to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the current folder.
     splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
     source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages); see
-    fetching.locate.
+    Collection.locate.
     Raises InputError if a file cannot be obtained, leaving at most a .part file, from which the next attempt resumes.
     """
     if lang == TOY:
@@ -106,7 +94,7 @@ def locate(
     if not rows:
         raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
     folder = Path(to) if to else default_folder()
-    return {split: fetch(rows[split], folder, _COLLECTION, source) for split in splits or SPLITS}
+    return {split: _COLLECTION.fetch(rows[split], folder, source) for split in splits or SPLITS}
 
 
 def _local(lang: str, folder: Path, splits: Sequence[str] | None) -> dict[str, Path]:

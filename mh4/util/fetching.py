@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, Generic, NamedTuple, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -31,13 +31,7 @@ PATIENCE, SLOWEST = 60, 1000  # seconds, and bytes per second: a connection slow
 FILE, ARCHIVE = 200_000_000, 10_000_000_000  # bytes of a file and of an archive: several times what the largest have
 CHUNK = 1 << 16
 
-Row = TypeVar("Row")
-
-
-def read_manifest(path: Path, row: Callable[..., Row]) -> tuple[Row, ...]:
-    """The rows of a manifest, a tab-separated table whose header has the names of the fields of `row`."""
-    with open(path, encoding="utf-8", newline="") as file:
-        return tuple(row(**fields) for fields in csv.DictReader(file, delimiter="\t"))
+Row = TypeVar("Row")  # of a manifest: it has the name of a file as `file`, and its git blob id as `git_blob_sha1`
 
 
 class Source(NamedTuple):
@@ -51,30 +45,57 @@ class Source(NamedTuple):
     place: Callable[[Any], tuple[str, Sequence[str]]]
 
 
-def locate(sources: Mapping[str, Source], name: str | None, row: object) -> tuple[str, Sequence[str]]:
-    """The URL of a file, given its manifest row, at the source called `name`, and its possible names if that is an archive.
-
-    name: by default that in the environment variable MH4_DATA_SOURCE, if set, otherwise the first. The environment variable
-    MH4_DATA_URL, if set, replaces the source's address. Raises InputError for an unknown source.
-    """
-    name = name or os.environ.get("MH4_DATA_SOURCE") or next(iter(sources))
-    if name not in sources:
-        raise InputError("unknown source %r, expected one of: %s" % (name, " ".join(sources)))
-    rest, members = sources[name].place(row)
-    base = os.environ.get("MH4_DATA_URL") or sources[name].address
-    return base.rstrip("/") + "/" + rest, members
-
-
-class Collection(NamedTuple):
-    """The files of a manifest, whose rows have their names as `file` and their git blob ids as `git_blob_sha1`.
+class Collection(Generic[Row]):
+    """The files of a manifest, a tab-separated table whose header has the names of the fields of `row`.
 
     name: what messages call it ("UD 2.0"). local_option: the option with which a user names a folder that already has the files.
     sources: where to fetch them from; see locate.
     """
 
-    name: str
-    local_option: str
-    sources: Mapping[str, Source]
+    def __init__(
+        self, manifest: Path, row: Callable[..., Row], name: str, local_option: str, sources: Mapping[str, Source]
+    ) -> None:
+        self._manifest, self._row, self.name, self.local_option, self._sources = manifest, row, name, local_option, sources
+        self._rows: tuple[Row, ...] = ()
+
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the manifest, which is read only once."""
+        if not self._rows:
+            with open(self._manifest, encoding="utf-8", newline="") as file:
+                self._rows = tuple(self._row(**fields) for fields in csv.DictReader(file, delimiter="\t"))
+        return self._rows
+
+    def identify(self, blob: str) -> Row | None:
+        """The row of the file with this git blob id, or None."""
+        return next((row for row in self.rows() if row.git_blob_sha1 == blob), None)  # type: ignore[attr-defined]
+
+    def locate(self, row: Any, name: str | None) -> tuple[str, Sequence[str]]:
+        """The URL of a file at the source called `name`, and the file's possible names if that is an archive.
+
+        name: by default that in the environment variable MH4_DATA_SOURCE, if set, otherwise the first. The environment variable
+        MH4_DATA_URL, if set, replaces the source's address. Raises InputError for an unknown source.
+        """
+        name = name or os.environ.get("MH4_DATA_SOURCE") or next(iter(self._sources))
+        if name not in self._sources:
+            raise InputError("unknown source %r, expected one of: %s" % (name, " ".join(self._sources)))
+        rest, members = self._sources[name].place(row)
+        base = os.environ.get("MH4_DATA_URL") or self._sources[name].address
+        return base.rstrip("/") + "/" + rest, members
+
+    def fetch(self, row: Any, folder: Path, source: str | None) -> Path:
+        """The path of a file in this folder, to which it is fetched unless it is already there. source: see locate.
+
+        Raises InputError, leaving at most a .part file, from which the next attempt resumes.
+        """
+        wanted = _Wanted(folder / row.file, row.git_blob_sha1, self)
+        url, members = self.locate(row, source)
+        try:
+            if not _is_there(wanted):
+                make_folder(folder)
+                _fetch(wanted, url, members)
+        except OSError as error:  # from the disk: network errors are already InputErrors
+            raise InputError("%s cannot be written: %s" % (error.filename or wanted.path, reason(error))) from None
+        return wanted.path
 
 
 class _Wanted(NamedTuple):
@@ -82,7 +103,7 @@ class _Wanted(NamedTuple):
 
     path: Path
     blob: str
-    collection: Collection
+    collection: Collection[Any]
 
 
 class _Wrong(Exception):
@@ -91,23 +112,6 @@ class _Wrong(Exception):
 
 class _Interrupted(InputError):
     """A failure that another attempt may overcome."""
-
-
-def fetch(row: Any, folder: Path, collection: Collection, source: str | None) -> Path:
-    """The path of a file in this folder, to which it is fetched unless it is already there.
-
-    row: of the manifest of the collection. source: the name of one of its sources; see locate.
-    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
-    """
-    wanted = _Wanted(folder / row.file, row.git_blob_sha1, collection)
-    url, members = locate(collection.sources, source, row)
-    try:
-        if not _is_there(wanted):
-            make_folder(folder)
-            _fetch(wanted, url, members)
-    except OSError as error:  # from the disk: network errors are already InputErrors
-        raise InputError("%s cannot be written: %s" % (error.filename or wanted.path, reason(error))) from None
-    return wanted.path
 
 
 def _is_there(wanted: _Wanted) -> bool:

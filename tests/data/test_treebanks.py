@@ -696,7 +696,7 @@ def test_every_file_has_a_place_at_every_source():
     for module in (treebanks, conll17):
         rows = [row for row in module.manifest() if getattr(row, "release", "2.0") == "2.0"]
         for source in module.SOURCES:
-            places = [fetching.locate(module.SOURCES, source, row) for row in rows]
+            places = [module._COLLECTION.locate(row, source) for row in rows]
             assert all(url.startswith("https://") and bool(members) == (source == "lindat") for url, members in places)
             assert len({(url, *members) for url, members in places}) == len(rows)
     (option,) = (option for option in cli.main.commands["data"].params if option.name == "source")
