@@ -46,10 +46,6 @@ class Counts(NamedTuple):
     correct: int
     aligned: int | None = None
 
-    def plus(self, other: "Counts") -> "Counts":
-        """The counts in two parts of the text together."""
-        return Counts(*(None if one is None else one + more for one, more in zip(self, other, strict=True)))  # type: ignore[arg-type, operator]
-
     def shares(self) -> Score:
         """By the scorer's formulas, as shares of 1: 0 where there is nothing to count."""
 
@@ -71,7 +67,8 @@ _CHUNK = 1500  # words
 def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
     """Add counts to the totals of the same names, or begin with them."""
     for name, count in counts.items():
-        totals[name] = totals[name].plus(count) if name in totals else count
+        pairs = zip(totals[name], count, strict=True) if name in totals else ((0, one) for one in count)
+        totals[name] = Counts(*(None if more is None else one + more for one, more in pairs))  # type: ignore[arg-type, operator]
 
 
 @dataclass(frozen=True)

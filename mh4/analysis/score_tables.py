@@ -32,7 +32,8 @@ def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
             counts, gold_words = evaluation.evaluate(gold, system)
             evaluation.add(of_metrics, counts)
             evaluation.add(of_relations, by_relation(gold_arcs, arcs.Arcs.of(system.sentences), gold_words))
-    return [Result(path, *counts) for path, *counts in zip(system_paths, metrics, map(_by_frequency, relations), strict=True)]
+    by_frequency = [dict(sorted(counts.items(), key=lambda item: (-item[1].gold, item[0]))) for counts in relations]
+    return [Result(path, *counts) for path, *counts in zip(system_paths, metrics, by_frequency, strict=True)]
 
 
 def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:
@@ -45,11 +46,6 @@ def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> d
     correct = Counter(system.labels[labelled].tolist())
     pairs = Counter(gold.labels[gold_words[gold_words >= 0]].tolist())
     return {name: Counts(in_gold[name], in_system[name], correct[name], pairs[name]) for name in in_gold | in_system}
-
-
-def _by_frequency(relations: dict[str, Counts]) -> dict[str, Counts]:
-    """Sorted by decreasing gold count."""
-    return dict(sorted(relations.items(), key=lambda item: (-item[1].gold, item[0])))
 
 
 def metric_table(results: Sequence[Result], counts: bool = False) -> str:

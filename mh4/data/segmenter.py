@@ -94,9 +94,9 @@ class Segmenter:
         wrong = _UNREADABLE.search(text)
         if wrong:
             raise InputError("the text has a character that cannot be segmented: %s" % shown(wrong[0]))
-        lines = list(self._segment(text.removeprefix("\ufeff"), self._model.newTokenizer(self._model.DEFAULT)))
-        blocks = conllu.parsed(lines, "the text", trees=False) if lines else ()
-        return [Sentence(block.sentence.words, name=block.sentence.name) for block in blocks]
+        with suppress(conllu.NoSentences):
+            return [Sentence(one.sentence.words, name=one.sentence.name) for one in self.blocks_of(text, "the text")]
+        return []
 
     def _segment(self, text: str, tokenizer: Any) -> Iterator[str]:
         """The lines of the text as CoNLL-U; numbers of sentences continue those of the tokenizer's text before."""

@@ -113,7 +113,10 @@ class Ensemble:
         for sentence in unparsed:
             _check_votes(sentence, self.parsers)
         if confidence:
-            self._check_probabilities(unparsed)
+            for parser in self.parsers:
+                parser.check_probabilities()
+            for sentence in filter(_votes, unparsed):
+                raise InputError("%s: the trees that vote have no probabilities of arcs" % (sentence.name or "a sentence"))
         parse = partial(self._parse, confidence=confidence)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
             return parsing.in_order(given, unparsed, self._minibatches(unparsed), parse, progress)
@@ -121,13 +124,6 @@ class Ensemble:
     def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
         """The scores of the ensemble on the words of `gold`; see Parser.test."""
         return parsing.tested(self.parse, gold, progress)
-
-    def _check_probabilities(self, sentences: Sequence[Sentence]) -> None:
-        for parser in self.parsers:
-            parser.check_probabilities()
-        for sentence in sentences:
-            if _votes(sentence):
-                raise InputError("%s: the trees that vote have no probabilities of arcs" % (sentence.name or "a sentence"))
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The indices of the sentences of each minibatch, and each model's scores for them."""

@@ -77,6 +77,7 @@ class _Packer:
         self._tags: dict[tuple[str, str, str], int] = {}
         direction = layout.direction_of(word for shown in sentences for word in shown.words)
         packed = [self._sentence(shown, direction) for shown in sentences]
+        moves = [(code, *ARC.get(code, ("", ""))) for code in MH5]
         self.data = {
             "names": names,
             "direction": direction,
@@ -88,7 +89,7 @@ class _Packer:
                 "labelSize": layout.LABEL_SIZE,
                 "tagSize": layout.TAG_SIZE,
             },
-            "moves": [_move(code) for code in MH5],
+            "moves": [{"name": str(code), "head": head, "dependent": dependent} for code, head, dependent in moves],
             "sources": _SOURCES,
             "probable": any(one.probabilities is not None for shown in sentences for one in shown.analyses),
             "deprels": list(self._deprels),
@@ -127,11 +128,6 @@ class _Packer:
             "to": placed.dependents.tolist(),
             "levels": placed.levels.tolist(),
         }
-
-
-def _move(code: int) -> dict[str, str]:
-    head, dependent = ARC.get(code, ("", ""))
-    return {"name": str(MH5[code]), "head": head, "dependent": dependent}
 
 
 def _rounded(probabilities: np.ndarray | None) -> list[float | None] | None:
