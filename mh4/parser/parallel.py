@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import lru_cache
+from itertools import chain, groupby
 from queue import SimpleQueue
 from typing import Any
 
@@ -39,7 +40,8 @@ def parse(
     options: for long_sentences.parse, and the parser's parse().
     """
     words = 1 if at_once else CHUNK_WORDS
-    chunks = batches(blocks, lambda block: len(block.sentence), words, lambda block: block.portion)
+    portions = (of_portion for _, of_portion in groupby(blocks, lambda block: block.portion))
+    chunks = chain.from_iterable(batches(portion, lambda block: len(block.sentence), words) for portion in portions)
     work = load, arguments, options
     jobs = min(jobs, cpu.cores())
     if jobs == 1:

@@ -305,18 +305,14 @@ def as_sentences(given: Unparsed, segmenter: "Segmenter | Path | None" = None) -
 
     Raises InputError if a sentence has no words, if there is raw text but no segmenter, or if anything is something else.
     """
+    items = [given] if isinstance(given, str) and segmenter is not None else _items(given, "parse")
     if segmenter is not None:
         from mh4.data.segmenter import Segmenter
 
         if not isinstance(segmenter, Segmenter):
-            if not isinstance(segmenter, (str, bytes, PathLike)) or not segmenter:
-                raise InputError("segmenter cannot be %s, expected the path of a segmenter" % shown(segmenter))
-            segmenter = Segmenter(path_of(segmenter))
+            segmenter = Segmenter(path_of(segmenter, "segmenter cannot be %s, expected the path of a segmenter"))
         segment = segmenter.sentences
-        texts = [given] if isinstance(given, str) else _items(given, "parse")
-        items = list(chain.from_iterable(segment(text) if isinstance(text, str) else [text] for text in texts))
-    else:
-        items = _items(given, "parse")
+        items = list(chain.from_iterable(segment(item) if isinstance(item, str) else [item] for item in items))
     return items, [_as_sentence(sentence) for sentence in items]
 
 

@@ -19,6 +19,7 @@ from mh4.parser.parsing import ROOT, Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
 from mh4.util.progress import Listener
+from mh4.util.reading import path_of
 
 Path = str | os.PathLike[str]
 Sections = Mapping[str, Mapping[str, Any]]
@@ -118,9 +119,7 @@ def train(
 
 
 def _path(given: Path, what: str) -> str:
-    if not isinstance(given, (str, os.PathLike)) or not os.fspath(given):
-        raise InputError("%s cannot be %s, expected a path" % (what, shown(given)))
-    return os.fspath(given)
+    return path_of(given, what + " cannot be %s, expected a path")
 
 
 def _files(given: Path | Iterable[Path], what: str) -> list[str]:

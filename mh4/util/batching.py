@@ -8,19 +8,11 @@ import numpy as np
 Item = TypeVar("Item")
 
 
-def batches(
-    items: Iterable[Item], length: Callable[[Item], int], words: int, part: Callable[[Item], int] = lambda item: 0
-) -> Iterator[list[Item]]:
-    """Cut `items` into runs of at least `words` words; `length` is the number of words of an item.
-
-    A run also ends where the `part` of the items changes; it, like the last one, may then have fewer.
-    """
+def batches(items: Iterable[Item], length: Callable[[Item], int], words: int) -> Iterator[list[Item]]:
+    """Cut `items` into runs of at least `words` words, of which the last may have fewer; `length` is the number of words of an item."""
     batch: list[Item] = []
     size = 0
     for item in items:
-        if batch and part(item) != part(batch[-1]):
-            yield batch
-            batch, size = [], 0
         batch.append(item)
         size += length(item)
         if size >= words:

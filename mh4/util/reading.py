@@ -15,10 +15,10 @@ Path = str | bytes | os.PathLike[Any]
 Paths = Path | Iterable[Path]  # one, or several
 
 
-def path_of(given: Path) -> str:
-    """A path, which may be given as a pathlib.Path or in bytes, too. Raises InputError for anything else, and if it is empty."""
+def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected the path of its folder or file") -> str:
+    """A path, which may be given as a pathlib.Path or in bytes, too. Raises InputError, `wrong`, for anything else, and if it is empty."""
     if not isinstance(given, (str, bytes, os.PathLike)) or not os.fspath(given):
-        raise InputError("no model can be loaded from %s: expected the path of its folder or file" % shown(given))
+        raise InputError(wrong % shown(given))
     return os.fsdecode(given)
 
 
