@@ -9,7 +9,6 @@ equal length, each of which is parsed as if it were a sentence: time is proporti
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain, pairwise
 from math import isqrt
 from typing import Any
@@ -17,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.decoders import Derivation, mst
+from mh4.decoders import mst
 from mh4.errors import InputError
 from mh4.parser.choices import BEYOND_BEAM, TREES
 from mh4.parser.contextual_vectors import Window
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import System, Tensor
+from mh4.parser.systems import Tensor
 from mh4.parser.vocabulary import TAGS
 
 # The lengths at which decoders take about a second of a core, where that is less than a window: benchmarks/longest.py measures them.
@@ -180,7 +179,7 @@ def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
     system = parser.model.system
     if beyond is None and parser.decoding in ("greedy", "beam"):
         return parser.decoding if parser.decoding == "greedy" else "beam %d" % parser.beam, parser
-    arcs = _arcs(system)
+    arcs = next((tensor.name for tensor in system.tensors if tensor.name in ("arcs", "arc")), None)
     if beyond == "beam" or beyond is None and "beam" in system.decoders:
         if "beam" not in system.decoders:
             raise InputError(
@@ -190,18 +189,9 @@ def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
     if arcs is None:
         raise InputError("%s has no scores of arcs, for --beyond mst: choose beam or skip" % system.name)
     other = Parser(parser.model)
-    other.decode = partial(_spanning_tree, arcs)
+    # The tree with the highest sum of these scores, which are some of those of the system.
+    other.decode = lambda *, single_root, **tensors: mst.decode(tensors[arcs], single_root=single_root)
     return "mst", other
-
-
-def _arcs(system: System) -> str | None:
-    """The name of the system's tensor of scores of arcs; None if there is none."""
-    return next((tensor.name for tensor in system.tensors if tensor.name in ("arcs", "arc")), None)
-
-
-def _spanning_tree(name: str, /, *, single_root: bool, **tensors: np.ndarray) -> Derivation:
-    """The tree with the highest sum of scores of arcs, which are some of the scores of the system."""
-    return mst.decode(tensors[name], single_root=single_root)
 
 
 def _members(parser: AnyParser) -> Sequence[Parser]:
