@@ -99,7 +99,7 @@ def downloads(hungarian, segmented, tmp_path, monkeypatch):
             raise InputError("no connection to mh4.invalid")
         return there[name]
 
-    monkeypatch.setattr(treebanks, "fetch", lambda row, *rest: get(row.file))
+    monkeypatch.setattr(treebanks._COLLECTION, "fetch", lambda row, *rest: get(row.file))
     monkeypatch.setattr(
         conll17, "download", lambda lang, systems: {system: get(conll17.file_name(lang, system)) for system in systems}
     )
