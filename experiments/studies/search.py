@@ -112,11 +112,8 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         said = "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed)
         bench.console.print(said, soft_wrap=True)
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
-    lengths, name, title = (
-        list(map(len, sentences)),
-        bank.name + "-search",
-        bank.title + ": greedy and beam search with global models",
-    )
+    lengths, name = list(map(len, sentences)), bank.name + "-search"
+    title = bank.title + ": greedy and beam search with global models"
     parts, csv_text = page(bank, models, measured, lengths, options.repeat()), as_csv(bank, models, measured, sum(lengths))
     written = document.write(bench.results, name, title, parts, csv_text)
     drawing = bench.results / (name + ".png")
