@@ -23,7 +23,7 @@ from experiments.engine.records import TREES, TREES_BLOB, record_path
 from experiments.engine.run import environment
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
-from mh4.errors import InputError
+from mh4.errors import InputError, unreadable
 from mh4.util.files import atomic_path, git_blob_id, make_folder, write_text
 from mh4.util.processes import with_parent
 
@@ -111,7 +111,9 @@ def of_record(folder: Path, record: Record, dev: Path) -> Path:
     In a record without their git blob id, that shows by their UAS on the file `dev`.
     """
     trees = record_path(folder, record["system"], record["seed"], TREES)
-    if TREES_BLOB in record and trees.exists():
+    if not trees.exists():
+        same = False
+    elif TREES_BLOB in record:
         same = git_blob_id(trees) == record[TREES_BLOB]
     else:
         gold = conllu.read(str(dev))
@@ -139,6 +141,8 @@ def _part(trees: Path, file: Path) -> str:
     try:
         with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
             parts = re.split("(?m)^# ", lines.read())[1:]
+    except FileNotFoundError as error:
+        raise unreadable(str(trees), error) from None
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         raise InputError("%s cannot be read as compressed trees" % trees) from None
     blob = git_blob_id(file)

@@ -88,11 +88,18 @@ def test_bad_input_is_one_sentence(home, arguments, message, capsys):
     assert said.startswith(message) and said.count("\n") == 1
 
 
-def test_a_run_without_trees(home, capsys):
-    (home / "results" / "toy" / "mst-seed2.trees.gz").unlink()
+@pytest.mark.parametrize("noted", [False, True])
+def test_a_run_without_trees(home, capsys, noted):
+    """Whether or not its record has their git blob id."""
+    trees = home / "results" / "toy" / "mst-seed2.trees.gz"
+    path = home / "results" / "toy" / "mst-seed2.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record.pop("trees_git_blob", None)
+    path.write_text(json.dumps({**record, **({"trees_git_blob": git_blob_id(trees)} if noted else {})}), encoding="utf-8")
+    trees.unlink()
     assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--seeds", "2", home=home) == 2
     said = capsys.readouterr().err
-    assert "cannot be read as compressed trees" in said and said.count("\n") == 1
+    assert "mst-seed2.trees.gz does not have the trees of mst seed 2: restore them" in said and said.count("\n") == 1
 
 
 @pytest.mark.parametrize("noted", [False, True])
