@@ -90,9 +90,9 @@ def parse(
     rejected: conllu.Rejects | None = None
 
     def say_rejected() -> None:
-        if rejected and rejected.kept and not quiet:
-            are = counted(rejected.kept, "block") + (" is" if rejected.kept == 1 else " are")
-            written = "it was written" if rejected.kept == 1 else "they were written"
+        if rejected and rejected.written and not quiet:
+            are = counted(rejected.written, "block") + (" is" if rejected.written == 1 else " are")
+            written = "it was written" if rejected.written == 1 else "they were written"
             say("mh4: %s not CoNLL-U; %s to %s, each with the reason" % (are, written, rejects_file), err=True)
 
     with ExitStack() as stack:

@@ -165,6 +165,12 @@ def test_rejects_of_finished_files_stay_if_another_fails(folder, given, model, t
     assert done.returncode == 2 and (tmp_path / "r").read_bytes().startswith(kept)  # as with all outputs of what fails
 
 
+def test_rejects_that_cannot_be_written(model):
+    """They are not said to have been."""
+    said = refuses("parse", "--model", model, "--rejects", "/dev/full", stdin=b"1\tx\n\n")
+    assert said == "mh4: /dev/full: cannot be written: No space left on device"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_standard_error_may_be_closed(given, model, jobs, tmp_path):
