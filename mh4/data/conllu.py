@@ -143,10 +143,10 @@ class Sentence:
         return "".join(lines) + "\n"
 
     def _repr_html_(self) -> str | None:
-        """In a notebook, the tree as a picture."""
+        """In a notebook, the tree as a picture, if there is one. Raises InputError as iteration does, and ValueError for no tree."""
         from mh4.drawing.svg import picture
 
-        if self.heads is None:
+        if self.heads is None or not list(self):
             return None
         labels = self.deprels or [""] * len(self)
         drawing = picture(self.words, np.asarray(self.heads), labels, self.probabilities)

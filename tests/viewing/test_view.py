@@ -333,6 +333,9 @@ def test_a_sentence_in_a_notebook(file):
     assert sentence._repr_html_().count("<path") == 10
     assert Sentence(["not", "parsed"])._repr_html_() is None
     assert Sentence(["no", "labels"], heads=[-1, 2, 0])._repr_html_().count("<path") == 4
+    assert Sentence([], heads=[-1])._repr_html_() is None
+    with pytest.raises(InputError, match="a column has more or fewer entries than there are words"):
+        Sentence(["too", "few"], heads=[-1, 0])._repr_html_()
 
 
 # ------------------------------------------------------------------------------------------------------------- command
