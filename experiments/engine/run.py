@@ -68,16 +68,19 @@ class Run:
 
     def evaluations(self) -> list[dict]:
         """The metrics of all evaluations so far."""
+        return [json.loads(line) for line in self._metrics_lines()]
+
+    def read_metrics(self) -> None:
+        """Reads the last evaluation, if there is one."""
+        for last in self._metrics_lines()[-1:]:
+            self.metrics = json.loads(last)
+
+    def _metrics_lines(self) -> list[str]:
         try:
             lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         except OSError:
             return []
-        return [json.loads(line) for line in lines if line.endswith("\n")]  # the last one may be incomplete
-
-    def read_metrics(self) -> None:
-        """Reads the last evaluation, if there is one."""
-        for last in self.evaluations()[-1:]:
-            self.metrics = last
+        return [line for line in lines if line.endswith("\n")]  # the last one may be incomplete
 
     def log_tail(self) -> list[str]:
         """The last non-empty lines printed by the last attempt."""
