@@ -172,9 +172,13 @@ class Trainer:
                 progress.epoch, progress.batch = progress.epoch + 1, 0
 
     def _finished(self) -> bool:
-        progress, settings = self.progress, self.settings
-        converged = progress.stale >= settings.patience and progress.falls >= settings.rate_falls
-        return converged or progress.updates >= settings.max_updates
+        return self._stale() and not self._rate_can_fall() or self.progress.updates >= self.settings.max_updates
+
+    def _stale(self) -> bool:
+        return self.progress.stale >= self.settings.patience
+
+    def _rate_can_fall(self) -> bool:
+        return self.progress.falls < self.settings.rate_falls
 
     def learn(self, batch: Sequence[int]) -> float:
         """One update, on the sentences with indices `batch`; returns their summed loss."""
@@ -225,7 +229,7 @@ class Trainer:
             else:
                 progress.stale += 1
             self.optimizer.swap_params_to_weights()
-        if progress.stale >= self.settings.patience and progress.falls < self.settings.rate_falls:
+        if self._stale() and self._rate_can_fall():
             progress.stale, progress.falls = 0, progress.falls + 1
             self.optimizer.learning_rate /= 4
             self.optimizer.restart()
