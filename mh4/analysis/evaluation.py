@@ -67,8 +67,10 @@ _CHUNK = 1500  # words
 def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
     """Add counts to the totals of the same names, or begin with them."""
     for name, count in counts.items():
-        pairs = zip(totals[name], count, strict=True) if name in totals else ((0, one) for one in count)
-        totals[name] = Counts(*(None if more is None else one + more for one, more in pairs))  # type: ignore[arg-type, operator]
+        if name in totals:
+            pairs = zip(totals[name], count, strict=True)
+            count = Counts(*(None if one is None else one + more for one, more in pairs))  # type: ignore[arg-type, operator]
+        totals[name] = count
 
 
 @dataclass(frozen=True)
