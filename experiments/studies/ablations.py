@@ -116,8 +116,9 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
         raise InputError("LENGTH: %s is not full; omit it for short runs" % length)
     full = length == "full"
     known = {row.name: row for row in plan.rows if full or row.short}
-    unknown = "ROWS: no row %%s in %s runs; there are %s" % ("full" if full else "short", " ".join(known))
-    of_rows = [known[name] for name in chosen(rows, known, plan.full if full else known, unknown.__mod__)]
+    unknown, runs = "ROWS: no row %s in %s runs; there are %s", "full" if full else "short"
+    named = chosen(rows, known, plan.full if full else known, lambda name: unknown % (name, runs, " ".join(known)))
+    of_rows = [known[name] for name in named]
     tried = list(dict.fromkeys(system for row in of_rows for system in row.systems))
     of_systems = requested_systems(systems, tried, tried)
     pairs: list[tuple[Row | None, str]] = [(row, system) for row in of_rows for system in row.systems if system in of_systems]
