@@ -272,3 +272,11 @@ def test_options_are_given_by_name():
     for model in (MH3, MH4_HYBRID_ARCS, MST, ONEEC):
         with pytest.raises(TypeError, match="positional"):
             module_of(model).marginals(*model.sample(2, rng_for("name")).values(), None, None, np.array([-1, 0, 1]))
+
+
+@pytest.mark.parametrize("name", WITH_SUMS)
+def test_the_error_is_not_about_heads_if_none_is_given(name):
+    tensors = {tensor: np.full(shape.of(2), -np.inf) for tensor, shape in DECODERS[name].tensors.items()}
+    for heads in (None, np.full(3, -1)):
+        with pytest.raises(ValueError, match="^no derivation: scores of -inf"):
+            DECODERS[name].marginals(**tensors, heads=heads)

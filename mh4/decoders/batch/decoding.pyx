@@ -4,14 +4,9 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.threads cimport (
-    DONE, FAILED, TENSORS, Corner, Corners, Padded, Sentences, Worker,
-)
-from mh4.decoders.mst.contraction cimport Contraction
-from mh4.decoders.oneec.parts cimport PARTS, write_parts
-from mh4.decoders.oneec.interfaces cimport Search as OneECSearch
+from mh4.decoders.batch.threads cimport DONE, FAILED, Corners, Padded, Sentences, Worker
 from mh4.decoders.shared.arguments cimport not_below_root
-from mh4.decoders.shared.chart_memory cimport KEEP
+from mh4.decoders.shared.best_tree cimport ARCS, TENSORS, PartRows, TreeSearch
 from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, rows, write
 from mh4.decoders.shared.search cimport Search
 
@@ -21,11 +16,8 @@ from mh4.decoders.mh3.chart import Chart as MH3Chart, MH3TreeChart
 from mh4.decoders.mh4.full_chart import FullChart as MH4Chart, MH4TreeChart
 from mh4.decoders.mh5.decoder import MAX_BYTES
 from mh4.decoders.mh5.full_chart import FullChart as MH5Chart, MH5TreeChart
-from mh4.decoders.oneec.chart import Workspace
-
-
-cdef enum:
-    ARCS = 3  # among the tensors of mh3, mh4, mh5 and mst
+from mh4.decoders.mst.contraction import Contraction
+from mh4.decoders.oneec.chart import Chart as OneECChart
 
 
 cdef class Decoding(Sentences):
@@ -120,7 +112,6 @@ cdef class TransitionWorker(Worker):
 
     cdef Search full, tree, simpler
     cdef Corners[float] scores
-    cdef Corner[float] cost, sum_of_both
     cdef vector[int] reached_from
     cdef double most  # bytes that the chart `full` may take up; if it takes more, `simpler` is used
 
@@ -136,8 +127,6 @@ cdef class TransitionWorker(Worker):
         if self.simpler is not None:
             self.simpler.release()
         self.scores.release()
-        self.cost.release()
-        self.sum_of_both.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.decode_with(<TransitionDecoding> sentences, b)
@@ -172,126 +161,64 @@ cdef class TransitionWorker(Worker):
     cdef bint set_scores(self, Scores* to, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
         """The scores of a sentence; False if there are NaN or others that are too large."""
         cdef int n = of.words[b]
-        cdef size_t square = <size_t> (n + 1) * (n + 1), x
         cdef const float* scores[TENSORS]
-        if not self.scores.take(of.scores, b, n, scores):
-            return False
         to[0] = Scores(n)
+        if not self.scores.take(of.scores, of.cost, b, n, scores, &to.cost):
+            return False
         to.shift, to.s0b0, to.s1s0, to.arcs = scores[0], scores[1], scores[2], scores[3]
-        to.by_arc = to.arcs
-        if of.cost.values:
-            to.cost = to.by_arc = self.cost.take(of.cost, b, n)
-            if not to.cost:
-                return False
-        cdef float* both
-        if to.arcs and to.cost:
-            to.by_arc = both = self.sum_of_both.room(square)
-            for x in range(square):
-                both[x] = to.arcs[x] + to.cost[x]
+        to.by_arc = self.scores.sum(to.arcs, to.cost, n)
         return True
 
 
-cdef class MSTWorker(Worker):
-    """Decodes for mst."""
+cdef class TreeWorker(Worker):
+    """Decodes for mst or 1ec."""
 
-    cdef Contraction contraction
+    cdef TreeSearch tree
     cdef Corners[double] scores
-    cdef Corner[double] cost, sum_of_both
     cdef vector[int] reached_from
 
-    def __init__(self):
-        self.contraction = Contraction()
+    def __init__(self, tree):
+        self.tree = tree
 
     cdef double bytes_needed(self) noexcept nogil:
-        return self.contraction.memory.bytes()
+        return <double> self.tree.search.bytes_needed()
 
     cdef void release(self) noexcept nogil:
-        self.contraction.memory.release(KEEP)
+        self.tree.search.release()
         self.scores.release()
-        self.cost.release()
-        self.sum_of_both.release()
-
-    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.decode_with(<Decoding> sentences, b)
-
-    cdef int decode_with(self, Decoding of, Py_ssize_t b) except -1 nogil:
-        cdef int n = of.words[b], word
-        cdef size_t square = <size_t> (n + 1) * (n + 1), x
-        cdef const double* scores[TENSORS]
-        cdef const double* cost = NULL
-        cdef double* both
-        if not self.scores.take(of.scores, b, n, scores):
-            return FAILED
-        cdef const double* arcs = scores[ARCS]
-        if of.cost.values:
-            cost = self.cost.take(of.cost, b, n)
-            if not cost:
-                return FAILED
-        if of.trees is not None:
-            if not of.copy_tree(b, self.reached_from):
-                return FAILED
-        else:
-            if cost:
-                both = self.sum_of_both.room(square)
-                for x in range(square):
-                    both[x] = arcs[x] + cost[x]
-                arcs = both
-            self.contraction.prepare(n)
-            if not self.contraction.tree(arcs, of.single_root, &of.to_heads[b, 0]):
-                return FAILED
-        cdef Rows rows = of.rows_of(ARCS, b)
-        for word in range(1, n + 1):
-            write(&rows, -1, of.to_heads[b, word], word)
-        return DONE
-
-
-cdef class OneECWorker(Worker):
-    """Decodes for 1ec."""
-
-    cdef OneECSearch chart
-    cdef Corners[double] scores
-    cdef Corner[double] cost
-    cdef vector[int] crossed, reached_from
-
-    def __init__(self):
-        self.chart = Workspace()
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return self.chart.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        self.chart.release()
-        self.scores.release()
-        self.cost.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.decode_with(<Decoding> sentences, b)
 
     cdef int decode_with(self, Decoding of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b], x
+        cdef int* heads = &of.to_heads[b, 0]
         cdef const double* scores[TENSORS]
-        cdef const double* cost = NULL
-        if not self.scores.take(of.scores, b, n, scores):
+        cdef const double* cost
+        cdef const PartRows* parts
+        cdef Rows to
+        cdef size_t k
+        if not self.scores.take(of.scores, of.cost, b, n, scores, &cost):
             return FAILED
-        if of.cost.values:
-            cost = self.cost.take(of.cost, b, n)
-            if not cost:
-                return FAILED
         if of.trees is not None:
             if not of.copy_tree(b, self.reached_from):
                 return FAILED
-        elif self.chart.decode(n, scores, cost, of.single_root, &of.to_heads[b, 0]) == -INFINITY:
+        elif self.tree.search.find(n, scores, cost, of.single_root, heads) == -INFINITY:
             return FAILED
-        cdef Rows[PARTS] to
-        for x in range(PARTS):
-            to[x] = of.rows_of(x, b)
-        return DONE if write_parts(&of.to_heads[b, 0], n, self.crossed, to) else FAILED
+        parts = self.tree.search.parts(heads, n)
+        if not parts:
+            return FAILED
+        for x in range(TENSORS):
+            to = of.rows_of(x, b)
+            for k in range(parts[x].size()):
+                write(&to, -1, parts[x][k].first, parts[x][k].second)
+        return DONE
 
 
 KINDS = {  # the class of the sentences, and what makes a worker
     "mh3": (TransitionDecoding, lambda: TransitionWorker(MH3Chart(), MH3TreeChart())),
     "mh4": (TransitionDecoding, lambda: TransitionWorker(MH4Chart(), MH4TreeChart())),
     "mh5": (TransitionDecoding, lambda: TransitionWorker(MH5Chart(), MH5TreeChart(), MH4Chart(), MAX_BYTES)),
-    "mst": (Decoding, MSTWorker),
-    "1ec": (Decoding, OneECWorker),
+    "mst": (Decoding, lambda: TreeWorker(Contraction())),
+    "1ec": (Decoding, lambda: TreeWorker(OneECChart())),
 }

@@ -4,6 +4,7 @@
 
 #include "chart_memory.hpp"
 #include "score_kinds.hpp"
+#include "tensors.hpp"
 
 namespace batch {
 
@@ -69,13 +70,12 @@ template <class To> class Corner {
     void release() { ::release(copy, KEEP); }
 };
 
-enum { TENSORS = 4 };  // at most, of a decoder
-
-// The score tensors of a sentence, as the charts take them.
+// The score tensors of a sentence, as the charts take them, and the cost of arcs.
 template <class To> class Corners {
-    Corner<To> corners[TENSORS];
+    Corner<To> corners[TENSORS], of_cost, of_both;
 
   public:
+    Corner<To> &operator[](int x) { return corners[x]; }
     // Let `to` point to them, NULL for those that are missing; false if there are numbers of 1e30 or more, or NaN.
     bool take(const Padded *of, size_t sentence, size_t n, const To **to) {
         for (int x = 0; x < TENSORS; x++) {
@@ -85,10 +85,25 @@ template <class To> class Corners {
         }
         return true;
     }
-    Corner<To> &operator[](int x) { return corners[x]; }
+    // The same, and the cost of arcs, if there is one.
+    bool take(const Padded *of, const Padded &cost_of, size_t sentence, size_t n, const To **to, const To **cost) {
+        *cost = cost_of.values ? of_cost.take(cost_of, sentence, n) : nullptr;
+        return (*cost || !cost_of.values) && take(of, sentence, n, to);
+    }
+    // The sum of arcs and cost, or whichever is not NULL.
+    const To *sum(const To *arcs, const To *cost, size_t n) {
+        if (!arcs || !cost)
+            return arcs ? arcs : cost;
+        To *both = of_both.room((n + 1) * (n + 1));
+        for (size_t x = 0; x < (n + 1) * (n + 1); x++)
+            both[x] = arcs[x] + cost[x];
+        return both;
+    }
     void release() {
         for (Corner<To> &corner : corners)
             corner.release();
+        of_cost.release();
+        of_both.release();
     }
 };
 

@@ -3,7 +3,7 @@
 import numpy as np
 from libc.stdint cimport uint64_t
 
-from mh4.decoders.batch.threads cimport DONE, FAILED, TENSORS, Corners, Sentences, Worker
+from mh4.decoders.batch.threads cimport DONE, FAILED, Corners, Sentences, Worker
 from mh4.decoders.shared.marginals cimport Samples, Scores, Sums
 
 from mh4.decoders.mh3.inside_outside import MH3Sums
@@ -47,15 +47,14 @@ cdef class SamplingWorker(Worker):
         return self.draw(<Sampling> sentences, b)
 
     cdef int draw(self, Sampling of, Py_ssize_t b) except -1 nogil:
-        cdef int n = of.words[b]
-        cdef const double* scores[TENSORS]
+        cdef Scores scores
+        scores.n, scores.reduces, scores.single_root = of.words[b], of.scores[1].layers, of.single_root
         cdef Samples to = Samples(of.seeds[b], of.to_heads.shape[1], of.to_heads.shape[2], NULL, False)
-        if not self.scores.take(of.scores, b, n, scores):
+        if not self.scores.take(of.scores, b, scores.n, scores.tensors):
             return FAILED
         if to.count:
             to.heads = &of.to_heads[b, 0, 0]
-        self.sums.charts.draw(
-            Scores(n, of.scores[1].layers, of.single_root, scores[0], scores[1], scores[2], scores[3], NULL), to)
+        self.sums.charts.draw(scores, to)
         return FAILED if to.none else DONE
 
 

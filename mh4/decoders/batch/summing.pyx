@@ -5,11 +5,9 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.threads cimport (
-    DONE, FAILED, TENSORS, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of,
-)
-from mh4.decoders.oneec.interfaces cimport Sums as OneECSearchSums
+from mh4.decoders.batch.threads cimport DONE, FAILED, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of
 from mh4.decoders.shared.arguments cimport not_below_root
+from mh4.decoders.shared.best_tree cimport TENSORS
 from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
 
 from mh4.decoders.batch.results import BatchMarginals
@@ -17,6 +15,7 @@ from mh4.decoders.mh3.inside_outside import MH3Sums
 from mh4.decoders.mh4.inside_outside import MH4Sums
 from mh4.decoders.mst.matrix_tree import MSTSums
 from mh4.decoders.oneec.inside_outside import OneECSums
+from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import room_for
 
 
@@ -37,12 +36,14 @@ cdef class Summing(Sentences):
     cdef double[::1] to_log_partition
     cdef Padded[TENSORS] change, counts
     cdef const int[:, ::1] given        # the heads, or None
+    cdef bint[TENSORS] score_arcs       # which tensors do
 
     def __init__(self, tensors, lengths, longest, trees, single_root, allow_none, counted, direction=None):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
         self.allow_none = allow_none
         self.differentiated, self.direction = direction is not None, direction or {}
         self.given = trees
+        self.score_arcs = [name in arguments.score_arcs(tensors) for name in self.names]
         self.parts = {}
         if counted:
             numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
@@ -127,19 +128,20 @@ cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t n
 
 
 cdef class SummingWorker(Worker):
-    """Sums over derivations; a subclass has the charts."""
+    """Sums over derivations, as expected_counts in shared/marginals.pyx does."""
 
-    cdef int first_arcs, last_arcs  # the tensors that score arcs
+    cdef Sums sums
     cdef Corners[double] scores, direction, counts, with_heads
     cdef vector[int] tree, reached_from
 
-    cdef bint sum(
-        self, Summing of, int n, const double** scores, const double** direction, const int* heads, double* log_partition,
-        double** counts
-    ) except -1 nogil:
-        """Sum over the derivations or, if heads are given, over those of one tree; False if there are none."""
+    def __init__(self, sums):
+        self.sums = sums
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.sums.charts.bytes_needed()
 
     cdef void release(self) noexcept nogil:
+        self.sums.charts.release()
         self.scores.release()
         self.direction.release()
         self.counts.release()
@@ -150,93 +152,40 @@ cdef class SummingWorker(Worker):
 
     cdef int sum_with(self, Summing of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b], x
-        cdef const double* scores[TENSORS]
-        cdef const double* direction[TENSORS]
-        cdef double* counts[TENSORS]
-        if not self.scores.take(of.scores, b, n, scores) or not self.direction.take(of.change, b, n, direction):
+        cdef Scores scores, direction
+        cdef Counts counts
+        scores.n = direction.n = n
+        scores.reduces = direction.reduces = of.scores[1].layers
+        scores.single_root = direction.single_root = of.single_root
+        if not self.scores.take(of.scores, b, n, scores.tensors) or not self.direction.take(of.change, b, n, direction.tensors):
             return FAILED
         cdef int heads = of.heads(b, self.tree, self.reached_from)
         if heads == WRONG:
             return FAILED
         if heads == NO_TREE:
             return of.none(b)
-        if heads == SOME_TREES:
-            for x in range(self.first_arcs, self.last_arcs + 1):
-                scores[x] = with_heads(self.with_heads[x], scores[x], &of.given[b, 0], n)
+        if heads == ONE_TREE:
+            scores.heads = &of.given[b, 0]
         for x in range(TENSORS):
-            counts[x] = place(self.counts[x], of.counts[x], b, n) if of.counts[x].values else NULL
-        cdef const int* tree = &of.given[b, 0] if heads == ONE_TREE else NULL
-        if not self.sum(of, n, scores, direction, tree, &of.to_log_partition[b], counts):
+            if heads == SOME_TREES and of.score_arcs[x]:
+                scores.tensors[x] = with_heads(self.with_heads[x], scores.tensors[x], &of.given[b, 0], n)
+            if of.counts[x].values:
+                counts.tensors[x] = place(self.counts[x], of.counts[x], b, n)
+        if of.differentiated:
+            self.sums.charts.differentiate(scores, counts, direction)
+        else:
+            self.sums.charts.find(scores, counts)
+        if counts.log_partition == -INFINITY:
             return of.none(b)
+        of.to_log_partition[b] = counts.log_partition
         for x in range(TENSORS):
-            spread(counts[x], of.counts[x], b, n)
+            spread(counts.tensors[x], of.counts[x], b, n)
         return DONE
 
 
-cdef class TransitionWorker(SummingWorker):
-    """Sums for mh3, mh4 or mst, as expected_counts in shared/marginals.pyx does."""
-
-    cdef Sums sums
-
-    def __init__(self, sums):
-        self.sums = sums
-        self.first_arcs = self.last_arcs = 3
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.sums.charts.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        SummingWorker.release(self)
-        self.sums.charts.release()
-
-    cdef bint sum(
-        self, Summing of, int n, const double** scores, const double** direction, const int* heads, double* log_partition,
-        double** counts
-    ) except -1 nogil:
-        cdef int reduces = of.scores[1].layers
-        cdef Scores given = Scores(n, reduces, of.single_root, scores[0], scores[1], scores[2], scores[3], heads)
-        cdef Counts to = Counts(0, counts[0], counts[1], counts[2], counts[3])
-        if of.differentiated:
-            self.sums.charts.differentiate(
-                given, to, Scores(n, reduces, of.single_root, direction[0], direction[1], direction[2], direction[3], NULL))
-        else:
-            self.sums.charts.find(given, to)
-        log_partition[0] = to.log_partition
-        return to.log_partition > -INFINITY
-
-
-cdef class OneECWorker(SummingWorker):
-    """Sums for 1ec."""
-
-    cdef OneECSearchSums sums
-
-    def __init__(self):
-        self.sums = OneECSums()
-        self.last_arcs = 1
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return self.sums.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        SummingWorker.release(self)
-        self.sums.release()
-
-    cdef bint sum(
-        self, Summing of, int n, const double** scores, const double** direction, const int* heads, double* log_partition,
-        double** counts
-    ) except -1 nogil:
-        if heads and of.differentiated:  # its counts are constant
-            log_partition[0] = 0
-            return True
-        if heads:
-            return self.sums.find_of_tree(n, scores, heads, log_partition, counts)
-        return self.sums.find(
-            n, scores, of.single_root, direction if of.differentiated else NULL, log_partition, counts)
-
-
 KINDS = {  # what makes a worker
-    "mh3": lambda: TransitionWorker(MH3Sums()),
-    "mh4": lambda: TransitionWorker(MH4Sums()),
-    "mst": lambda: TransitionWorker(MSTSums()),
-    "1ec": OneECWorker,
+    "mh3": lambda: SummingWorker(MH3Sums()),
+    "mh4": lambda: SummingWorker(MH4Sums()),
+    "mst": lambda: SummingWorker(MSTSums()),
+    "1ec": lambda: SummingWorker(OneECSums()),
 }

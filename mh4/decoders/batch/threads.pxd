@@ -1,5 +1,7 @@
 """The sentences of a batch, and the threads that take them."""
 
+from mh4.decoders.shared.best_tree cimport TENSORS
+
 cdef extern from "padded.hpp" namespace "batch" nogil:
     cdef struct Padded:
         const void* values
@@ -11,10 +13,10 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
         To* room(size_t size) except +
         const To* take(const Padded& of, size_t sentence, size_t n) except +
         void release()
-    enum:
-        TENSORS
     cdef cppclass Corners[To]:
         bint take(const Padded* of, size_t sentence, size_t n, const To** to) except +
+        bint take(const Padded* of, const Padded& cost_of, size_t sentence, size_t n, const To** to, const To** cost) except +
+        const To* sum(const To* arcs, const To* cost, size_t n) except +
         Corner[To]& operator[](int x)
         void release()
 

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
+from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory, workspaces
 from mh4.dynet_build import cpu
 
@@ -30,9 +31,7 @@ cdef class Sentences:
         self.words = lengths
         self.order = np.argsort(-lengths, kind="stable")
         self.outcomes = np.zeros(self.count, dtype=np.int8)
-        self.names = ("arc", "crossed_arc", "grandparent", "sibling")
-        if "arc" not in tensors:
-            self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
+        self.names = arguments.names_of(tensors)
         self.all_padded(self.scores, tensors)
 
     def failed(self):

@@ -4,8 +4,8 @@ import numpy as np
 
 from mh4.decoders.mh3.chart import Chart, MH3TreeChart
 from mh4.decoders.mh3.inside_outside import MH3Sums
+from mh4.decoders.shared.arguments import FLOAT64, transition_scores
 from mh4.decoders.shared.derivation import Derivation, Marginals
-from mh4.decoders.shared.marginals import Tensors as SumTensors
 from mh4.decoders.shared.marginals import drawn, expected_counts
 from mh4.decoders.shared.replay import Tensors
 from mh4.decoders.shared.search import best_derivation
@@ -47,7 +47,8 @@ def marginals(
     They take O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
     NotInClass is raised if `heads` is a tree that is not projective.
     """
-    return expected_counts(MH3Sums, SumTensors(2, shift, reduce_s0b0, None, arcs, single_root, heads))
+    tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
+    return expected_counts(MH3Sums, tensors, single_root, heads)
 
 
 def sample(
@@ -60,4 +61,5 @@ def sample(
     single_root: bool = False,
 ) -> np.ndarray:
     """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`."""
-    return drawn(MH3Sums, SumTensors(2, shift, reduce_s0b0, None, arcs, single_root), samples, rng)
+    tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
+    return drawn(MH3Sums, tensors, single_root, samples, rng)

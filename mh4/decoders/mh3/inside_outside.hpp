@@ -1,6 +1,6 @@
 // Marginals of MH3: the sum over all arc-hybrid derivations (inside), and its derivatives (outside), in O(n^3) time.
 //
-// The chart of chart.pyx derives each transition sequence in one way, so it only takes sums and products instead of maxima and sums:
+// The chart of full_chart.hpp derives each transition sequence in one way, so it only takes sums and products instead of maxima and sums:
 //
 //     t[i,l] = sum over j of u[i,j] (before[j,l] + arc(i->j) after[j,l]),    u[i,j] = t[i,j] shift[i,j],    t[i,i+1] = 1
 //     before[j,l] = t[j,l] LA[j,l] arc(l->j),    after[j,l] = t[j,l] RA[j,l].
@@ -106,15 +106,15 @@ template <class N> class MH3 : public TransitionSums<N> {
         for (int k = 1; k <= n; k++) {
             watch.pass(40 * n);
             for (int j = 0; j < k; j++)
-                total += counts.shift[(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
+                total += counts.tensors[SHIFT][(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
             for (int l = k + 1; l <= n + 1; l++) {
                 Value la = row(g_before, k)[l] * row(before, k)[l];
                 row(count_arc, k)[l] += la;
-                total += counts.s0b0[(size_t)k * side + l] = N::result(la);
-                total += counts.s0b0[(size_t)(side + k) * side + l] = N::result(row(g_after, k)[l] * row(after, k)[l]);
+                total += counts.tensors[S0B0][(size_t)k * side + l] = N::result(la);
+                total += counts.tensors[S0B0][(size_t)(side + k) * side + l] = N::result(row(g_after, k)[l] * row(after, k)[l]);
             }
             for (int h = 0; h <= n; h++)
-                total += counts.arcs[(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
+                total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
         }
         return total;
     }

@@ -3,16 +3,16 @@
 Read deduction.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
 and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
 
-The docstring of FullChart in full_chart says in which order the items are computed, and trace in shared/search.pyx how the transitions
-are found again; tree_items.hpp has the items of one tree (heads=), and replay executes the transitions.
+The comment on FullChart in full_chart.hpp says in which order the items are computed, and trace in shared/traced_chart.hpp how the
+transitions are found again; tree_items.hpp has the items of one tree (heads=), and replay executes the transitions.
 """
 
 import numpy as np
 
 from mh4.decoders.mh4.full_chart import FullChart, MH4TreeChart
 from mh4.decoders.mh4.inside_outside import MH4Sums
+from mh4.decoders.shared.arguments import FLOAT64, transition_scores
 from mh4.decoders.shared.derivation import Derivation, Marginals
-from mh4.decoders.shared.marginals import Tensors as SumTensors
 from mh4.decoders.shared.marginals import drawn, expected_counts
 from mh4.decoders.shared.replay import Tensors
 from mh4.decoders.shared.search import best_derivation
@@ -74,7 +74,8 @@ def marginals(
     without words); NotInClass if `heads` is a tree that is not in MH4, or lacks the single root required; MemoryError if the
     sentence is too long for the memory of the machine.
     """
-    return expected_counts(MH4Sums, SumTensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root, heads))
+    tensors = transition_scores(FLOAT64, 6, shift, reduce_s0b0, reduce_s1s0, arcs)
+    return expected_counts(MH4Sums, tensors, single_root, heads)
 
 
 def sample(
@@ -98,4 +99,5 @@ def sample(
 
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """
-    return drawn(MH4Sums, SumTensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root), samples, rng)
+    tensors = transition_scores(FLOAT64, 6, shift, reduce_s0b0, reduce_s1s0, arcs)
+    return drawn(MH4Sums, tensors, single_root, samples, rng)

@@ -100,7 +100,7 @@ template <class N> class MH4 : public TransitionSums<N> {
                 for (int j = 0; j < k; j++)
                     row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
             }
-            if (scores.arcs) {
+            if (scores.tensors[ARCS]) {
                 for (int l = k + 1; l <= n; l++)
                     row(on_s0b0[LA], k)[l] = row(on_s0b0[LA], k)[l] * row(arc, k)[l];
                 for (int j = 0; j < k; j++)
@@ -416,7 +416,7 @@ template <class N> class MH4 : public TransitionSums<N> {
         for (int i = n; i >= 0; i--)
             inside_plane<by_arc>(i);
     }
-    void inside() override { scores.arcs ? inside_planes<true>() : inside_planes<false>(); }
+    void inside() override { scores.tensors[ARCS] ? inside_planes<true>() : inside_planes<false>(); }
 
     void add_items(Range &range) override {
         for (int k = 1; k <= n; k++)
@@ -433,7 +433,7 @@ template <class N> class MH4 : public TransitionSums<N> {
             outside_plane<by_arc>(i);
         }
     }
-    void outside() override { scores.arcs ? outside_planes<true>() : outside_planes<false>(); }
+    void outside() override { scores.tensors[ARCS] ? outside_planes<true>() : outside_planes<false>(); }
 
     double write(Counts &counts) override {
         int side = n + 2;
@@ -448,16 +448,16 @@ template <class N> class MH4 : public TransitionSums<N> {
         for (int k = 1; k <= n; k++) {
             watch.pass(200 * n);
             for (int j = 0; j < k; j++)
-                total += counts.shift[(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
+                total += counts.tensors[SHIFT][(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
             for (int t = 0; t < REDUCES; t++) {
                 for (int l = k + 1; l <= n + 1; l++)
-                    total += counts.s0b0[t * square + (size_t)k * side + l] = N::result(row(count_s0b0[t], k)[l]);
-                for (int j = 0; j < k && counts.s1s0; j++)
-                    total += counts.s1s0[t * square + (size_t)j * side + k] = N::result(row(count_s1s0[t], k)[j]);
+                    total += counts.tensors[S0B0][t * square + (size_t)k * side + l] = N::result(row(count_s0b0[t], k)[l]);
+                for (int j = 0; j < k && counts.tensors[S1S0]; j++)
+                    total += counts.tensors[S1S0][t * square + (size_t)j * side + k] = N::result(row(count_s1s0[t], k)[j]);
             }
             for (int h = 0; h <= n; h++)
                 if (h != k)
-                    total += counts.arcs[(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
+                    total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
         }
         return total;
     }

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from mh4.decoders.mst.contraction import best_tree
+from mh4.decoders.mst.contraction import Contraction
 from mh4.decoders.mst.matrix_tree import MSTSums
 from mh4.decoders.shared import arguments
+from mh4.decoders.shared.best_tree import best_tree
 from mh4.decoders.shared.derivation import Derivation, Marginals, from_heads
-from mh4.decoders.shared.marginals import Tensors, drawn, expected_counts
+from mh4.decoders.shared.marginals import drawn, expected_counts
 
 
 def decode(
@@ -28,7 +29,7 @@ def decode(
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
     heads = arguments.given_tree(heads, n, single_root)
     if heads is None:
-        heads = best_tree(total, single_root)
+        heads, _ = best_tree(Contraction, {"arcs": total}, None, single_root)
     derivation = from_heads(heads, arcs, cost)
     if derivation.score == -np.inf:
         raise arguments.no_derivation()
@@ -46,7 +47,7 @@ def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root:
     Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, heads with a cycle, or single_root without
     words); NotInClass if `heads` lacks the single root required; MemoryError if the sentence is too long for the memory of the machine.
     """
-    return expected_counts(MSTSums, Tensors(0, None, None, None, arcs, single_root, heads))
+    return expected_counts(MSTSums, _tensors(arcs), single_root, heads)
 
 
 def sample(
@@ -61,4 +62,9 @@ def sample(
 
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """
-    return drawn(MSTSums, Tensors(0, None, None, None, arcs, single_root), samples, rng)
+    return drawn(MSTSums, _tensors(arcs), single_root, samples, rng)
+
+
+def _tensors(arcs: np.ndarray) -> dict[str, np.ndarray]:
+    n = arguments.words("arcs", arcs, 1)
+    return {"arcs": arguments.float64_scores("arcs", arcs, (n + 1, n + 1))}

@@ -172,12 +172,12 @@ template <class N> class MST {
         order.resize(n + 1);
         std::iota(order.begin(), order.end(), 0);
         if (single_root) {
-            const int root = roots.find(scores.arcs, n);
+            const int root = roots.find(scores.tensors[ARCS], n);
             if (!root)
                 return true;
             std::swap(order[1], order[root]);
         }
-        tabulate(scores.arcs, direction.arcs);
+        tabulate(scores.tensors[ARCS], direction.tensors[ARCS]);
         if (!precise)
             return false;
         if (!eliminate())
@@ -196,7 +196,7 @@ template <class N> class MST {
     bool empty() const { return log_partition == -INFINITY; }
 
   public:
-    // log_partition, and the probability of each arc in counts.arcs or, with Duals, its derivative in a direction.
+    // log_partition, and the probability of each arc in counts.tensors[ARCS] or, with Duals, its derivative in a direction.
     // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
     bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
         if (!sum_of(scores, direction))
@@ -204,7 +204,7 @@ template <class N> class MST {
         counts.log_partition = log_partition;
         if (empty())
             return true;
-        if (!counts.arcs)
+        if (!counts.tensors[ARCS])
             return isfinite(counts.log_partition);
         differentiate();
         double sum = 0;
@@ -213,7 +213,8 @@ template <class N> class MST {
             for (int m = 1; m <= n; m++) {
                 double expected = N::result(row(weights, h)[m] * row(g, h)[m]);
                 sum += expected;
-                counts.arcs[(size_t)order[h] * (n + 1) + order[m]] = N::DUAL ? expected : std::max(0.0, expected);  // -1e-17 is rounding
+                const size_t cell = (size_t)order[h] * (n + 1) + order[m];
+                counts.tensors[ARCS][cell] = N::DUAL ? expected : std::max(0.0, expected);  // -1e-17 is rounding
             }
         }
         return isfinite(sum);

@@ -8,10 +8,10 @@ template <class N> struct MSTTree {
     bool find(const Scores &scores, Counts &counts, const Scores & = Scores()) {
         counts.log_partition = 0;
         for (int m = 1; m <= scores.n; m++)
-            counts.log_partition += scores.arcs[cell(scores, m)];
-        if (!N::DUAL && counts.arcs && counts.log_partition > -INFINITY)  // the derivatives are 0
+            counts.log_partition += scores.tensors[ARCS][cell(scores, m)];
+        if (!N::DUAL && counts.tensors[ARCS] && counts.log_partition > -INFINITY)  // the derivatives are 0
             for (int m = 1; m <= scores.n; m++)
-                counts.arcs[cell(scores, m)] = 1;
+                counts.tensors[ARCS][cell(scores, m)] = 1;
         return true;
     }
     static size_t cell(const Scores &of, int m) { return (size_t)of.heads[m] * (of.n + 1) + m; }

@@ -72,6 +72,7 @@ memory and speed, except for the trace. In order:
     projective.hpp           E, C and S
     complexes.hpp            complexes: the order in which the chart is filled
     trace.hpp                from the chart to the tree
+    parts.hpp                what is scored of a tree, by the definition
 
 Sums over all trees, in marginals, have a chart of their own, from kernels for sums in the same generated file: sum_tables.hpp,
 sum_projective.hpp and inside_outside.hpp.
@@ -79,11 +80,12 @@ sum_projective.hpp and inside_outside.hpp.
 
 import numpy as np
 
-from mh4.decoders.oneec.chart import best_tree
-from mh4.decoders.oneec.inside_outside import expected_counts
-from mh4.decoders.oneec.parts import parts_of, tensors_of
+from mh4.decoders.oneec.chart import Chart
+from mh4.decoders.oneec.inside_outside import OneECSums
 from mh4.decoders.shared import arguments
+from mh4.decoders.shared.best_tree import best_tree, parts_of
 from mh4.decoders.shared.derivation import Derivation, Marginals, NotInClass, total
+from mh4.decoders.shared.marginals import expected_counts
 
 
 def decode(
@@ -118,14 +120,14 @@ def decode(
     without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or lacks the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
-    tensors = tensors_of(arc, crossed_arc, grandparent, sibling)
+    tensors = _tensors(arc, crossed_arc, grandparent, sibling)
     n = len(tensors["arc"]) - 1
     if cost is not None:
         cost = arguments.float64_scores("cost", cost, (n + 1, n + 1))
     heads = arguments.given_tree(heads, n, single_root)
     if heads is None:
-        heads, _ = best_tree(tensors, cost, single_root)
-    parts = parts_of(heads)
+        heads, _ = best_tree(Chart, tensors, cost, single_root)
+    parts = parts_of(Chart, tensors, heads)
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     score = total(tensors, parts, cost, heads)
@@ -159,4 +161,16 @@ def marginals(
     without words); NotInClass if `heads` is a tree that is not 1-Endpoint-Crossing, or lacks the single root required; MemoryError if
     the sentence is too long for the memory of the machine.
     """
-    return expected_counts(tensors_of(arc, crossed_arc, grandparent, sibling), heads, single_root)
+    return expected_counts(OneECSums, _tensors(arc, crossed_arc, grandparent, sibling), single_root, heads)
+
+
+def _tensors(arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray) -> dict[str, np.ndarray]:
+    """The scores as C-contiguous float64 arrays, by name. Raises ValueError if they are none."""
+    n = arguments.words("arc", arc, 1)
+    given = {
+        "arc": (arc, n + 1),
+        "crossed_arc": (crossed_arc, n + 1),
+        "grandparent": (grandparent, n + 2),
+        "sibling": (sibling, n + 2),
+    }
+    return {name: arguments.float64_scores(name, tensor, (rows, n + 1)) for name, (tensor, rows) in given.items()}

@@ -3,6 +3,8 @@
 // The inside pass fills a chart as complexes.hpp does, by kernels that are made of SUM_RULES in rules.py, which derive each tree once.
 // The outside pass goes back through it in the opposite order and, for each item, adds to the derivatives by what it was made of.
 #pragma once
+#include "all_charts.hpp"
+#include "best_tree.hpp"
 #include "sum_projective.hpp"
 
 namespace oneec {
@@ -474,30 +476,30 @@ template <class N> class Marginals : Complexes<N> {
   public:
     // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
     // scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const Scores& scores, Counts& counts, const Scores& direction = Scores()) {
-        const Scaling scaling(scores, direction, N::SCALED, this->watch);
+    bool find(const Scores& scores, Counts& counts, const TreeScores& good_tree, const Scores& direction = Scores()) {
+        const Scaling scaling(scores, direction, good_tree, N::SCALED, this->watch);
         if (!scaling.precise) return false;
         this->prepare(scores, scaling);
         this->inside();
         if (!in_range(scaling)) return false;
         const Value z = this->at_c(0, n)[this->none];
         counts.log_partition = N::log(z) + scaling.total;
-        if (!counts.arc) return true;
+        if (!counts.tensors[ARC]) return true;
         clear_counts(scores.n, counts);
         this->at_c(0, n)[this->none + this->derivatives] = N::inverse(z);
-        this->expected_arc = counts.arc;
-        this->expected_sibling = counts.sibling;
-        this->expected_grandparent = counts.grandparent;
+        this->expected_arc = counts.tensors[ARC];
+        this->expected_sibling = counts.tensors[SIBLING];
+        this->expected_grandparent = counts.tensors[GRANDPARENT];
         this->outside();
         for (int h = 0; h <= n; h++)
             for (int m = 1; m <= n; m++)
-                if (h != m) counts.crossed_arc[(size_t)h * side + m] = expected_crossed(h, m);
+                if (h != m) counts.tensors[CROSSED_ARC][(size_t)h * side + m] = expected_crossed(h, m);
         return in_range(scaling);
     }
 
     static void clear_counts(size_t n, Counts& counts) {
-        for (double* part : {counts.arc, counts.crossed_arc}) std::fill_n(part, (n + 1) * (n + 1), 0.0);
-        for (double* part : {counts.grandparent, counts.sibling}) std::fill_n(part, (n + 2) * (n + 1), 0.0);
+        for (int part : {ARC, CROSSED_ARC}) std::fill_n(counts.tensors[part], (n + 1) * (n + 1), 0.0);
+        for (int part : {GRANDPARENT, SIBLING}) std::fill_n(counts.tensors[part], (n + 2) * (n + 1), 0.0);
     }
 
     double expected_crossed(int h, int m) const {
@@ -505,6 +507,66 @@ template <class N> class Marginals : Complexes<N> {
     }
 
     using Base::bytes_needed, Base::release;
+};
+
+// All charts. The sum over one tree is its score, as its parts are certain. For that over all, the best tree is found first, as the
+// weights are scaled by those of its parts.
+class AllCharts final : public marginals::AnyCharts {
+    marginals::Charts<Marginals> charts;
+    marginals::Charts<Marginals, marginals::Duals> dual_charts;
+    std::vector<int> heads;
+    TreeScores best_tree;
+
+    // f(part, word, index) for the parts of a tree.
+    template <class F> static void each_part(const PartRows* rows, int n, F f) {
+        for (int part = 0; part < PARTS; part++)
+            for (auto [node, m] : rows[part]) f(part, m, (size_t)node * (n + 1) + m);
+    }
+
+    void find_of_tree(const Scores& scores, Counts& counts) const {
+        const PartRows* const rows = search->parts(scores.heads, scores.n);
+        if (!rows) return;
+        counts.log_partition = 0;
+        each_part(rows, scores.n, [&](int part, int, size_t cell) { counts.log_partition += scores.tensors[part][cell]; });
+        if (counts.log_partition > -INFINITY && counts.tensors[ARC])
+            each_part(rows, scores.n, [&](int part, int, size_t cell) { counts.tensors[part][cell] = 1; });
+    }
+
+    // False if there is no tree.
+    bool find_best(const Scores& scores) {
+        heads.assign(scores.n + 1, -1);
+        if (search->find(scores.n, scores.tensors, nullptr, scores.single_root, heads.data()) == -INFINITY) return false;
+        best_tree.clear(scores.n);
+        each_part(search->parts(heads.data(), scores.n), scores.n, [&](int part, int m, size_t cell) {
+            const double score = scores.tensors[part][cell];
+            best_tree.words[m] += score;
+            if (part == SIBLING) best_tree.siblings[m] = score;
+            if (part == GRANDPARENT) best_tree.grandparents[m] = score;
+        });
+        return true;
+    }
+
+  public:
+    BestTree* search;
+
+    void find(const Scores& scores, Counts& counts) override {
+        counts.log_partition = -INFINITY;
+        if (scores.heads)
+            find_of_tree(scores, counts);
+        else if (find_best(scores))
+            charts.find(scores, counts, best_tree);
+    }
+    void differentiate(const Scores& scores, Counts& counts, const Scores& direction) override {
+        counts.log_partition = scores.heads ? 0 : -INFINITY;
+        if (!scores.heads && find_best(scores))  // the counts of one tree are constant
+            dual_charts.find(scores, counts, best_tree, direction);
+    }
+    size_t bytes_needed() const override { return std::max(charts.bytes_needed(), dual_charts.bytes_needed()); }
+    void release() override {
+        charts.release();
+        dual_charts.release();
+        search->release();
+    }
 };
 
 }  // namespace sums

@@ -102,20 +102,15 @@ template <class N, int kind> struct Tiles {
     }
 };
 
-// Scores of a sentence of n words, float64, as in oneec.marginals. Row n + 1 of the latter two stands for none.
-struct Scores {
-    int n;
-    bool single_root;
-    const double *arc, *crossed_arc;     // (n + 1, n + 1) by head, dependent
-    const double *grandparent, *sibling; // (n + 2, n + 1)
-    const double* of_tree;               // (3, n + 1): what each word contributes to the score of a good tree, by OfTree
-};
-enum OfTree { WORD, SIBLING, GRANDPARENT };  // in all, and by these parts if they are visible
+using marginals::Counts, marginals::Scores;  // whose tensors are those of Part, as in oneec.marginals
 
-// Expected counts, of the same shapes. If arc is NULL, only log_partition is wanted.
-struct Counts {
-    double log_partition;
-    double *arc, *crossed_arc, *grandparent, *sibling;
+// What each word contributes to the score of a tree: in all, and by these parts if they are visible.
+struct TreeScores {
+    std::vector<double> words, siblings, grandparents;
+
+    void clear(int n) {
+        for (auto* each : {&words, &siblings, &grandparents}) each->assign(n + 1, 0);
+    }
 };
 
 // The weights of arcs and parts, which are the exponentials of scores, divided such that those of one tree are all 1: if it is the best
@@ -125,13 +120,14 @@ struct Counts {
 class Scaling {
     typedef marginals::Logarithm Logarithm;
     const Scores scores, direction;
-    const bool scaled;  // otherwise the weights are those of the scores
-    std::vector<double> siblings, grandparents, words;  // of the tree: the scores of visible parts, and of all that concern a word
+    TreeScores tree;  // or 0: then the weights are those of the scores
 
     static double less(double score, double of_tree) { return score == -INFINITY ? score : score - of_tree; }
     size_t cell(int x, int m) const { return (size_t)x * (scores.n + 1) + m; }
-    Logarithm logarithm(const double* of, const double* change, int x, int m, double of_tree) const {
-        return {less(of[cell(x, m)], of_tree), change ? change[cell(x, m)] : 0};
+    double score(Part part, int x, int m) const { return scores.tensors[part][cell(x, m)]; }
+    Logarithm logarithm(Part part, int x, int m, double of_tree) const {
+        const double* change = direction.tensors[part];
+        return {less(score(part, x, m), of_tree), change ? change[cell(x, m)] : 0};
     }
 
   public:
@@ -139,41 +135,41 @@ class Scaling {
     double slack = 0;  // a product of weights of a tree, all but some of one word being either complete or missing, is at most e^slack
     bool precise;      // no weight that matters is wrong by more than 1e-8 of it
 
-    Scaling(const Scores& of, const Scores& change, bool is_scaled, signals::Watch& watch)
-        : scores(of), direction(change), scaled(is_scaled) {
+    Scaling(const Scores& of, const Scores& change, const TreeScores& good_tree, bool scaled, signals::Watch& watch)
+        : scores(of), direction(change) {
         const int n = scores.n;
         double size = 0, incomplete = 0;
-        for (auto* each : {&siblings, &grandparents, &words}) each->assign(n + 1, 0);
+        if (scaled)
+            tree = good_tree;
+        else
+            tree.clear(n);
         for (int m = 1; scaled && m <= n; m++) {
             watch.pass(20 * n);
-            siblings[m] = scores.of_tree[cell(SIBLING, m)];
-            grandparents[m] = scores.of_tree[cell(GRANDPARENT, m)];
-            words[m] = scores.of_tree[cell(WORD, m)];
             double arc = -INFINITY, crossed = -INFINITY, sibling = 0, grandparent = 0;
             for (int x = 0; x <= n + 1; x++) {
-                sibling = std::max(sibling, scores.sibling[cell(x, m)]);
-                grandparent = std::max(grandparent, scores.grandparent[cell(x, m)]);
+                sibling = std::max(sibling, score(SIBLING, x, m));
+                grandparent = std::max(grandparent, score(GRANDPARENT, x, m));
                 if (x == m || x > n) continue;
-                arc = std::max(arc, scores.arc[cell(x, m)]);
-                crossed = std::max(crossed, scores.crossed_arc[cell(x, m)]);
+                arc = std::max(arc, score(ARC, x, m));
+                crossed = std::max(crossed, score(CROSSED_ARC, x, m));
             }
-            slack += std::max(arc + sibling + grandparent, crossed) - words[m];
-            incomplete = std::max(incomplete, fabs(siblings[m]) + fabs(grandparents[m]));
-            size += fabs(words[m]) + fabs(siblings[m]) + fabs(grandparents[m]);
-            total += words[m];
+            slack += std::max(arc + sibling + grandparent, crossed) - tree.words[m];
+            incomplete = std::max(incomplete, fabs(tree.siblings[m]) + fabs(tree.grandparents[m]));
+            size += fabs(tree.words[m]) + fabs(tree.siblings[m]) + fabs(tree.grandparents[m]);
+            total += tree.words[m];
         }
         slack += incomplete;
         precise = size * 1.2e-16 < 1e-8;
     }
 
     Logarithm arc(int h, int m) const {
-        return logarithm(scores.arc, direction.arc, h, m, words[m] - siblings[m] - grandparents[m]);
+        return logarithm(ARC, h, m, tree.words[m] - tree.siblings[m] - tree.grandparents[m]);
     }
-    Logarithm crossed_arc(int h, int m) const { return logarithm(scores.crossed_arc, direction.crossed_arc, h, m, words[m]); }
-    Logarithm sibling(int s, int m) const { return logarithm(scores.sibling, direction.sibling, s, m, siblings[m]); }
-    Logarithm grandparent(int g, int m) const { return logarithm(scores.grandparent, direction.grandparent, g, m, grandparents[m]); }
-    double hidden_sibling(int m) const { return -siblings[m]; }
-    double hidden_grandparent(int m) const { return -grandparents[m]; }
+    Logarithm crossed_arc(int h, int m) const { return logarithm(CROSSED_ARC, h, m, tree.words[m]); }
+    Logarithm sibling(int s, int m) const { return logarithm(SIBLING, s, m, tree.siblings[m]); }
+    Logarithm grandparent(int g, int m) const { return logarithm(GRANDPARENT, g, m, tree.grandparents[m]); }
+    double hidden_sibling(int m) const { return -tree.siblings[m]; }
+    double hidden_grandparent(int m) const { return -tree.grandparents[m]; }
 };
 
 // All items of a sentence, where l counts down from n and, for each l, r counts up from l+1. Items of the left have regions l r

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "layout.hpp"
+#include "tensors.hpp"
 
 namespace oneec {
 
@@ -117,8 +118,7 @@ struct Tables : Layout<float, LANES> {
         return complex_above[state == FIRST_ABOVE ? l * width + r : r * width + l];
     }
 
-    // Lay out the scores of a sentence, rounded. scores: of arcs and crossed arcs, [h, m], of grandparents, [g, m], and of siblings,
-    // [s, m]. cost: of arcs, crossed or not, or NULL.
+    // Lay out the scores of a sentence, rounded. scores and cost: as for BestTree.
     void prepare(int words, const double* const* scores, const double* cost, bool single_root) {
         measure(words, single_root);
         group = n < 32 ? 2 : 4;  // from 1 on, any is correct; these were the fastest of those measured
@@ -134,13 +134,13 @@ struct Tables : Layout<float, LANES> {
         for (int x = 0; x <= side; x++)
             for (int m = 0; m < side; m++) {
                 const size_t cell = (size_t)x * side + m;
-                grandparent[m * rows + x] = (float)scores[2][cell];
-                sibling[m * (side + 1) + x] = (float)scores[3][cell];
+                grandparent[m * rows + x] = (float)scores[GRANDPARENT][cell];
+                sibling[m * (side + 1) + x] = (float)scores[SIBLING][cell];
                 if (x == side) continue;
                 const double more = cost ? cost[cell] : 0;
-                arc[cell] = (float)(scores[0][cell] + more);
+                arc[cell] = (float)(scores[ARC][cell] + more);
                 if (m > 0 && x != m)
-                    longest.from[x * width + m] = longest.to[m * width + x] = (float)(scores[1][cell] + more);
+                    longest.from[x * width + m] = longest.to[m * width + x] = (float)(scores[CROSSED_ARC][cell] + more);
             }
         std::copy_n(longest.to, square, crossed.to);
         std::copy_n(longest.from, square, crossed.from);

@@ -3,14 +3,27 @@
 #pragma once
 
 #include "complexes.hpp"
+#include "parts.hpp"
 #include "trace.h"
 
 namespace oneec {
 
 // Unfolds the goal, recomputing the argmaxes along its path; items of complexes are unfolded by the table of rules.
-struct Chart : Complexes {
-    float best_score() const { return at_c(0, n)[none]; }
+class Chart final : Complexes, public BestTree {
+  public:
+    double find(int words, const double* const* scores, const double* cost, bool single_root, int* heads_of_words) override {
+        if (words == 0) return single_root ? NEVER : 0;
+        prepare(words, scores, cost, single_root);
+        fill();
+        const float score = at_c(0, n)[none];
+        if (score > NEVER) trace(heads_of_words);
+        return score;
+    }
+    const PartRows* parts(const int* tree, int words) override { return tree_parts.find(tree, words) ? tree_parts.rows : nullptr; }
+    size_t bytes_needed() const override { return Complexes::bytes_needed(); }
+    void release() override { Complexes::release(KEEP); }
 
+  private:
     void trace(int* heads_of_words) {
         heads = heads_of_words;
         traced_l = traced_x = -1;
@@ -29,7 +42,6 @@ struct Chart : Complexes {
         }
     }
 
-  private:
     enum { ARC = KINDS, HALF, PAIR };  // on the agenda, E a b, C a b and S a b of the projective part, for g = x
 
     struct Item {
@@ -55,6 +67,7 @@ struct Chart : Complexes {
         int nodes[4];
     };
 
+    TreeParts tree_parts;
     int* heads;
     std::vector<Item> agenda;
     int traced_l, traced_x;  // see recall

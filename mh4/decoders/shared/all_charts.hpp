@@ -13,8 +13,8 @@ class AnyCharts {
     virtual void find(const Scores &scores, Counts &counts) = 0;
     // The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores.
     virtual void differentiate(const Scores &scores, Counts &counts, const Scores &direction) = 0;
-    // Trees of derivations, drawn in proportion to the exponential of their scores.
-    virtual void draw(const Scores &scores, Samples &to) = 0;
+    // Trees of derivations, drawn in proportion to the exponential of their scores, by algorithms that can.
+    virtual void draw(const Scores &, Samples &to) { to.none = true; }
     virtual size_t bytes_needed() const = 0;
     // Free memory that is too large to keep.
     virtual void release() = 0;

@@ -25,7 +25,7 @@ LARGEST = LARGEST_SCORE
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def scores(name, array, shape):
+cpdef scores(name, array, shape):
     """``array`` as a C-contiguous float32 or float64 array of this shape, of numbers between -1e30 and 1e30, and -inf.
 
     It is not copied if it already is one. Numbers from -1e30 down become -inf.
@@ -38,7 +38,7 @@ def scores(name, array, shape):
     array = converted(name, array, FLOAT32 if array.dtype == FLOAT32 else FLOAT64)
     cdef int found = kinds_of(array)
     if found & INVALID:
-        where = tuple(int(i) for i in np.argwhere(~(array < LARGEST))[0])
+        where = tuple(np.argwhere(~(array < LARGEST))[0].tolist())
         raise ValueError(f"{name}: scores must be below {LARGEST:g} and not NaN, got {array[where]} at {where}")
     if not found:
         return array
@@ -46,7 +46,7 @@ def scores(name, array, shape):
     return np.where(array > -LARGEST, array, array.dtype.type(-np.inf))
 
 
-def converted(name, array, dtype):
+cpdef converted(name, array, dtype):
     """``array`` as a C-contiguous array of this type, not copied if it already is one. Raises MemoryError if a copy does not fit."""
     if array.dtype != dtype or not array.flags.c_contiguous:
         room_for(array.size * dtype.itemsize, f"a copy of {name}")
@@ -74,6 +74,33 @@ def float32_scores(name, array, shape):
 def float64_scores(name, array, shape):
     """Scores as a C-contiguous float64 array, not copied if they are one."""
     return converted(name, scores(name, array, shape), FLOAT64)
+
+
+def transition_scores(dtype, int reduces, shift, reduce_s0b0, reduce_s1s0, arcs):
+    """The scores of a transition system as C-contiguous arrays of this type, by name; the last two may be None. Raises ValueError.
+
+    reduces: the number of reduce transitions.
+    """
+    cdef int n = words("shift", shift, 2)
+    shape = (reduces, n + 2, n + 2)
+    found = {"shift": scores("shift", shift, (n + 2, n + 2)), "reduce_s0b0": scores("reduce_s0b0", reduce_s0b0, shape)}
+    if reduce_s1s0 is not None:
+        found["reduce_s1s0"] = scores("reduce_s1s0", reduce_s1s0, shape)
+    if arcs is not None:
+        found["arcs"] = scores("arcs", arcs, (n + 1, n + 1))
+    return {name: converted(name, tensor, dtype) for name, tensor in found.items()}
+
+
+def names_of(tensors):
+    """The names of all tensors that the decoder of some can have, in the order of tensors.hpp."""
+    if "arc" in tensors:
+        return "arc", "crossed_arc", "grandparent", "sibling"
+    return "shift", "reduce_s0b0", "reduce_s1s0", "arcs"
+
+
+def score_arcs(tensors):
+    """The names of those of the tensors of a decoder that score arcs, each arc by one."""
+    return names_of(tensors)[:2] if "arc" in tensors else ("arcs",)
 
 
 cdef double* address(array):

@@ -62,16 +62,16 @@ template <class N> class Forest {
     std::vector<Way> ways;
     std::vector<Once> shifts, reduces;  // by word
 
-    // f(part of the scores, part of the counts, index) for the scores that are used, of a shift or of a reduce
+    // f(tensor, index) for the scores that are used, of a shift or of a reduce
     template <class F> void each_of_shift(const Uses &uses, F f) const {
-        f(&Scores::shift, &Counts::shift, (size_t)uses.shift_s0 * (scores.n + 2) + uses.shift_b0);
+        f(SHIFT, (size_t)uses.shift_s0 * (scores.n + 2) + uses.shift_b0);
     }
     template <class F> void each_of_reduce(const Uses &uses, F f) const {
         const size_t side = scores.n + 2;
         const size_t code = uses.code - transitions::LA;
-        f(&Scores::s0b0, &Counts::s0b0, (code * side + uses.s0) * side + uses.b0);
-        f(&Scores::s1s0, &Counts::s1s0, (code * side + uses.s1) * side + uses.s0);
-        f(&Scores::arcs, &Counts::arcs, uses.head * (side - 1) + uses.dependent);
+        f(S0B0, (code * side + uses.s0) * side + uses.b0);
+        f(S1S0, (code * side + uses.s1) * side + uses.s0);
+        f(ARCS, uses.head * (side - 1) + uses.dependent);
     }
 
     // If weights are scaled, divide one by the exponential of the first score of what is done to the word.
@@ -88,13 +88,13 @@ template <class N> class Forest {
     bool find_weight(const Uses &uses, Value &weight) {
         Product<Value> product;
         double score = 0, change = 0;
-        const auto add = [&](const double *Scores::*part, double *Counts::*, size_t cell) {
-            const double of_part = scores.*part ? (scores.*part)[cell] : 0;
+        const auto add = [&](int tensor, size_t cell) {
+            const double of_part = scores.tensors[tensor] ? scores.tensors[tensor][cell] : 0;
             score += of_part;
             if (of_part > -INFINITY)
                 product.add(of_part);
-            if (N::DUAL && direction.*part)
-                change += (direction.*part)[cell];
+            if (N::DUAL && direction.tensors[tensor])
+                change += direction.tensors[tensor][cell];
         };
         if (uses.shift_b0 >= 0) {
             each_of_shift(uses, add);
@@ -189,7 +189,7 @@ template <class N> class Forest {
             for (const Once &of_word : *words)
                 if (!isnan(of_word.first))
                     counts.log_partition += of_word.first;
-        if (!counts.arcs)
+        if (!counts.tensors[ARCS])
             return;
         by.clear();
         make_room(by, values.size());
@@ -202,9 +202,9 @@ template <class N> class Forest {
             by[way.left] += of_left;
             by[way.right] += of_both * values[way.left];
             const double expected = N::result(of_left * values[way.left]);
-            const auto add = [&](const double *Scores::*, double *Counts::*part, size_t cell) {
-                if (counts.*part)
-                    (counts.*part)[cell] += expected;
+            const auto add = [&](int tensor, size_t cell) {
+                if (counts.tensors[tensor])
+                    counts.tensors[tensor][cell] += expected;
             };
             if (way.uses.shift_b0 >= 0)
                 each_of_shift(way.uses, add);

@@ -1,23 +1,17 @@
-"""The C++ side of marginals: see weights.h, and inside_outside.hpp of mh3 and mh4 and matrix_tree.hpp of mst for the algorithms."""
+"""The C++ side of marginals: see weights.h, and inside_outside.hpp of mh3, mh4 and oneec and matrix_tree.hpp of mst for the algorithms."""
 
 from libc.stdint cimport uint64_t
 
 
 cdef extern from "weights.h" namespace "marginals" nogil:
-    cdef struct Scores:
+    cdef cppclass Scores:
         int n, reduces
         bint single_root
-        const double* shift
-        const double* s0b0
-        const double* s1s0
-        const double* arcs
+        const double** tensors
         const int* heads
-    cdef struct Counts:
+    cdef cppclass Counts:
         double log_partition
-        double* shift
-        double* s0b0
-        double* s1s0
-        double* arcs
+        double** tensors
 
 cdef extern from "random_choices.hpp" namespace "marginals" nogil:
     cdef struct Samples:
@@ -33,14 +27,6 @@ cdef extern from "all_charts.hpp" namespace "marginals" nogil:
         void draw(const Scores& scores, Samples& to) except +
         size_t bytes_needed()
         void release()
-
-
-cdef class Tensors:
-    """Validated scores, and heads if given; keeps them alive, as `scores` points into them."""
-
-    cdef Scores scores
-    cdef dict tensors
-    cdef object heads, possible_arcs  # the latter: their scores, without those that contradict the heads
 
 
 cdef class Sums:

@@ -1,4 +1,7 @@
-"""Common parts of the marginals of mh3, mh4 and mst: from tensors to the numbers that their charts read, and back."""
+"""Common parts of all marginals: from tensors to the numbers that their charts read, and back.
+
+In both functions, kind is the class of the Sums, and tensors are the scores by name, checked C-contiguous arrays of float64.
+"""
 
 import numpy as np
 
@@ -9,67 +12,69 @@ from mh4.decoders.shared.derivation import Marginals
 from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
 
 
-cdef class Tensors:
-
-    def __init__(self, int count, shift, reduce_s0b0, reduce_s1s0, arcs, bint single_root, heads=None):
-        """count: the number of reduce transitions; 0 if there are only arcs. Raises ValueError for invalid tensors and heads."""
-        cdef int n = arguments.words("shift", shift, 2) if count else arguments.words("arcs", arcs, 1)
-        cdef const int[::1] tree
-        reduces = (count, n + 2, n + 2)
-        self.tensors = {}
-        if count:
-            self.tensors["shift"] = arguments.float64_scores("shift", shift, (n + 2, n + 2))
-            self.tensors["reduce_s0b0"] = arguments.float64_scores("reduce_s0b0", reduce_s0b0, reduces)
-        if reduce_s1s0 is not None:
-            self.tensors["reduce_s1s0"] = arguments.float64_scores("reduce_s1s0", reduce_s1s0, reduces)
-        if arcs is not None:
-            self.tensors["arcs"] = arguments.float64_scores("arcs", arcs, (n + 1, n + 1))
-        self.scores = Scores(n, count, single_root, address(self.tensors.get("shift")), address(self.tensors.get("reduce_s0b0")),
-                             address(self.tensors.get("reduce_s1s0")), address(self.tensors.get("arcs")), NULL)
-        if heads is None:
-            return
-        self.heads, whole = arguments.given_heads(heads, n, single_root)
-        if whole:
-            tree = self.heads
-            self.scores.heads = &tree[0]
-        elif (self.heads[1:] < 0).all():
-            self.heads = None
-        else:
-            self.possible_arcs = arguments.with_heads(self.tensors.get("arcs"), self.heads)
-            self.scores.arcs = address(self.possible_arcs)
-
-
 cdef class Sums:
-    pass
+
+    def not_in_class(self, heads):
+        """The error for a tree that the algorithm does not derive with any scores; None if there is none, or this is not known."""
 
 
-def expected_counts(kind, Tensors of):
-    """The Marginals of a sentence; kind: the class of the Sums."""
-    cdef int n = of.scores.n
+cdef Scores scores_of(dict tensors, bint single_root):
+    """The scores of a sentence."""
+    cdef Scores scores
+    for x, name in enumerate(arguments.names_of(tensors)):
+        scores.tensors[x] = address(tensors.get(name))
+    if "shift" in tensors:
+        scores.reduces = len(tensors["reduce_s0b0"])
+    scores.n = words_of(tensors)
+    scores.single_root = single_root
+    return scores
+
+
+cdef int words_of(dict tensors) except -1:
+    return len(tensors["shift"]) - 2 if "shift" in tensors else len(next(iter(tensors.values()))) - 1
+
+
+def expected_counts(kind, dict tensors, bint single_root, heads):
+    """The Marginals of a sentence; heads: those given, or None. Raises ValueError for invalid heads, and if there is no derivation."""
+    cdef int n = words_of(tensors)
+    cdef const int[::1] tree
+    cdef bint whole = False
+    arcs, used = arguments.score_arcs(tensors), tensors
+    if heads is not None:
+        heads, whole = arguments.given_heads(heads, n, single_root)
+        if not whole and (heads[1:] < 0).all():
+            heads = None
+        elif not whole:
+            used = {**tensors, **{name: arguments.with_heads(tensors.get(name), heads) for name in arcs}}
+    cdef Scores scores = scores_of(used, single_root)
+    if whole:
+        tree = heads
+        scores.heads = &tree[0]
     cdef Sums sums = workspaces.take(kind)
-    room_for(sum([tensor.nbytes for tensor in of.tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
+    room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
-    parts = {name: np.full(tensor.shape, 0.0) for name, tensor in of.tensors.items()}
-    arcs = parts["arcs"] if "arcs" in parts else np.full((n + 1, n + 1), 0.0)
-    cdef Counts counts = Counts(
-        0, address(parts.get("shift")), address(parts.get("reduce_s0b0")), address(parts.get("reduce_s1s0")), address(arcs)
-    )
+    parts = {name: np.full(tensor.shape, 0.0) for name, tensor in tensors.items()}
+    counted = parts if arcs[0] in parts else {"arcs": np.full((n + 1, n + 1), 0.0), **parts}
+    cdef Counts counts
+    for x, name in enumerate(arguments.names_of(tensors)):
+        counts.tensors[x] = address(counted.get(name))
     try:
         with nogil:
-            sums.charts.find(of.scores, counts)
+            sums.charts.find(scores, counts)
     except MemoryError:
         raise out_of_memory(n, sums.charts.bytes_needed()) from None
     sums.charts.release()
     workspaces.give_back(sums)
     if counts.log_partition == -np.inf:
-        raise arguments.no_sum(of.heads, {2: 3, 6: 4}.get(of.scores.reduces))  # MH3 has two reduces, MH4 has six
-    return Marginals(counts.log_partition, arcs, parts)
+        k = {2: 3, 6: 4}.get(scores.reduces)  # MH3 has two reduces, MH4 has six
+        raise whole and sums.not_in_class(heads) or arguments.no_sum(heads, k)
+    return Marginals(counts.log_partition, counted["arcs"] if "arcs" in counted else parts["arc"] + parts["crossed_arc"], parts)
 
 
-def drawn(kind, Tensors of, samples, rng):
-    """The heads of random trees of a sentence, int32 (samples, n+1); kind: the class of the Sums."""
-    cdef int n = of.scores.n
-    cdef Sums sums = workspaces.take(kind)
+def drawn(kind, dict tensors, bint single_root, samples, rng):
+    """The heads of random trees of a sentence, int32 (samples, n+1)."""
+    cdef Scores scores = scores_of(tensors, single_root)
+    cdef int n = scores.n
     samples = arguments.sample_size(samples)
     room_for(4 * samples * (n + 1), "the samples")
     heads = np.full((samples, n + 1), -1, dtype=np.int32)
@@ -77,9 +82,10 @@ def drawn(kind, Tensors of, samples, rng):
     cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, NULL, False)
     if to.count:
         to.heads = &rows[0, 0]
+    cdef Sums sums = workspaces.take(kind)
     try:
         with nogil:
-            sums.charts.draw(of.scores, to)
+            sums.charts.draw(scores, to)
     except MemoryError:
         raise out_of_memory(n, sums.charts.bytes_needed()) from None
     sums.charts.release()

@@ -28,7 +28,7 @@ cdef class Tensors:
     cdef Scores scores
     cdef list arrays
 
-    cdef const float* keep(self, array) except NULL
+    cdef const float* keep(self, array) except? NULL
 
 
 cdef struct Rows:  # index rows, to be written one after the other

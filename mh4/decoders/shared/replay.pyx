@@ -11,26 +11,27 @@ cdef class Tensors:
 
     def __init__(self, int count, shift, reduce_s0b0, reduce_s1s0, arcs, cost):
         """count: the number of reduce transitions. Raises ValueError for invalid tensors."""
-        cdef int n = arguments.words("shift", shift, 2)
+        tensors = arguments.transition_scores(arguments.FLOAT32, count, shift, reduce_s0b0, reduce_s1s0, arcs)
+        cdef int n = len(tensors["shift"]) - 2
         self.arrays = []
         self.scores = Scores(n)
-        self.scores.shift = self.keep(arguments.float32_scores("shift", shift, (n + 2, n + 2)))
-        self.scores.s0b0 = self.keep(arguments.float32_scores("reduce_s0b0", reduce_s0b0, (count, n + 2, n + 2)))
-        if reduce_s1s0 is not None:
-            self.scores.s1s0 = self.keep(arguments.float32_scores("reduce_s1s0", reduce_s1s0, (count, n + 2, n + 2)))
-        if arcs is not None:
-            arcs = arguments.float32_scores("arcs", arcs, (n + 1, n + 1))
-            self.scores.arcs = self.scores.by_arc = self.keep(arcs)
+        self.scores.shift = self.keep(tensors["shift"])
+        self.scores.s0b0 = self.keep(tensors["reduce_s0b0"])
+        self.scores.s1s0 = self.keep(tensors.get("reduce_s1s0"))
+        self.scores.arcs = self.scores.by_arc = self.keep(tensors.get("arcs"))
         if cost is not None:
             cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
             self.scores.cost = self.scores.by_arc = self.keep(cost)
-        if arcs is not None and cost is not None:
-            room_for(arcs.nbytes, "the sum of arcs and cost")
-            self.scores.by_arc = self.keep(arcs + cost)
+            if arcs is not None:
+                room_for(cost.nbytes, "the sum of arcs and cost")
+                self.scores.by_arc = self.keep(tensors["arcs"] + cost)
 
-    cdef const float* keep(self, array) except NULL:
-        """Where the numbers of a C-contiguous array are."""
-        cdef const float[::1] numbers = array.reshape(-1)
+    cdef const float* keep(self, array) except? NULL:
+        """Where the numbers of a C-contiguous array are; NULL for None."""
+        cdef const float[::1] numbers
+        if array is None:
+            return NULL
+        numbers = array.reshape(-1)
         self.arrays.append(array)
         return &numbers[0]
 

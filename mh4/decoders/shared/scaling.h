@@ -24,11 +24,11 @@ class Scaling {
     double boost;
     std::vector<double> at_s0[REDUCES], reduces, shifts, arcs;  // the largest scores of a reduce by s0; of all that concern a word
 
-    double part(const double *tensor, int t, int x, int y) const {
+    double part(const Scores &of, int tensor, int t, int x, int y) const {
         int side = n + 2;
-        return tensor ? tensor[((size_t)t * side + x) * side + y] : 0;
+        return of.tensors[tensor] ? of.tensors[tensor][((size_t)t * side + x) * side + y] : 0;
     }
-    double of_arc(const double *tensor, int h, int m) const { return tensor ? tensor[(size_t)h * (n + 1) + m] : 0; }
+    double of_arc(const Scores &of, int h, int m) const { return of.tensors[ARCS] ? of.tensors[ARCS][(size_t)h * (n + 1) + m] : 0; }
     static int removed(int t, int s1, int s0) { return transitions::dependent_of(t + transitions::LA, -1, s1, s0); }
     static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
     void include(double &largest, double score) {
@@ -60,22 +60,22 @@ class Scaling {
             for (int k = 1; k <= n; k++) {
                 watch.pass(10 * n);
                 for (int l = k + 1; l <= last_b0(t, n); l++)
-                    include(at_s0[t][k], part(scores.s0b0, t, k, l));
+                    include(at_s0[t][k], part(scores, S0B0, t, k, l));
             }
             for (int j = 0; j < n; j++) {
                 watch.pass(10 * n);
                 for (int k = j + 1; k <= n; k++)
                     if (k < last_b0(t, n))
-                        include(reduces[removed(t, j, k)], at_s0[t][k] + part(scores.s1s0, t, j, k));
+                        include(reduces[removed(t, j, k)], at_s0[t][k] + part(scores, S1S0, t, j, k));
             }
         }
         for (int h = 0; h <= n; h++) {
             watch.pass(20 * n);
             for (int m = 1; m <= n; m++) {
                 if (h < m)
-                    include(shifts[m], part(scores.shift, 0, h, m));
+                    include(shifts[m], part(scores, SHIFT, 0, h, m));
                 if (h != m)
-                    include(arcs[m], of_arc(scores.arcs, h, m));
+                    include(arcs[m], of_arc(scores, h, m));
             }
         }
         double size = 0;
@@ -94,19 +94,19 @@ class Scaling {
     }
 
     Logarithm shift(int s0, int b0) const {
-        return {less(part(scores.shift, 0, s0, b0) + boost, shifts[b0]), part(direction.shift, 0, s0, b0)};
+        return {less(part(scores, SHIFT, 0, s0, b0) + boost, shifts[b0]), part(direction, SHIFT, 0, s0, b0)};
     }
-    Logarithm arc(int h, int m) const { return {less(of_arc(scores.arcs, h, m), arcs[m]), of_arc(direction.arcs, h, m)}; }
+    Logarithm arc(int h, int m) const { return {less(of_arc(scores, h, m), arcs[m]), of_arc(direction, h, m)}; }
     // The score of a reduce in two parts; their sum is on_s0b0 less what it is less by, so that neither exceeds 0
     Logarithm on_s0b0(int t, int s0, int b0) const {
-        return {less(part(scores.s0b0, t, s0, b0), at_s0[t][s0]), part(direction.s0b0, t, s0, b0)};
+        return {less(part(scores, S0B0, t, s0, b0), at_s0[t][s0]), part(direction, S0B0, t, s0, b0)};
     }
     Logarithm on_s1s0(int t, int s1, int s0) const {
-        return {less(part(scores.s1s0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]), part(direction.s1s0, t, s1, s0)};
+        return {less(part(scores, S1S0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]), part(direction, S1S0, t, s1, s0)};
     }
     // The score of a reduce without s1s0, in one part
     Logarithm reduce(int t, int s0, int b0) const {
-        return {less(part(scores.s0b0, t, s0, b0), reduces[s0]), part(direction.s0b0, t, s0, b0)};
+        return {less(part(scores, S0B0, t, s0, b0), reduces[s0]), part(direction, S0B0, t, s0, b0)};
     }
 
     // True if the sum z of scaled derivations, its logarithm given, lost nothing that matters, e^number being more than the factor by

@@ -79,7 +79,7 @@ template <class N> class TransitionSums {
         if (empty())
             return true;
         counts.log_partition = N::log(goal()) + scaling.total;
-        if (!counts.arcs)
+        if (!counts.tensors[ARCS])
             return true;
         row(g2, 0)[n + 1] = N::inverse(goal());
         outside();

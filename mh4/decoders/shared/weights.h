@@ -14,6 +14,7 @@
 
 #include "chart_memory.hpp"
 #include "lanes_per_vector.h"
+#include "tensors.hpp"
 
 namespace marginals {
 
@@ -227,22 +228,21 @@ template <class Value> static void clear(Value *first, Value *last, signals::Wat
     }
 }
 
-// Scores of transitions and arcs of a sentence of n words. Tensors are float64; some may be NULL.
+// Scores of a sentence of n words. Tensors are float64; some may be NULL.
 struct Scores {
-    int n, reduces;
-    bool single_root;
-    const double *shift;  // (n + 2, n + 2) by s0, b0
-    const double *s0b0;   // (reduces, n + 2, n + 2) by transition, s0, b0
-    const double *s1s0;   // the same by s1, s0, or NULL
-    const double *arcs;   // (n + 1, n + 1) by head, dependent, or NULL
-    const int *heads;     // (n + 1,): the only tree whose derivations count, or NULL; looked at by charts of one tree alone
+    int n = 0, reduces = 0;
+    bool single_root = false;
+    // of transitions: (n + 2, n + 2) by s0, b0; (reduces, n + 2, n + 2) by transition, s0, b0; the same by s1, s0; (n + 1, n + 1) by
+    // head, dependent; of 1EC: as for oneec.marginals
+    const double *tensors[TENSORS] = {};
+    const int *heads = nullptr;  // (n + 1,): the only tree whose derivations count, or NULL; looked at by charts of one tree alone
 };
 
 // Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before. If
-// arcs is NULL, only log_partition is wanted: the rest takes most of the time.
+// all are NULL, only log_partition is wanted: the rest takes most of the time.
 struct Counts {
-    double log_partition;
-    double *shift, *s0b0, *s1s0, *arcs;
+    double log_partition = -INFINITY;
+    double *tensors[TENSORS] = {};
 };
 
 }  // namespace marginals
