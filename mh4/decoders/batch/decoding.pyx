@@ -8,7 +8,7 @@ from mh4.decoders.batch.threads cimport DONE, FAILED, Corners, Padded, Sentences
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.best_tree cimport ARCS, TENSORS, PartRows, TreeSearch
 from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, rows, write
-from mh4.decoders.shared.search cimport Search
+from mh4.decoders.shared.search cimport BestDerivation, Search
 
 from mh4.decoders.batch import arguments
 from mh4.decoders.batch.results import Derivations
@@ -119,13 +119,13 @@ cdef class TransitionWorker(Worker):
         self.full, self.tree, self.simpler, self.most = full, tree, simpler, most
 
     cdef double bytes_needed(self) noexcept nogil:
-        return max(self.full.bytes_needed(), self.tree.bytes_needed())
+        return <double> max(self.full.search.bytes_needed(), self.tree.search.bytes_needed())
 
     cdef void release(self) noexcept nogil:
-        self.full.release()
-        self.tree.release()
+        self.full.search.release()
+        self.tree.search.release()
         if self.simpler is not None:
-            self.simpler.release()
+            self.simpler.search.release()
         self.scores.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
@@ -133,11 +133,11 @@ cdef class TransitionWorker(Worker):
 
     cdef int decode_with(self, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
         if of.trees is not None:
-            return self.search(self.tree, of, b) if of.given_tree(b, self.reached_from) else FAILED
-        cdef int found = self.search(self.full, of, b)
-        return found if of.needed[b] == 0 else self.search(self.simpler, of, b)
+            return self.search(self.tree.search, of, b) if of.given_tree(b, self.reached_from) else FAILED
+        cdef int found = self.search(self.full.search, of, b)
+        return found if of.needed[b] == 0 else self.search(self.simpler.search, of, b)
 
-    cdef int search(self, Search search, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
+    cdef int search(self, BestDerivation* search, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
         """Search for the best derivation of a sentence, and write it, unless it takes up too much memory."""
         cdef Replay to
         if not self.set_scores(&search.scores, of, b):
@@ -147,10 +147,10 @@ cdef class TransitionWorker(Worker):
         if of.trees is not None:
             search.heads = &of.trees[b, 0]
         search.prepare()
-        if search is self.full and search.bytes_needed() > self.most:
+        if search == self.full.search and search.bytes_needed() > self.most:
             of.needed[b] = search.bytes_needed()
             return FAILED
-        if not search.decode():
+        if not search.find():
             return FAILED
         to.heads = &of.to_heads[b, 0]
         to.transitions = &of.to_transitions[2 * of.before[b] + b, 0]

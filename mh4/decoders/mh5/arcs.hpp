@@ -1,13 +1,13 @@
 // The rows [i,x,y,R] of the MH5 decoder when arcs are scored too. Names are as in transitions.hpp; `by_i`, `by_x`, `by_y` and
 // `by_r` say which node is the head of the arc.
 #pragma once
-#include "search.hpp"
+#include "panels.hpp"
 
 namespace mh5 {
 
 static const Code ON_PAIR[] = {RApp, LApp, LApp2, LA3, RA2, RAp};
 
-struct Arcs : Search<Arcs> {
+struct Arcs final : Panels<Arcs> {
     // The kinds of rows of a Plane: the best [i,j,x,y] + shift + an arc to j, over j, and the best [i,x,k,y] + shift + an arc to
     // k + the score on k, y of its reduce, RA'2, RA' or LA', over k.
     enum { J_BY_I = X3 + 1, J_BY_X, J_BY_Y, K_BY_I, K_BY_X, K_BY_Y, SHIFTED = J_BY_Y };

@@ -17,7 +17,7 @@ If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and
 are made in [j,k,l,r] itself). arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
 training.
 
-The charts are in full_chart (all items, with the trace) and tree_items.hpp (the items of one tree).
+The charts are in full_chart.hpp (all items) and tree_items.hpp (the items of one tree).
 """
 
 import warnings

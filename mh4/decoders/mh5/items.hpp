@@ -13,12 +13,8 @@
 // Blocks make Combine [i,j] + [j,x,y,R] fast, which reads all of t4: it is done for all i of a block at once, where j is after
 // the block and before the panel.
 #pragma once
-#include <algorithm>
-#include <vector>
-
-#include "chart_memory.hpp"
 #include "lanes.h"
-#include "transition_scores.hpp"
+#include "traced_chart.hpp"
 
 namespace mh5 {
 
@@ -61,9 +57,7 @@ static inline float highest(const float *row, int count) {
 static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
 
 // The items and their memory.
-struct Items {
-    Scores scores;
-    bool single;  // whether node 0 is to have one dependent
+struct Items : TracedChart {
     int n, pad, panels;
     size_t stride, width;                // of rows over all nodes, and of the rows of a Plane
     std::vector<size_t> pairs, triples;  // the number of the first row of each panel
@@ -82,10 +76,6 @@ struct Items {
     // rows over the nodes of a panel
     float *t3, *t4;
 
-    signals::Watch watch;
-
-    virtual ~Items() = default;
-
     int low(int R) const { return R * LANES - pad; }
     int high(int R) const { return low(R) + LANES - 1; }
     int panel(int r) const { return (r + pad) / LANES; }
@@ -97,9 +87,9 @@ struct Items {
     static float *current(const Plane &plane, int kind, int x) { return plane.current + (KINDS * x + kind) * LANES; }
     float *row(const Plane &plane, int kind, int y) const { return plane.rows + (KINDS * y + kind) * width; }
 
-    float item2(int i, int l) const { return t2[i * stride + pad + l]; }
-    float item3(int i, int j, int l) const { return t3[pair(panel(l), i, j) + lane(l)]; }
-    float item4(int i, int j, int k, int l) const { return t4[triple(panel(l), i, j, k) + lane(l)]; }
+    float item2(int i, int l) const override { return t2[i * stride + pad + l]; }
+    float item3(int i, int j, int l) const override { return t3[pair(panel(l), i, j) + lane(l)]; }
+    float item4(int i, int j, int k, int l) const override { return t4[triple(panel(l), i, j, k) + lane(l)]; }
 
     void measure(int words) {
         n = words;
@@ -116,7 +106,7 @@ struct Items {
         }
     }
 
-    void arrange() {
+    void arrange() override {
         t4 = take(triples[panels] * LANES);
         t3 = take(pairs[panels] * LANES);
         t2 = take((n + 1) * stride);
@@ -202,35 +192,40 @@ struct Items {
                 row[x] = cell[x * KINDS * LANES];
     }
 
-    // Set the scores of a sentence; returns how many bytes it takes. Nothing else may be called before allocate().
-    size_t set(const Scores &given, bool single_root) {
-        scores = given;
-        single = single_root;
-        measure(given.n);
-        memory.start();
-        arrange();
-        return memory.bytes();
+    void prepare() override {
+        measure(scores.n);
+        TracedChart::prepare();
     }
-
-    // Throws as `require` does, or std::bad_alloc.
-    void allocate() {
-        memory.allocate();
-        arrange();
-    }
-
-    void release(size_t kept) { memory.release(kept); }
-
-    // Find all items; false if no derivation has a score above -inf. Throws signals::Raised.
-    virtual bool fill() = 0;
 
    protected:
     virtual void arrange_tables() = 0;  // take the memory that is needed besides
 
-    Memory<float> memory;
-    float *take(size_t size) { return memory.take(size); }
-    void take_all(std::initializer_list<float **> tables, size_t size) {
-        for (float **table : tables)
-            *table = take(size);
+    // The ways to items of four and five heads, which the trace tries again to find the best.
+    Step step4(int i, int j, int k, int l) const override {
+        Step best;
+        best.combine(item3(i, j, k) + scores.of_shift(j, k) + item2(k, l), 3);
+        best.combine(item2(i, j) + scores.of_shift(i, j) + item3(j, k, l), 2);
+        for (int x = i + 1; x < j; x++)
+            link5(best, x, i, x, j, k, l, {RApp, LApp, LApp2, LA3});
+        for (int x = j + 1; x < k; x++)
+            link5(best, x, i, j, x, k, l, {RAp2, LAp, RAp, LA2});
+        for (int x = k + 1; x < l; x++)
+            link5(best, x, i, j, k, x, l, {RA3, LA, RA, RA2});
+        return best;
+    }
+    // Link of [i,j,k,l,r] without `removed` by four reduces, the first of which makes an arc from i.
+    void link5(Step &best, int removed, int i, int j, int k, int l, int r, std::initializer_list<int> reduces) const {
+        const float score = step5(i, j, k, l, r).score;
+        for (int code : reduces)
+            if (code != *reduces.begin() || i > 0 || !single)
+                best.link(score + scores.of_reduce(code, i, j, k, l, r), code, removed);
+    }
+    Step step5(int i, int j, int k, int l, int r) const override {
+        Step best;
+        best.combine(item4(i, j, k, l) + scores.of_shift(k, l) + item2(l, r), 4);
+        best.combine(item3(i, j, k) + scores.of_shift(j, k) + item3(k, l, r), 3);
+        best.combine(item2(i, j) + scores.of_shift(i, j) + item4(j, k, l, r), 2);
+        return best;
     }
 };
 

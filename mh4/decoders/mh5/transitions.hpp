@@ -1,7 +1,7 @@
 // The rows [i,x,y,R] of the MH5 decoder when only transitions are scored. The item of five heads that Link takes has another node
 // j between i and x, k between x and y, or l between y and r; A, B and C are the ways to it in decoder.py.
 #pragma once
-#include "search.hpp"
+#include "panels.hpp"
 
 namespace mh5 {
 
@@ -32,7 +32,7 @@ __attribute__((always_inline)) static inline void each(Body body) {
         body(x);
 }
 
-struct Transitions : Search<Transitions> {
+struct Transitions final : Panels<Transitions> {
     enum { SHIFTED = DROP_J };
     Tables tables[2];  // of all nodes, and of the root if it cannot be a head before the end
     float *drop_k;     // rows over r at 4 * k: shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r

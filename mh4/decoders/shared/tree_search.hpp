@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "best_derivation.hpp"
 #include "chart_memory.hpp"
 #include "one_tree.hpp"
 
@@ -82,25 +83,15 @@ class BestForest {
     void release(size_t kept) { ::release(ways, kept); }
 };
 
-// The search of any algorithm.
-class TreeSearch {
-  public:
-    virtual ~TreeSearch() {}
-    // Find the codes of the best derivation; false if there is none. Throws as Memory::allocate does, or signals::Raised.
-    virtual bool find(const Scores &scores, const int *heads, bool single_root, std::vector<int> &codes) = 0;
-    virtual size_t bytes_needed() const = 0;
-    // Free memory that is too large to keep.
-    virtual void release() = 0;
-};
-
-template <template <class> class Items> class TreeSearchOf final : public TreeSearch {
+// The search of an algorithm, used in training to find gold's best derivation.
+template <template <class> class Items> class TreeSearch final : public BestDerivation {
     BestForest forest;
     Items<BestForest> items;
 
   public:
-    bool find(const Scores &scores, const int *heads, bool single_root, std::vector<int> &codes) override {
+    bool find() override {
         forest.start(scores);
-        return forest.trace(items.derive(forest, heads, scores.n, single_root), codes);
+        return forest.trace(items.derive(forest, heads, scores.n, single), codes);
     }
     size_t bytes_needed() const override { return items.bytes_needed() + forest.bytes_needed(); }
     void release() override {

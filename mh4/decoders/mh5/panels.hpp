@@ -27,7 +27,7 @@ template <int COUNT = TILE, class F> static inline void with_constant(int count,
 //     complete_left(plane, y)            [i,...,y] are complete
 //     store(plane, R)                    [i,...,R] are complete
 template <class Rows>
-struct Search : Items {
+struct Panels : Items {
     bool fill() override {
         if (single && n == 0)
             return false;
