@@ -20,10 +20,6 @@ struct Near {
 
     bool may_have_two(int node) const { return chart.may_have_two(node); }
     INLINE const float* pivot_a_b_v(int v) const { return pivots + v * STATES[PIVOT]; }
-    INLINE Rows crossed_x_v(int v) const { return chart.crossed.from_lanes(x, v); }
-    INLINE Rows crossed_x_b() const { return chart.crossed.from_lanes(x, b); }
-    INLINE Arcs crossed_a_b() const { return chart.crossed.between(a, b); }
-    INLINE Rows longest_x_b() const { return chart.longest.from_lanes(x, b); }
     INLINE Tile closed_a_t_x(int t) const { return Tile{closed.tile(block, t)}; }
     INLINE Tile neither_a_t_x(int t) const { return Tile{neither.tile(block, t)}; }
     INLINE Gap gap_t_b(int t) const { return Gap{gaps, t}; }
@@ -76,10 +72,6 @@ struct Far {
 
     bool may_have_two(int node) const { return chart.may_have_two(node); }
     INLINE const float* pivot_l_r_v(int v) const { return chart.pivot_left + v * STATES[PIVOT]; }
-    INLINE Rows crossed_x_v(int v) const { return chart.crossed.from_lanes(x, v); }
-    INLINE Rows crossed_x_r() const { return chart.crossed.from_lanes(x, r); }
-    INLINE Arcs crossed_l_r() const { return chart.crossed.between(l, r); }
-    INLINE Arcs longest_l_r() const { return chart.longest.between(l, r); }
     INLINE Tile closed_l_t_x(int t) const { return Tile{layer.closed_far.tile(block, t)}; }
     INLINE Tile open_l_t_x(int t) const { return Tile{layer.open_far.tile(block, t)}; }
     INLINE Tile closed_r_t_x(int t) const { return Tile{closed_right.tile(block, t)}; }
@@ -101,7 +93,7 @@ struct HalfPivots {
     typedef Block Value;
     Tables& chart;
     Layer& layer;
-    int b, v, block, a, begin, end;
+    int b, v, block, x, begin, end;  // the first a of the block is x
     Tiles<ARM> arms;     // a t v over t
     const float* nears;  // neither t b v, closed t b v over t
 
@@ -114,14 +106,13 @@ struct HalfPivots {
     INLINE const float* sums_gap_closed(int t) const { return chart.sums + t * SUMS_GAP_CLOSED; }
     INLINE Tile arm_a_t_v(int t) const { return Tile{arms.tile(block, t)}; }
     INLINE const float* neither_t_b_v(int t) const { return nears + t * NEAR_STATES; }
-    INLINE Rows longest_a_t(int t) const { return chart.longest.from_lanes(a, t); }
 };
 
 struct HalfPivotsLeft : HalfPivots {  // a < v < b
     INLINE void keep_half_pivot_a_b_v(const Block (&values)[STATES[HALF_PIVOT]]) const {
         float tile[STATES[HALF_PIVOT] * LANES];
         store(tile, values);
-        scatter<STATES[HALF_PIVOT]>(tile, a, 0, v, [&](int first) { return chart.half_pivot_left(first, b, v); });
+        scatter<STATES[HALF_PIVOT]>(tile, x, 0, v, [&](int first) { return chart.half_pivot_left(first, b, v); });
     }
 };
 
@@ -129,7 +120,7 @@ struct HalfPivotsRight : HalfPivots {  // b < v < a
     INLINE void keep_half_pivot_a_b_v(const Block (&values)[STATES[HALF_PIVOT]]) const {
         float tile[STATES[HALF_PIVOT] * LANES];
         store(tile, values);
-        scatter<STATES[HALF_PIVOT]>(tile, a, v + 1, chart.side,
+        scatter<STATES[HALF_PIVOT]>(tile, x, v + 1, chart.side,
                                     [&](int first) { return chart.half_pivot_right(layer, first, v); });
     }
 };
@@ -154,17 +145,14 @@ struct Wings {
     typedef Block Value;
     Tables& chart;
     Layer& layer;
-    int l, a, block, b, begin, end;  // only values for b from begin to end - 1 are stored
+    int l, a, block, x, begin, end;  // only values for b from begin to end - 1 are stored; x is the first of the block
 
     INLINE Tile open_a_l_b() const { return Tile{chart.open_right(a).tile(block, l)}; }
-    INLINE Rows gap_a_b() const { return chart.gap_lanes(a, b); }
-    INLINE Arcs crossed_l_a() const { return chart.crossed.between(l, a); }
-    INLINE Arcs longest_l_a() const { return chart.longest.between(l, a); }
-    INLINE Rows longest_l_b() const { return chart.longest.to_lanes(l, b); }
+    INLINE Rows gap_a_b() const { return chart.gap_lanes(a, x); }
     INLINE void keep_wing_l_b_a(const Block (&values)[STATES[WING]]) const {  // transposed, into blocks of a
-        for (int to = maximum(begin, b); to < minimum(end, b + LANES); to++) {
-            float* tile = layer.wing.tile(a / LANES, to);
-            for (int state = 0; state < STATES[WING]; state++) tile[state * LANES + a % LANES] = values[state][to - b];
+        for (int b = maximum(begin, x); b < minimum(end, x + LANES); b++) {
+            float* tile = layer.wing.tile(a / LANES, b);
+            for (int state = 0; state < STATES[WING]; state++) tile[state * LANES + a % LANES] = values[state][b - x];
         }
     }
 };
@@ -194,12 +182,8 @@ struct ComplexesOfPivots {
     int begin, end;
 
     INLINE const float* pivot_l_r_v(int v) const { return pivots + v * STATES[PIVOT]; }
-    INLINE void so_far_complex_l_r(float (&values)[STATES[COMPLEX]]) const {
-        for (int state = 0; state < STATES[COMPLEX]; state++) values[state] = best[state];
-    }
-    INLINE void keep_complex_l_r(const float (&values)[STATES[COMPLEX]]) const {
-        for (int state = 0; state < STATES[COMPLEX]; state++) best[state] = values[state];
-    }
+    INLINE void so_far_complex_l_r(float (&values)[STATES[COMPLEX]]) const { std::copy_n(best, STATES[COMPLEX], values); }
+    INLINE void keep_complex_l_r(const float (&values)[STATES[COMPLEX]]) const { std::copy_n(values, STATES[COMPLEX], best); }
 };
 
 // complex l r for a block of a and all b
@@ -212,12 +196,8 @@ struct ComplexesOfWings {
 
     INLINE Tile wing_l_b_a(int b) const { return Tile{wings.tile(block, b)}; }
     INLINE Tile closed_b_r_a(int b) const { return Tile{closed.tile(block, b)}; }
-    INLINE void so_far_complex_l_r(Block (&values)[STATES[COMPLEX]]) const {
-        for (int state = 0; state < STATES[COMPLEX]; state++) values[state] = best[state];
-    }
-    INLINE void keep_complex_l_r(const Block (&values)[STATES[COMPLEX]]) const {
-        for (int state = 0; state < STATES[COMPLEX]; state++) best[state] = values[state];
-    }
+    INLINE void so_far_complex_l_r(Block (&values)[STATES[COMPLEX]]) const { std::copy_n(best, STATES[COMPLEX], values); }
+    INLINE void keep_complex_l_r(const Block (&values)[STATES[COMPLEX]]) const { std::copy_n(values, STATES[COMPLEX], best); }
 };
 
 struct Complexes : Projective {
@@ -291,7 +271,7 @@ struct Complexes : Projective {
     void fill_half_pivots_left(int l, int r) {
         HalfPivotsLeft at{{*this, layer(l), r, l, 0, 0, l + 1, r, layer(l).arm_left, near_left(l, 0, r)}};
         at.prepare();
-        for (; at.block < blocks_before(l); at.block++, at.a += LANES) half_pivots(at);
+        for (; at.block < blocks_before(l); at.block++, at.x += LANES) half_pivots(at);
     }
 
     // pivot r l v for all v
@@ -305,7 +285,7 @@ struct Complexes : Projective {
         HalfPivotsRight at{
             {*this, layer(l), l, r, first, right_node(first), l + 1, r, arm_right(r), near_right(layer(l), 0, r)}};
         at.prepare();
-        for (; at.block < blocks; at.block++, at.a += LANES) half_pivots(at);
+        for (; at.block < blocks; at.block++, at.x += LANES) half_pivots(at);
     }
 
     // complex l r

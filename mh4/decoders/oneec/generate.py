@@ -8,8 +8,9 @@ arcs are stored: a kernel asks its argument `at` for them. For the rule
     open a b x <- closed a t x, gap t b
 
 it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
-state; so if complexes.hpp lacks one of these functions, it does not compile. check() verifies that the kernels apply each
-rule exactly once for each order of its nodes in the sentence that a complex can need, and raises ValueError otherwise.
+state; so if complexes.hpp lacks one of these functions, it does not compile. Arcs come from the Links of at.chart. check() verifies
+that the kernels apply each rule exactly once for each order of its nodes in the sentence that a complex can need, and raises ValueError
+otherwise.
 
 The reverse of a kernel for sums, `..._outside`, takes the derivatives by its items, at.derivatives_open_a_b_x(...), and adds to those
 by everything that they are made of: what at.closed_a_t_x(t) returns also has a function `add`. It does so in the opposite order. Of
@@ -111,8 +112,8 @@ SUM_KERNELS = [
 ]
 
 
-# A rule in the names of a kernel; loop is the node that takes all values in between, or None.
-Step = namedtuple("Step", "rule number target antecedents arcs loop has_two")
+# A rule in the names of a kernel; loop is the node that takes all values in between, or None; lanes are those of the kernel.
+Step = namedtuple("Step", "rule number target antecedents arcs loop has_two lanes")
 
 
 def further_nodes(rule):
@@ -135,7 +136,7 @@ def steps_of(kernel):
             antecedents = [(item[0], *(names[node] for node in item[1:])) for item in rule.antecedents]
             arcs = [tuple(names[node] for node in arc) for arc in rule.arcs]
             loop = loops[0] if loops else None
-            steps.append(Step(rule, number, target, antecedents, arcs, loop, names.get(rule.has_two)))
+            steps.append(Step(rule, number, target, antecedents, arcs, loop, names.get(rule.has_two), kernel.lanes))
     return steps
 
 
@@ -237,17 +238,18 @@ def products(cases):
     return min(one, other, key=lambda found: (len(found), sum(len(a) + len(b) for a, b in found)))
 
 
-def accessor(kind, nodes, loop):
-    """The name of a value in the kernel and the call that fetches it."""
-    name = "_".join((kind, *nodes))
-    return name, "at.%s(%s)" % (name, loop if loop in nodes else "")
-
-
 def accessors(step):
-    """(name, call) of each antecedent and of each arc."""
-    antecedents = [accessor(item[0], item[1:], step.loop) for item in step.antecedents]
-    kinds = ["longest" if longest else "crossed" for longest in step.rule.longest]
-    return antecedents, [accessor(kind, arc, step.loop) for kind, arc in zip(kinds, step.arcs, strict=True)]
+    """(name in the kernel, call that fetches the values) of each antecedent and of each arc."""
+    antecedents, arcs = [], []
+    for item in step.antecedents:
+        name = "_".join(item)
+        antecedents.append((name, "at.%s(%s)" % (name, step.loop if step.loop in item[1:] else "")))
+    for arc, longest in zip(step.arcs, step.rule.longest, strict=True):
+        links = "longest" if longest else "crossed"
+        view = "from_lanes" if arc[0] == step.lanes else "to_lanes" if arc[1] == step.lanes else "between"
+        nodes = ["at.x" if node == step.lanes else node if node == step.loop else "at." + node for node in arc]
+        arcs.append(("_".join((links, *arc)), "at.chart.%s.%s(%s)" % (links, view, ", ".join(nodes))))
+    return antecedents, arcs
 
 
 def chosen(algebra, name, states):

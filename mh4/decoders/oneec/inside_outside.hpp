@@ -64,11 +64,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Common pivot_a_b_v(int v) const {
             return Common{pivots + v * STATES[PIVOT], 1, pivot_lanes + v * STATES[PIVOT] * WIDTH};
         }
-        INLINE Rows crossed_x_v(int v) const { return this->chart.crossed.from_lanes(this->x, v); }
-        INLINE Rows crossed_x_b() const { return this->chart.crossed.from_lanes(this->x, b); }
-        INLINE Common crossed_a_b() const { return this->chart.crossed.between(a, b); }
-        INLINE Rows longest_x_b() const { return this->chart.longest.from_lanes(this->x, b); }
-        INLINE Common gap_t_b(int t) const { return this->chart.gap(t, b); }
+                        INLINE Common gap_t_b(int t) const { return this->chart.gap(t, b); }
         INLINE Common gap_a_b() const { return this->chart.gap(a, b); }
     };
 
@@ -105,11 +101,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Common pivot_l_r_v(int v) const {
             return Common{this->chart.pivot_left + v * STATES[PIVOT], 1, this->chart.pivot_left_lanes + v * STATES[PIVOT] * WIDTH};
         }
-        INLINE Rows crossed_x_v(int v) const { return this->chart.crossed.from_lanes(this->x, v); }
-        INLINE Rows crossed_x_r() const { return this->chart.crossed.from_lanes(this->x, r); }
-        INLINE Common crossed_l_r() const { return this->chart.crossed.between(l, r); }
-        INLINE Common longest_l_r() const { return this->chart.longest.between(l, r); }
-        INLINE Common gap_t_r(int t) const { return this->chart.gap(t, r); }
+                        INLINE Common gap_t_r(int t) const { return this->chart.gap(t, r); }
         INLINE Common gap_l_r() const { return this->chart.gap(l, r); }
         INLINE Tile closed_l_t_x(int t) const { return of_layer(this->chart.layer.closed, t); }
         INLINE Tile several_closed_l_t_x(int t) const { return of_layer(this->chart.layer.several_closed, t); }
@@ -147,8 +139,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Common neither(const typename Base::Value* at, int t) const {
             return Common{at, WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
         }
-        INLINE Rows longest_a_t(int t) const { return this->chart.longest.from_lanes(this->x, t); }
-    };
+        };
 
     struct HalfPivotsLeft : HalfPivots {  // a < v < b
         INLINE Tile arm_a_t_v(int t) const { return this->tile(this->chart.arm_left.tile(this->v, this->block, t)); }
@@ -196,10 +187,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Tile open_a_l_b() const { return this->tile(this->chart.open_right.tile(a, this->block, l)); }
         INLINE Tile several_a_l_b() const { return this->tile(this->chart.several_right.tile(a, this->block, l)); }
         INLINE Rows gap_a_b() const { return this->chart.gap_from(a, this->x); }
-        INLINE Common crossed_l_a() const { return this->chart.crossed.between(l, a); }
-        INLINE Common longest_l_a() const { return this->chart.longest.between(l, a); }
-        INLINE Rows longest_l_b() const { return this->chart.longest.to_lanes(l, this->x); }
-        INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {  // transposed, into blocks of a
+                    INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {  // transposed, into blocks of a
             alignas(64) typename Base::Value lanes[WIDTH];
             for (int state = 0; state < STATES[WING]; state++) {
                 N::put(lanes, values[state]);
@@ -237,38 +225,33 @@ template <class N> struct Complexes : Projective<N> {
         }
     };
 
-    // complex l r for all v
-    struct ComplexesOfPivots {
-        typedef typename Base::Value Value;
+    // complex l r, by state, as one kernel after the other adds to it; or the derivatives by it
+    template <class Number> struct ComplexSoFar {
+        typedef Number Value;
         Complexes& chart;
-        Value* complex;  // by state
+        Number* complex;
+
+        INLINE void so_far_complex_l_r(Number (&values)[STATES[COMPLEX]]) const { std::copy_n(complex, STATES[COMPLEX], values); }
+        INLINE void keep_complex_l_r(const Number (&values)[STATES[COMPLEX]]) const { std::copy_n(values, STATES[COMPLEX], complex); }
+        INLINE void derivatives_complex_l_r(Number (&by)[STATES[COMPLEX]]) const { so_far_complex_l_r(by); }
+    };
+
+    // complex l r for all v
+    struct ComplexesOfPivots : ComplexSoFar<typename Base::Value> {
         int begin, end;
 
         INLINE Single pivot_l_r_v(int v) const {
-            Value* const at = chart.pivot_left + v * STATES[PIVOT];
-            return Single{at, 1, at + chart.derivatives};
+            typename Base::Value* const at = this->chart.pivot_left + v * STATES[PIVOT];
+            return Single{at, 1, at + this->chart.derivatives};
         }
-        INLINE void so_far_complex_l_r(Value (&values)[STATES[COMPLEX]]) const { std::copy_n(complex, STATES[COMPLEX], values); }
-        INLINE void keep_complex_l_r(const Value (&values)[STATES[COMPLEX]]) const {
-            std::copy_n(values, STATES[COMPLEX], complex);
-        }
-        INLINE void derivatives_complex_l_r(Value (&by)[STATES[COMPLEX]]) const { std::copy_n(complex, STATES[COMPLEX], by); }
     };
 
     // complex l r for a block of a and all b
-    struct ComplexesOfWings {
-        typedef Vector Value;
-        Complexes& chart;
-        Vector* complex;  // by state
+    struct ComplexesOfWings : ComplexSoFar<Vector> {
         int r, block, begin, end;
 
-        INLINE Tile wing_l_b_a(int b) const { return Tile{chart.layer.wing.tile(0, block, b), chart.derivatives}; }
-        INLINE Tile closed_b_r_a(int b) const { return Tile{chart.closed_left.tile(b, block, r), chart.derivatives}; }
-        INLINE void so_far_complex_l_r(Vector (&values)[STATES[COMPLEX]]) const { std::copy_n(complex, STATES[COMPLEX], values); }
-        INLINE void keep_complex_l_r(const Vector (&values)[STATES[COMPLEX]]) const {
-            std::copy_n(values, STATES[COMPLEX], complex);
-        }
-        INLINE void derivatives_complex_l_r(Vector (&by)[STATES[COMPLEX]]) const { std::copy_n(complex, STATES[COMPLEX], by); }
+        INLINE Tile wing_l_b_a(int b) const { return Tile{this->chart.layer.wing.tile(0, block, b), this->chart.derivatives}; }
+        INLINE Tile closed_b_r_a(int b) const { return Tile{this->chart.closed_left.tile(b, block, r), this->chart.derivatives}; }
     };
 
     // Fill the chart. Throws signals::Raised, as `outside` does.
@@ -427,7 +410,7 @@ template <class N> struct Complexes : Projective<N> {
         Value total[STATES[COMPLEX]];
         Vector of_wings[STATES[COMPLEX]] = {};
         for (int state = 0; state < STATES[COMPLEX]; state++) total[state] = complex(l, r, state);
-        complexes_of_pivots(ComplexesOfPivots{*this, total, l + 1, r});
+        complexes_of_pivots(ComplexesOfPivots{{*this, total}, l + 1, r});
         each_wing(l, r, of_wings, [](const ComplexesOfWings& at) { complexes_of_wings(at); });
         for (int state = 0; state < STATES[COMPLEX]; state++)
             complex(l, r, state) = total[state] + N::sum(of_wings[state]);
@@ -448,12 +431,12 @@ template <class N> struct Complexes : Projective<N> {
             by_lanes[state] = Base::spread(by[state]);
         }
         each_wing(l, r, by_lanes, [](const ComplexesOfWings& at) { complexes_of_wings_outside(at); });
-        complexes_of_pivots_outside(ComplexesOfPivots{*this, by, l + 1, r});
+        complexes_of_pivots_outside(ComplexesOfPivots{{*this, by}, l + 1, r});
     }
 
     template <class F> void each_wing(int l, int r, Vector* complex, F f) {
         for (int block = (l + 1) / WIDTH; block * WIDTH < r - 1; block++)
-            f(ComplexesOfWings{*this, complex, r, block, maximum(l + 2, block * WIDTH + 1), r});
+            f(ComplexesOfWings{{*this, complex}, r, block, maximum(l + 2, block * WIDTH + 1), r});
     }
 };
 
