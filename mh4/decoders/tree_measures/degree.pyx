@@ -5,6 +5,7 @@ from libcpp.vector cimport vector
 from mh4.decoders.shared.arguments cimport checked_tree
 from mh4.decoders.shared.chart_memory cimport Memory
 from mh4.decoders.shared.signals cimport Watch
+from mh4.decoders.tree_measures.extremes cimport maximum, minimum
 
 from mh4.decoders.shared.memory import out_of_memory
 
@@ -61,11 +62,3 @@ def smallest_k(heads):
                     best = minimum(best, needed)
                 smallest[i * side + l] = best
     return smallest[n + 1]
-
-
-cdef inline int minimum(int a, int b) noexcept nogil:  # not min(), which Cython gets wrong for elements of a vector
-    return a if a < b else b
-
-
-cdef inline int maximum(int a, int b) noexcept nogil:
-    return a if a > b else b

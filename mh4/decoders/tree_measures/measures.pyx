@@ -12,6 +12,7 @@ from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.arguments cimport checked_tree
+from mh4.decoders.tree_measures.extremes cimport maximum, minimum
 
 
 def crossings(heads):
@@ -317,11 +318,3 @@ def levels(heads):
             if not head[w]:
                 level_of[w] = top + 1
     return found
-
-
-cdef inline int minimum(int a, int b) noexcept nogil:
-    return a if a < b else b
-
-
-cdef inline int maximum(int a, int b) noexcept nogil:
-    return a if a > b else b
