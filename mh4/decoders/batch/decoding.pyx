@@ -139,9 +139,15 @@ cdef class TransitionWorker(Worker):
 
     cdef int search(self, BestDerivation* search, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
         """Search for the best derivation of a sentence, and write it, unless it takes up too much memory."""
+        cdef int n = of.words[b]
+        cdef const float* tensors[TENSORS]
+        cdef Scores scores = Scores(n)
         cdef Replay to
-        if not self.set_scores(&search.scores, of, b):
+        if not self.scores.take(of.scores, of.cost, b, n, tensors, &scores.cost):
             return FAILED
+        scores.shift, scores.s0b0, scores.s1s0, scores.arcs = tensors[0], tensors[1], tensors[2], tensors[3]
+        scores.by_arc = self.scores.sum(scores.arcs, scores.cost, n)
+        search.scores = scores
         search.single = of.single_root
         search.heads = NULL
         if of.trees is not None:
@@ -155,19 +161,8 @@ cdef class TransitionWorker(Worker):
         to.heads = &of.to_heads[b, 0]
         to.transitions = &of.to_transitions[2 * of.before[b] + b, 0]
         to.shift, to.s0b0, to.s1s0, to.arcs = of.rows_of(0, b), of.rows_of(1, b), of.rows_of(2, b), of.rows_of(3, b)
-        of.to_totals[b] = replay(search.codes.data(), &search.scores, &to)
+        of.to_totals[b] = replay(search.codes.data(), &scores, &to)
         return DONE
-
-    cdef bint set_scores(self, Scores* to, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
-        """The scores of a sentence; False if there are NaN or others that are too large."""
-        cdef int n = of.words[b]
-        cdef const float* scores[TENSORS]
-        to[0] = Scores(n)
-        if not self.scores.take(of.scores, of.cost, b, n, scores, &to.cost):
-            return False
-        to.shift, to.s0b0, to.s1s0, to.arcs = scores[0], scores[1], scores[2], scores[3]
-        to.by_arc = self.scores.sum(to.arcs, to.cost, n)
-        return True
 
 
 cdef class TreeWorker(Worker):

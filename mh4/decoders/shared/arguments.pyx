@@ -91,16 +91,16 @@ def transition_scores(dtype, int reduces, shift, reduce_s0b0, reduce_s1s0, arcs)
     return {name: converted(name, tensor, dtype) for name, tensor in found.items()}
 
 
-def names_of(tensors):
+cpdef tuple names_of(dict tensors):
     """The names of all tensors that the decoder of some can have, in the order of tensors.hpp."""
     if "arc" in tensors:
         return "arc", "crossed_arc", "grandparent", "sibling"
     return "shift", "reduce_s0b0", "reduce_s1s0", "arcs"
 
 
-def score_arcs(tensors):
+cpdef tuple score_arcs(dict tensors):
     """The names of those of the tensors of a decoder that score arcs, each arc by one."""
-    return names_of(tensors)[:2] if "arc" in tensors else ("arcs",)
+    return ("arc", "crossed_arc") if "arc" in tensors else ("arcs",)
 
 
 cdef double* address(array):

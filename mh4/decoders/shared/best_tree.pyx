@@ -3,7 +3,7 @@
 import numpy as np
 from libc.math cimport INFINITY
 
-from mh4.decoders.shared.arguments cimport address
+from mh4.decoders.shared.arguments cimport address, names_of
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory, workspaces
@@ -20,7 +20,7 @@ def best_tree(kind, dict tensors, cost, bint single_root):
     """
     cdef int n = len(next(iter(tensors.values()))) - 1
     cdef const double* scores[TENSORS]
-    for x, name in enumerate(arguments.names_of(tensors)):
+    for x, name in enumerate(names_of(tensors)):
         scores[x] = address(tensors.get(name))
     cdef const double* of_arcs = address(cost)
     found = np.full(n + 1, -1, dtype=np.int32)

@@ -5,7 +5,7 @@ In both functions, kind is the class of the Sums, and tensors are the scores by 
 
 import numpy as np
 
-from mh4.decoders.shared.arguments cimport address
+from mh4.decoders.shared.arguments cimport address, names_of, score_arcs
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Marginals
@@ -21,7 +21,7 @@ cdef class Sums:
 cdef Scores scores_of(dict tensors, bint single_root):
     """The scores of a sentence."""
     cdef Scores scores
-    for x, name in enumerate(arguments.names_of(tensors)):
+    for x, name in enumerate(names_of(tensors)):
         scores.tensors[x] = address(tensors.get(name))
     if "shift" in tensors:
         scores.reduces = len(tensors["reduce_s0b0"])
@@ -39,7 +39,7 @@ def expected_counts(kind, dict tensors, bint single_root, heads):
     cdef int n = words_of(tensors)
     cdef const int[::1] tree
     cdef bint whole = False
-    arcs, used = arguments.score_arcs(tensors), tensors
+    arcs, used = score_arcs(tensors), tensors
     if heads is not None:
         heads, whole = arguments.given_heads(heads, n, single_root)
         if not whole and (heads[1:] < 0).all():
@@ -56,7 +56,7 @@ def expected_counts(kind, dict tensors, bint single_root, heads):
     parts = {name: np.full(tensor.shape, 0.0) for name, tensor in tensors.items()}
     counted = parts if arcs[0] in parts else {"arcs": np.full((n + 1, n + 1), 0.0), **parts}
     cdef Counts counts
-    for x, name in enumerate(arguments.names_of(tensors)):
+    for x, name in enumerate(names_of(tensors)):
         counts.tensors[x] = address(counted.get(name))
     try:
         with nogil:
@@ -67,7 +67,8 @@ def expected_counts(kind, dict tensors, bint single_root, heads):
     workspaces.give_back(sums)
     if counts.log_partition == -np.inf:
         k = {2: 3, 6: 4}.get(scores.reduces)  # MH3 has two reduces, MH4 has six
-        raise whole and sums.not_in_class(heads) or arguments.no_sum(heads, k)
+        error = sums.not_in_class(heads) if whole else None
+        raise error or arguments.no_sum(heads, k)
     return Marginals(counts.log_partition, counted["arcs"] if "arcs" in counted else parts["arc"] + parts["crossed_arc"], parts)
 
 
