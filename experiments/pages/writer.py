@@ -66,7 +66,7 @@ def difference(one: Average | None, other: Average | None) -> str:
     error = None
     if one.std is not None and other.std is not None:
         error = error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
-    return plus_minus(one.mean - other.mean, error, "%+.2f")
+    return plus_minus(one.mean - other.mean, error, "+z.2f")
 
 
 def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
@@ -74,9 +74,9 @@ def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
     return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 
-def plus_minus(mean: float, spread: float | None, form: str = "%.2f") -> str:
+def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
     """A mean and, if known, its spread, as text."""
-    return form % mean if spread is None else "%s ± %.2f" % (form % mean, spread)
+    return format(mean, form) + ("" if spread is None else " ± %.2f" % spread)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class SystemRow:
     @property
     def verdict(self) -> str:
         """The difference as tables show it."""
-        return "" if self.difference is None else "✓" if self.agrees else "%+.2f" % self.difference
+        return "" if self.difference is None else "✓" if self.agrees else f"{self.difference:+z.2f}"
 
     @property
     def numbers(self) -> list[object]:

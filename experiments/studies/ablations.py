@@ -257,7 +257,7 @@ def effects(plan: Plan, found: Measured, score: str) -> Table:
             mean = found.effect(row, system, tried, score) if len(tried) > 1 else None
             runs, compared = (found.runs(name, system) for name in (row.name, ""))
             number = "%d / %d" % (runs, compared) if runs else "no runs yet"
-            body.append([row.name, system, number, *(plus_minus(*each, "%+.2f") if each else "" for each in (*by_lang, mean))])
+            body.append([row.name, system, number, *(plus_minus(*each, "+z.2f") if each else "" for each in (*by_lang, mean))])
     return Table(["row", "system", "runs", *found.langs, "mean"], body, right=2)
 
 
@@ -365,6 +365,6 @@ def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
 def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequence[Measured]) -> str:
     """The effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
     means = [(found.within.phrase, found.effect(row, system, plan.langs)) for found in everything]
-    effects = [said + plus_minus(*mean, "%+.2f") for said, mean in means if mean]
+    effects = [said + plus_minus(*mean, "+z.2f") for said, mean in means if mean]
     whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, system not in USUAL)) if other]
     return " ".join([*whose, ", ".join(effects)]) if effects else ""

@@ -90,7 +90,7 @@ def scores(found: Comparison) -> Table:
     """UAS, LAS and exact matches of both systems, and the significance of the difference."""
     header = ["", *_names(found), "difference", "95 % interval", "p, bootstrap", "p, randomisation"]
     body = [
-        [MEASURES[key], "%.2f" % one.a, "%.2f" % one.b, "%+.2f" % one.difference, "%+.2f to %+.2f" % (one.low, one.high)]
+        [MEASURES[key], "%.2f" % one.a, "%.2f" % one.b, f"{one.difference:+z.2f}", f"{one.low:+z.2f} to {one.high:+z.2f}"]
         + ["%.4f" % one.p_bootstrap, "%.4f" % one.p_randomisation]
         for key, one in found.differences.items()
     ]
@@ -112,7 +112,7 @@ def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
 def _pair(a: float | None, b: float | None) -> list[str]:
     if a is None or b is None:
         return ["" if value is None else "%.1f" % value for value in (a, b)] + [""]
-    return ["%.1f" % a, "%.1f" % b, "%+.1f" % (a - b)]
+    return ["%.1f" % a, "%.1f" % b, f"{a - b:+z.1f}"]
 
 
 def _names(found: Comparison) -> tuple[str, str]:

@@ -160,12 +160,12 @@ def table(found: OfTreebank) -> Table:
 def differences(found: OfTreebank) -> list[str]:
     """A line for each pair of systems with rows: by how much MH5 is better."""
     rows, lines = {row.system: row for row in found.rows}, []
-    said = "%s instead of %s: %s dev UAS, %s on sentences outside MH4, %+.1f arcs beyond MH4"
+    said = "{} instead of {}: {} dev UAS, {} on sentences outside MH4, {:+z.1f} arcs beyond MH4"
     for four, five in PAIRS:
         if four in rows and five in rows:
             old, new = rows[four], rows[five]
             gains = difference(new.uas, old.uas), difference(new.outside, old.outside), new.recalled - old.recalled
-            lines.append(said % (five, four, *gains))
+            lines.append(said.format(five, four, *gains))
     return lines
 
 

@@ -134,7 +134,7 @@ def _answer(lines: Sequence[Line]) -> list[str | Figure]:
         if system != ON_PAR:
             ahead, total = ahead + better, total + len(pairs)
         mean = statistics.mean(difference for _, difference in pairs)
-        found.append("%+.2f on average against %s (better on %d of %d)" % (mean, system, better, len(pairs)))
+        found.append(f"{mean:+z.2f} on average against {system} (better on {better} of {len(pairs)})")
         rows.append((system, [(summary.title(line.name), difference) for line, difference in pairs]))
     if not total:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
@@ -271,7 +271,7 @@ def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
     for pairs in both.values():
         if pairs:
             ours, theirs = map(statistics.mean, zip(*pairs, strict=True))
-            columns.append(("%.2f (of %d)" % (ours, len(pairs)), "%.2f" % theirs, "%+.2f" % (ours - theirs)))
+            columns.append(("%.2f (of %d)" % (ours, len(pairs)), "%.2f" % theirs, f"{ours - theirs:+z.2f}"))
         else:
             columns.append((NONE, NONE, NONE))
     return [list(line) for line in zip(*columns, strict=True)]
@@ -289,7 +289,7 @@ def _difference(ours: Average | None, theirs: Average | None) -> str:
     most, difference = margin(ours, theirs), ours.mean - theirs.mean
     if not ours.seeds and paper.same_digits(ours.mean, theirs.mean):
         return "✓"
-    return "%+.2f%s" % (difference, " *" if most is not None and abs(difference) > most else "")
+    return f"{difference:+z.2f}" + (" *" if most is not None and abs(difference) > most else "")
 
 
 def _differences(lines: Sequence[Line]) -> list[Figure]:
@@ -331,7 +331,7 @@ def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Sect
 
 
 def _two(scores: tuple[float, float] | None) -> str:
-    return "%+.1f (%.1f, %.1f)" % (scores[0] - scores[1], *scores) if scores else NONE
+    return f"{scores[0] - scores[1]:+z.1f} ({scores[0]:.1f}, {scores[1]:.1f})" if scores else NONE
 
 
 def _curves(runs: Mapping[str, Sequence[Record]], results: Path) -> list[str | Figure]:

@@ -196,7 +196,7 @@ def _files(found: Comparison) -> str:
 
 def _differences(found: Comparison) -> str:
     body = [
-        ["%.2f" % d.a, "%.2f" % d.b, _signed(d.difference, 2), "%s to %s" % (_signed(d.low, 2), _signed(d.high, 2))]
+        ["%.2f" % d.a, "%.2f" % d.b, f"{d.difference:+z.2f}", f"{d.low:+z.2f} to {d.high:+z.2f}"]
         + ["%.4f" % p for p in (d.p_bootstrap, d.p_randomisation)]
         for d in found.differences.values()
     ]
@@ -224,11 +224,7 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
 
 def _pair(a: float | None, b: float | None) -> list[str]:
     shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
-    return shown + ["-" if a is None or b is None else _signed(a - b, 1)]
-
-
-def _signed(difference: float, digits: int) -> str:
-    return "%+.*f" % (digits, round(difference, digits) + 0.0)  # + 0.0 turns -0.0 into +0.0
+    return shown + ["-" if a is None or b is None else f"{a - b:+z.1f}"]
 
 
 def record(found: Comparison) -> dict[str, Any]:

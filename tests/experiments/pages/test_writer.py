@@ -54,7 +54,8 @@ def test_averages_over_seeds():
     assert list(found) == ["mst", "mh3"] and found["mh3"] == Average(83.256, None, (2,))
     assert found["mst"].mean == pytest.approx(82.0) and found["mst"].std == pytest.approx(statistics.stdev([80, 81, 85]))
     assert (str(found["mst"]), str(found["mh3"])) == ("82.00 ± 2.65", "83.26") and found["mst"].seeds_listed == "1 3 4"
-    assert writer.plus_minus(1.0, 0.25, "%+.1f") == "+1.0 ± 0.25" and writer.plus_minus(-1.0, None, "%+.1f") == "-1.0"
+    assert writer.plus_minus(1.0, 0.25, "+z.1f") == "+1.0 ± 0.25" and writer.plus_minus(-1.0, None, "+z.1f") == "-1.0"
+    assert writer.plus_minus(-0.04, None, "+z.1f") == "+0.0"
 
 
 def test_pages_are_written_where_they_are_said_to_be(tmp_path):
