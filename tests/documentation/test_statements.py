@@ -358,11 +358,11 @@ def test_exact_mh4_against_mh3(said):
     )
     said(
         "differences.md",
-        "and 0.8. With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by 0.4, less than two standard errors.",
+        "and 0.7. With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by 0.4, less than two standard errors.",
     )
     pairs = [[scores("dev_uas", AUTHORS)[lang, system] for system in ("mh3", "mh4-two")] for lang in ("got", "hu")]
     assert [round(mh4.paper - mh3.paper, 1) for mh3, mh4 in pairs] == [0.1, 0.6]
-    assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.2, 0.8]
+    assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.2, 0.7]
     ours = scores("dev_uas", OURS)
     ahead = {treebank: ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"]) for treebank in ("hu", "got")}
     assert abs(ahead["hu"][0]) < 0.05 and round(ahead["got"][0], 1) == 0.4 and ahead["got"][0] < 2 * ahead["got"][1]
@@ -392,9 +392,9 @@ def test_how_mh4_two_learns(said):
     assert (round(early["hu-authors"], 1), round(early["got-authors"], 1)) == (-0.2, -0.4)
     assert min(early["cu"], early["cu-authors"]) > 0
     said("differences.md", "With theirs, training takes at least 28,000 updates, and `mh4-two` is ahead towards the end: between")
-    said("differences.md", "22,000 and 28,000 updates by 0.5 on Hungarian and 0.3 on Gothic.")
+    said("differences.md", "22,000 and 28,000 updates by 0.4 on Hungarian and 0.3 on Gothic.")
     late = [lead(folder, 22000, 28000) for folder in ("hu-authors", "got-authors")]
-    assert [round(points, 1) for points in late] == [0.5, 0.3]
+    assert [round(points, 1) for points in late] == [0.4, 0.3]
     said("differences.md", "it is ahead by 0.1 on Hungarian between 10,000 and 18,000 updates, and behind by 0.4 on Gothic,")
     assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.1, -0.4]
     said("differences.md", "where its training ends after 22,000.")
