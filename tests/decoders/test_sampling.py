@@ -241,8 +241,9 @@ def test_errors_of_batches():
             batch.sample(name, {}, [], 1)
     with pytest.raises(ValueError, match="samples: expected a number"):
         batch.sample("mh3", tensors, [4, 3], -5)
-    with pytest.raises(ValueError, match="^rng: expected a seed or a numpy.random.Generator, got 'x'"):
-        batch.sample("mh3", tensors, [4, 3], 5, rng="x")
+    for wrong in ("x", -1):
+        with pytest.raises(ValueError, match="^rng: expected a seed or a numpy.random.Generator, got %r" % wrong):
+            batch.sample("mh3", tensors, [4, 3], 5, rng=wrong)
 
 
 def test_options_are_given_by_name():

@@ -251,7 +251,7 @@ def seeds(rng, count):
     """Seeds for sampling, uint64 (count,); rng: a numpy.random.Generator, or what numpy makes one of. Raises ValueError for others."""
     try:
         return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"rng: expected a seed or a numpy.random.Generator, got {rng!r} ({error})") from None
 
 
