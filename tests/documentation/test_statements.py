@@ -285,15 +285,16 @@ def test_what_the_paper_says_of_scores(said):
     assert len(tried) >= 3 and max(map(abs, ahead("dev_uas", "greedy-mh4", "greedy-mh4-three", tried))) < 0.3
     said(
         "differences.md",
-        "on Gothic and Hungarian by 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.8 (with",
+        "on Gothic and Hungarian by about a point of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.8 (with",
     )
     said(
         "differences.md",
         "the authors' settings on three of these by 0.6 to 0.8); on Vietnamese and Indonesian, which are nearly projective",
     )
     said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
-    hybrid = ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el", "cu", "vi", "id"])
-    assert [round(points, 1) for points in hybrid] == [1.1, 1.1, 0.5, 0.8, -0.1, 0.2]
+    assert [round(points) for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu"])] == [1, 1]
+    hybrid = ahead("dev_uas", "mh4-hybrid", "mh4-two", ["el", "cu", "vi", "id"])
+    assert [round(points, 1) for points in hybrid] == [0.5, 0.8, -0.1, 0.2]
     assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
     authors = scores("dev_uas", AUTHORS)
     points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
@@ -365,7 +366,7 @@ def test_exact_mh4_against_mh3(said):
     assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.2, 0.7]
     ours = scores("dev_uas", OURS)
     ahead = {treebank: ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"]) for treebank in ("hu", "got")}
-    assert abs(ahead["hu"][0]) < 0.05 and round(ahead["got"][0], 1) == 0.4 and ahead["got"][0] < 2 * ahead["got"][1]
+    assert abs(ahead["hu"][0]) < 0.1 and round(ahead["got"][0], 1) == 0.4 and ahead["got"][0] < 2 * ahead["got"][1]
     said("differences.md", "(On Old Church Slavonic, `mh4-two` is ahead with all three, by 0.7 to 0.9.)")
     (mh3, mh4), (our_mh3, our_mh4) = [
         [scores("dev_uas", settings)["cu", system] for system in ("mh3", "mh4-two")] for settings in (AUTHORS, OURS)
@@ -395,8 +396,8 @@ def test_how_mh4_two_learns(said):
     said("differences.md", "22,000 and 28,000 updates by 0.4 on Hungarian and 0.3 on Gothic.")
     late = [lead(folder, 22000, 28000) for folder in ("hu-authors", "got-authors")]
     assert [round(points, 1) for points in late] == [0.4, 0.3]
-    said("differences.md", "it is ahead by 0.1 on Hungarian between 10,000 and 18,000 updates, and behind by 0.4 on Gothic,")
-    assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.1, -0.4]
+    said("differences.md", "it is ahead by 0.2 on Hungarian between 10,000 and 18,000 updates, and behind by 0.4 on Gothic,")
+    assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.2, -0.4]
     said("differences.md", "where its training ends after 22,000.")
     ends = [record["updates"] for record in records.load("got") if record["system"] == "mh4-two"]
     assert round(statistics.mean(ends) / 1000) == 22
@@ -409,15 +410,13 @@ def test_what_a_falling_learning_rate_does(said):
             found[row["within"]][row["system"], row["lang"]] = row
             assert row["seeds"] == "1"
     said(
-        "differences.md",
-        "Within our settings, it raises `mh4-two` by 0.32 on Hungarian, and lowers `mh3` and `mh4-hybrid` there by 0.26",
+        "differences.md", "Within our settings, it raises `mh4-two` by 0.2 on Hungarian, and lowers `mh3` and `mh4-hybrid` there"
     )
-    said("differences.md", "and 0.23; on Gothic, it raises all three, by 0.15, 0.15 and 0.21 (one run each, ± 0.3).")
-    effects = {key: float(row["uas_effect"]) for key, row in found["full"].items()}
-    expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.26, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.15}
-    assert effects == pytest.approx(
-        {**expected, ("mh4-hybrid", "hu"): -0.23, ("mh4-hybrid", "got"): 0.21}, abs=0.0051
-    )  # the csv is rounded, too
+    said("differences.md", "by 0.3 and 0.2; on Gothic, it raises all three, by 0.1 to 0.2 (one run each, ± 0.3).")
+    effects = {key: round(float(row["uas_effect"]), 1) for key, row in found["full"].items()}
+    systems = ("mh4-two", "mh3", "mh4-hybrid")
+    assert [effects[system, "hu"] for system in systems] == [0.2, -0.3, -0.2]
+    assert {effects[system, "got"] for system in systems} == {0.1, 0.2}
     assert {round(float(row["uas_error"]), 1) for row in found["full"].values()} == {0.3}
 
     def ahead(within):
