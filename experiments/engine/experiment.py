@@ -54,9 +54,14 @@ class Experiment:
         return run
 
     def train(self, jobs: int, recorded: Callable[[], object], records_count: bool = False) -> None:
-        """Trains the unfinished runs of this experiment, as `train_together` does. Raises InputError for records of other settings."""
+        """Trains the unfinished runs of this experiment, as `train_together` does, and names recorded ensembles of other models then.
+
+        Raises InputError for records of other settings.
+        """
         self.records.check_settings({run.system for run in self.runs})
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
+        for ensemble in self.records.outdated():
+            print("combined before its members were trained again: %s" % ensemble, file=sys.stderr)
 
     def recorded(self) -> list[Record]:
         """The records of the runs that are done; the results folder may have more, for other seeds and systems."""

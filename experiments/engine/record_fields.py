@@ -28,6 +28,7 @@ class Member(TypedDict):
     system: str
     seed: int
     dev_uas: NotRequired[float]
+    commit: NotRequired[str]
 
 
 class Origin(TypedDict):

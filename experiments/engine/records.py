@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
-from experiments.engine.record_fields import Evaluation, File, Origin, Record, complaint, matches
+from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json, write_json
 from experiments.engine.treebank import Treebank, settings_of
 from mh4.data import treebanks
@@ -47,11 +47,16 @@ class Records:
     def of(self, run: Run) -> Record | None:
         """The record of the run on these files, and with these settings, wherever it was trained; None if there is none.
 
+        That of an ensemble has no settings: those of its members count, which have to be the models that are recorded now.
         Raises InputError if it is damaged.
         """
         path = self.path(run, RECORD)
         record = _read(path) if path.exists() else None
-        return record if record and not self._is_of_other_data(record) and made_with(record, self.bank) else None
+        if record is None or self._is_of_other_data(record) or not made_with(record, self.bank):
+            return None
+        members = record.get("members", [])
+        now = [self.of(Run(member["system"], member["seed"], self.folder)) for member in members]
+        return record if all(one and _is(member, one) for member, one in zip(members, now, strict=True)) else None
 
     def check_settings(self, systems: Collection[str]) -> None:
         """Raises InputError if a run of one of these systems, with any seed, is recorded with other settings than those to train with."""
@@ -61,6 +66,10 @@ class Records:
             if other:
                 said = "%s is of a run with other settings (%s): delete it and its model to train again"
                 raise InputError(said % (shown(path), config.listed(other)))
+
+    def outdated(self) -> list[str]:
+        """The ensembles that are recorded, as the function `outdated`."""
+        return outdated(self.bank.name, [record for _, record in self._readable()])
 
     def _readable(self) -> Iterator[tuple[Path, Record]]:
         """The records, and their paths; `load` reports damaged ones."""
@@ -128,9 +137,14 @@ class Records:
         return {"seconds_to_paper": next(reached, None)}
 
     def forget_others(self) -> None:
-        """Removes records of an older toy treebank, or of older settings for it; all other names identify the content."""
-        for path, record in self._readable() if self.bank.lang == treebanks.TOY else ():
-            if self._is_of_other_data(record) or not made_with(record, self.bank):
+        """Removes records of an older toy treebank, or of older settings for it, and of ensembles of such runs.
+
+        All other names identify the content.
+        """
+        found = list(self._readable()) if self.bank.lang == treebanks.TOY else []
+        older = {_key(run) for _, run in found if self._is_of_other_data(run) or not made_with(run, self.bank)}
+        for path, record in found:
+            if not older.isdisjoint({_key(record), *map(_key, record.get("members", []))}):
                 path.unlink()
                 for ending in (EVALUATIONS, TREES):
                     path.with_suffix(ending).unlink(missing_ok=True)
@@ -173,6 +187,26 @@ def _differing(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if limits and max(record.get("updates", 0) for record in records) < min(limits):
         del differing[LIMIT]
     return differing
+
+
+def _key(run: Record | Member) -> tuple[str, int]:
+    return run["system"], run["seed"]
+
+
+def _is(member: Member, run: Record) -> bool:
+    """Whether a member of an ensemble is the model of this record."""
+    return all(member[name] == run.get(name, "") for name in ("dev_uas", "commit") if name in member)  # type: ignore[literal-required]
+
+
+def outdated(name: str, runs: Sequence[Record]) -> list[str]:
+    """The ensembles among the records of treebank `name` of which a member is recorded as another model by now, each with these."""
+    now, found = {_key(run): run for run in runs}, []
+    for run in runs:
+        others = [_key(one) for one in run.get("members", []) if _key(one) in now and not _is(one, now[_key(one)])]
+        if others:
+            said = ", ".join("%s seed %d" % other for other in others)
+            found.append("%s %s seed %d: of another %s." % (name, *_key(run), said))
+    return found
 
 
 def in_words(other: Origin) -> str:

@@ -150,6 +150,10 @@ def execute(
     folder = folder_of(home)
     for grid in grids:
         grid.records.check_settings(grid.systems)
+        for path in [grid.records.path(run, RECORD) for run in grid.missing if run.system == NAME]:
+            if path.exists():  # Snakemake would leave it
+                print("to be combined again, as members are no longer those that are recorded: %s" % shown(path), flush=True)
+                path.unlink()
     config = {
         "single": [sys.executable, "-m", "experiments", "--home", str(home), "single"],
         "cwd": str(EXPERIMENTS.parent),

@@ -402,14 +402,10 @@ def _differing(runs: Mapping[str, Sequence[Record]]) -> list[str]:
 
 def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
     """Ensembles of models that have been trained again since, and those of all seeds from before there were more."""
-    found, lacking = [], []
+    found, lacking = list[str](), []
     for name, mine in runs.items():
-        scores = {(run["system"], run["seed"]): run["dev_uas"] for run in mine}
+        found += records.outdated(name, mine)
         for run in mine:
-            members = [(one, scores.get((one["system"], one["seed"]))) for one in run.get("members", [])]
-            other = ["%s seed %d" % (one["system"], one["seed"]) for one, now in members if now not in (None, one.get("dev_uas"))]
-            if other:
-                found.append("%s %s seed %d: of another %s." % (name, run["system"], run["seed"], ", ".join(other)))
             seeds = {one["seed"] for one in run.get("members", [])}
             later = [seed for seed in records.common_seeds(mine, MEMBERS) if seed not in seeds] if run["system"] == ALL else []
             if later:

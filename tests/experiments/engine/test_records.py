@@ -7,6 +7,7 @@ from samples import calls, kept, record, trees
 
 from experiments import paper
 from experiments.engine import records, treebank
+from experiments.engine.run import Run
 from experiments.tables import treebank as pages
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -149,12 +150,16 @@ def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
 
 def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1 2") == 0
+    folder = tmp_path / "home" / "results" / "toy"
     for seed, clip in ((1, 5.0), (2, 1.0)):
-        path = tmp_path / "home" / "results" / "toy" / ("mh3-seed%d.json" % seed)
-        path.write_text(json.dumps({**json.loads(path.read_text()), "settings": {"training": {"clip": clip}}}))
+        found = kept(tmp_path, "toy/mh3-seed%d" % seed)
+        ensemble = {**found, "system": "ensemble", "members": [found]}
+        (folder / ("mh3-seed%d.json" % seed)).write_text(json.dumps({**found, "settings": {"training": {"clip": clip}}}))
+        (folder / ("ensemble-seed%d.json" % seed)).write_text(json.dumps(ensemble))
+        (folder / ("ensemble-seed%d.trees.gz" % seed)).write_bytes(b"its trees")
     assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
-    assert sorted(path.name for path in path.parent.glob("*.json*")) == [
-        "mh3-seed1.json", "mh3-seed1.jsonl", "mst-seed1.json", "mst-seed1.jsonl",
+    assert sorted(path.name for path in folder.iterdir() if not path.match("m*.trees.gz")) == [
+        "ensemble-seed1.json", "ensemble-seed1.trees.gz", "mh3-seed1.json", "mh3-seed1.jsonl", "mst-seed1.json", "mst-seed1.jsonl",
     ]  # fmt: skip
 
 
@@ -175,6 +180,41 @@ def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path)
 def test_a_record_has_the_settings_that_it_lists(system, settings, same):
     found = {"system": system, "settings": settings, "updates": 2000}
     assert records.made_with(found, treebank.Treebank("hu", "hu", "UD 2.0", {}, {})) is same
+
+
+@pytest.mark.parametrize(
+    "changed, counts, said",
+    [
+        ({"seconds": 1.0, "settings": {"training": {"clip": 5.0}}}, True, []),
+        ({"dev_uas": 81.0}, False, ["hu ensemble seed 1: of another mst seed 1."]),
+        ({"commit": "def"}, False, ["hu ensemble seed 1: of another mst seed 1."]),  # may have the same UAS
+        ({"settings": {"training": {"clip": 1.0}}}, False, []),  # which is said of the run itself
+        ({"dev": {"path": "d.conllu", "git_blob": "cc"}}, False, []),
+        (None, False, []),  # to be made again
+    ],
+)
+def test_an_ensemble_counts_while_its_members_are_those_that_are_recorded(tmp_path, changed, counts, said):
+    mine = records.Records(tmp_path, treebank.Treebank("hu", "hu", "UD 2.0", {}, {"train": "aa", "dev": "bb"}))
+    members = [{"system": system, "seed": 1, "dev_uas": 80.0, "commit": "abc"} for system in ("mst", "mh3")]
+    record(tmp_path, "hu", "ensemble", 1, 82.0, members=members)
+    for system in ("mst", "mh3"):
+        record(tmp_path, "hu", system, 1, 80.0)
+    ensemble = Run("ensemble", 1, tmp_path)
+    assert mine.of(ensemble) and mine.outdated() == []
+    if changed is None:
+        mine.path(Run("mst", 1, tmp_path), records.RECORD).unlink()
+    else:
+        record(tmp_path, "hu", "mst", 1, 80.0, **changed)
+    assert (mine.of(ensemble) is not None, mine.outdated()) == (counts, said)
+
+
+def test_the_committed_ensembles_are_of_the_committed_runs():
+    """With today's settings, so that `make paper` makes none of them again."""
+    for name, runs in records.load_all(records.RESULTS).items():
+        blobs = {split: file["git_blob"] for split, file in records.files(runs[0]).items()}
+        bank = treebank.Treebank(runs[0]["lang"], name, runs[0]["release"], {}, blobs, settings=treebank.settings_of(name))
+        mine = records.Records(records.RESULTS, bank)
+        assert all(mine.of(Run(run["system"], run["seed"], mine.folder)) == run for run in runs)
 
 
 def test_results_without_models_are_trained_again(run, stand_in, tmp_path):

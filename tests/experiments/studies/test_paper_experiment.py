@@ -118,6 +118,36 @@ def test_records_of_other_settings_are_named_before_training(hungarian, tmp_path
         engine.execute([one], "make paper", "local", 1, engine.Resources(), (), 0)
 
 
+def test_ensembles_of_models_that_were_trained_again_are_combined_again(hungarian, tmp_path, monkeypatch, capsys):
+    """Of a seed whose models are recorded but not here, the record stays, and this is said, as of one without a record."""
+    monkeypatch.setattr(engine, "SNAKEMAKE", "true")
+    members = "mh4-hybrid", "1ec", "mst"
+    asked = options.requests(langs="hu", systems=" ".join(members), seeds="1 2", ud=str(hungarian))
+    [one], _ = workflow.found(asked, tmp_path)
+    files = {"train": one.bank.blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": one.bank.blobs["dev"]}}
+    for seed in (1, 2):
+        made_of = [{"system": system, "seed": seed, "dev_uas": 80.0, "commit": "abc"} for system in members]
+        for system in members:
+            record(tmp_path / "results", "hu", system, seed, 80.0, **files)
+        record(tmp_path / "results", "hu", "ensemble", seed, 82.0, members=made_of, **files)
+    path, trees = (tmp_path / "results" / "hu" / ("ensemble-seed1" + ending) for ending in (".json", ".trees.gz"))
+    trees.write_bytes(b"trees")
+    [one], _ = workflow.found(asked, tmp_path)
+    assert one.missing == [] and one.not_combined == []
+    for seed in (1, 2):
+        record(tmp_path / "results", "hu", "mst", seed, 81.0, **files)  # trained again
+    for system in members:
+        folder = tmp_path / "runs" / "hu" / system / "seed1"
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text('{"finished": true}')
+    [one], _ = workflow.found(asked, tmp_path)
+    assert [run.name for run in one.missing] == ["ensemble seed 1"] and one.not_combined == [2]
+    with engine.only_one(tmp_path) as lock:
+        engine.execute([one], "make paper", "local", 1, engine.Resources(), (), lock)
+    assert capsys.readouterr().out == ("to be combined again, as members are no longer those that are recorded: %s\n" % path)
+    assert not path.exists() and path.with_name("ensemble-seed2.json").exists()
+
+
 @pytest.fixture
 def without_snakemake(monkeypatch):
     """`make paper` up to the start of Snakemake, and after it."""

@@ -110,6 +110,18 @@ def test_records_of_other_settings_are_named_before_training(run, run_features, 
     assert not calls(stand_in)
 
 
+def test_an_ensemble_of_a_model_that_is_trained_again_is_named(run, tmp_path, capsys):
+    assert run("--lang", "toy", "--systems", "mst", "--seeds", "2") == 0
+    members = [{"system": system, "seed": 1, "dev_uas": 50.0} for system in ("mh3", "mst")]
+    ensemble = {**kept(tmp_path, "toy/mst-seed2"), "system": "ensemble", "seed": 1, "members": members}
+    (tmp_path / "home" / "results" / "toy" / "ensemble-seed1.json").write_text(json.dumps(ensemble))
+    assert capsys.readouterr().err == ""
+    assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
+    assert capsys.readouterr().err == (
+        "combined before its members were trained again: toy ensemble seed 1: of another mst seed 1.\n"
+    )
+
+
 @pytest.mark.slow
 def test_a_failing_run_is_reported_and_the_others_go_on(run, stand_in, tmp_path, capsys):
     (stand_in / "fail").write_text("mst-1")
