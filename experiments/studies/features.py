@@ -7,7 +7,6 @@ Trains the systems of the two tables. Runs recorded in ``experiments/results/`` 
 from experiments.engine import options
 from experiments.engine.command import study
 from experiments.engine.experiment import Experiment
-from experiments.engine.progress import failures
 from experiments.engine.records import load_any
 from experiments.engine.workplace import Bench
 from experiments.pages import writer
@@ -32,4 +31,4 @@ def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str, settings: 
     if runs and table1_2.rows(runs):
         pages = table1_2.write(bank.name, runs, bench.results)
         writer.show(bench.console, table1_2.table(runs), table1_2.note(runs), pages)
-    return failures(experiment.runs, bench.console)
+    return experiment.exit_code()

@@ -7,10 +7,12 @@ import toy
 from samples import study, toy_settings
 
 import mh4
+from experiments.engine import predictions
 from experiments.engine.run import Run
 from experiments.studies.calibration import measure
 from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu, treebanks
+from mh4.errors import InputError
 from mh4.parser import config
 
 
@@ -40,6 +42,17 @@ def test_both_losses(tmp_path, monkeypatch):
     assert "| likelihood | " in page.split("## Ensembles")[1] and "- mst-likelihood, seed 1: trained" in page
     assert 'make likelihood LANG=toy SYSTEMS="mh3 mst" SEEDS="1"' in page and str(home) not in page
     assert "mst-likelihood" in (results / "toy.md").read_text(encoding="utf-8")  # as a row of Table 4
+    pages = {path: path.read_bytes() for path in results.glob("toy-likelihood*")}
+    (results / "toy" / "mst-seed1.trees.gz").unlink()
+
+    def fail(*arguments):
+        raise InputError("no memory")
+
+    monkeypatch.setattr(predictions, "parse", fail)
+    for path in pages:
+        path.unlink()
+    assert study("likelihood", *arguments, home=home) == 1  # as the record lacks what is parsed
+    assert {path: path.read_bytes() for path in results.glob("toy-likelihood*")} == pages
 
 
 def test_what_is_wrong_is_one_sentence(tmp_path, capsys):

@@ -70,6 +70,15 @@ def test_features_of_what_is_finished_when_a_run_fails(run_features, stand_in, t
 
 
 @pytest.mark.slow
+def test_features_of_a_model_that_cannot_parse(run_features, stand_in, capsys):
+    """Its record lacks scores and trees, as is said; the table is written."""
+    (stand_in / "mute").write_text("greedy-mh4-1")
+    assert run_features("--lang", "toy", "--seeds", "1") == 1
+    out, error = capsys.readouterr()
+    assert error.startswith("greedy-mh4 seed 1: ") and " cannot parse " in error and "82.35" in out
+
+
+@pytest.mark.slow
 def test_features_when_all_runs_fail(run_features, stand_in, tmp_path, capsys):
     """Without a table, what is said is why they failed."""
     (stand_in / "fail").write_text(" ".join("%s-1" % system for _, _, system in table1_2.ROWS))
