@@ -23,6 +23,7 @@ from mh4.analysis.evaluation import official
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.ensemble import Ensemble, with_votes
+from mh4.util.files import relative_if_inside
 
 NAME = "ensemble"  # the system in records, as in the paper's tables
 ALL = "ensemble-all"  # the members of all seeds; its record has seed 0
@@ -68,7 +69,10 @@ class Combiner:
 
     def command(self, runs: Sequence[Run], votes: Sequence[Path] = ()) -> list[str]:
         """``ensemble`` with these models and files of other parsers' trees."""
-        arguments = [("--model", str(run.folder)) for run in runs] + [("--vote", str(path)) for path in votes]
+        here = Path.cwd()
+        arguments = [("--model", relative_if_inside(run.folder, here)) for run in runs] + [
+            ("--vote", str(path)) for path in votes
+        ]
         return ["ensemble", *(word for pair in arguments for word in pair)]
 
     def combine(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = (), trees: Path | None = None) -> Scores:

@@ -58,7 +58,8 @@ def home(tmp_path_factory, paths):
 
 
 @pytest.mark.slow
-def test_the_pages_and_the_records(home, paths, capsys):
+def test_the_pages_and_the_records(home, paths, capsys, monkeypatch):
+    monkeypatch.chdir(home)
     assert study("ensemble", "--lang", "toy", "--systems", "mst mh3", home=home) == 0
     out, results = capsys.readouterr().out, home / "results"
     with open(results / "toy-ensemble-mh3-mst.csv", encoding="utf-8", newline="") as lines:
@@ -68,7 +69,8 @@ def test_the_pages_and_the_records(home, paths, capsys):
     uas = []
     for seed in (1, 2):
         kept = json.loads((results / "toy" / ("ensemble-mh3-mst-seed%d.json" % seed)).read_text())
-        folders = [str(home / "runs" / "toy" / one["system"] / ("seed%d" % seed)) for one in kept["members"]]
+        folders = ["runs/toy/%s/seed%d" % (one["system"], seed) for one in kept["members"]]
+        assert kept["command"] == " ".join(["mh4 ensemble", *("--model " + folder for folder in folders)])
         parsed = mh4.load(folders).parse(dev)
         scores = attachment_scores(dev, parsed)
         assert (kept["dev_uas"], kept["dev_las"]) == pytest.approx((scores["uas"], scores["las"]))
