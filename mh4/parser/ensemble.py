@@ -105,16 +105,18 @@ class Ensemble:
 
         Returns new Sentences or TokenLists, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
         With `confidence`, the probability of an arc is the average of its probabilities according to the parsers.
-        Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, or if probabilities
-        are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse does. `progress` is called with the
-        number of words parsed after each minibatch.
+        Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, if a parser needs
+        contextual vectors, or if probabilities are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse
+        does. `progress` is called with the number of words parsed after each minibatch.
         """
         given, unparsed = parsing.as_sentences(sentences, segmenter)
         for sentence in unparsed:
             _check_votes(sentence, self.parsers)
-        if confidence:
-            for parser in self.parsers:
+        for parser in self.parsers:
+            parser.check_vectors()
+            if confidence:
                 parser.check_probabilities()
+        if confidence:
             for sentence in filter(_votes, unparsed):
                 raise InputError("%s: the trees that vote have no probabilities of arcs" % (sentence.name or "a sentence"))
         parse = partial(self._parse, confidence=confidence)

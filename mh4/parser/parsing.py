@@ -99,9 +99,11 @@ class Parser:
         probabilities[0] = 1), at the model's temperature; with `transitions`, also with those of their derivations, if the system
         has them.
         `progress` is called with the number of words parsed after each minibatch.
-        Raises InputError for a sentence without words, or if probabilities are asked for and the system has none; and
-        OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
+        Raises InputError for a sentence without words, if the model needs contextual vectors that it has not been given, or if
+        probabilities are asked for and the system has none; and OutOfMemory, naming the sentence, if one is too long for the memory of
+        the machine.
         """
+        self.check_vectors()
         if confidence:
             self.check_probabilities()
         given, unparsed = as_sentences(sentences, segmenter)
@@ -147,8 +149,23 @@ class Parser:
                         tensors = at_temperature(tensors, self.model.temperature or 1)
                     found.append(function(**tensors, single_root=self.model.config.scorer.single_root))
             except ValueError as error:
-                raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
+                raise InputError(
+                    "the scores of %s cannot be decoded, so its weights are damaged (%s)" % (self._name, error)
+                ) from error
         return found
+
+    @property
+    def _name(self) -> str:
+        """What messages call the model."""
+        return self.folder or "the model"
+
+    def check_vectors(self) -> None:
+        """Raises InputError if the network needs contextual vectors, and has none."""
+        if self.model.config.encoder.contextual and self.model.encoder.contextual is None:
+            raise InputError(
+                "%s needs contextual vectors of the sentences: only mh4 train, parse and test take them, by --contextual FILE, "
+                "and in Python mh4.train and mh4.load, by contextual=FILE" % self._name
+            )
 
     def check_probabilities(self) -> "Marginalize":
         """The function that computes the system's probabilities of arcs. Raises InputError if it has none."""

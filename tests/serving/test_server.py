@@ -250,7 +250,7 @@ def test_what_cannot_be_served(models, tmp_path):
     assert "damaged, or not a segmenter" in refused("--port", "0", "--model", model, "--segmenter", "toy=%s" % __file__)
     settings = config.with_settings(toy.SMALL, ["encoder.contextual=3"])
     Model("mst", settings, Vocabulary.of([Sentence(["a"], ["X"], ["X"], ["X"], ["root"])], settings), 1).save(str(tmp_path))
-    assert "needs contextual vectors" in refused("--model", "x=%s" % tmp_path, "--port", "0")
+    assert "mh4: %s needs contextual vectors" % tmp_path in refused("--model", "x=%s" % tmp_path, "--port", "0")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         message = refused("--model", model, "--segmenter", segmenter, "--port", port)

@@ -7,7 +7,6 @@ from itertools import compress
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.network.graph import dy
@@ -133,11 +132,7 @@ class Encoder:
 
     def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
         """(words, dimensions): the vectors of the words of all sentences."""
-        if self.contextual is None:
-            raise InputError(
-                "the model needs contextual vectors of the sentences: only mh4 train, parse and test take them, by --contextual FILE, "
-                "and in Python mh4.train and mh4.load, by contextual=FILE"
-            )
+        assert self.contextual  # which a parser has checked
         return np.concatenate([self.contextual.of(sentence) for sentence in sentences])
 
     def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
