@@ -40,8 +40,8 @@ class Window(Sentence):
 class Contextual:
     """The matrices of files: (n, dimensions) for a sentence of n words, of 16, 32 or 64-bit numbers. They are read when they are asked for.
 
-    paths: of one file, or of several. Raises InputError if a file cannot be read or has nothing in it, or if they differ in their
-    dimensions, and NotInstalled without the package safetensors.
+    paths: of one file, or of several, in which a sentence has to have the same vectors. Raises InputError if a file cannot be read or has
+    nothing in it, or if they differ in their dimensions, and NotInstalled without the package safetensors.
     """
 
     def __init__(self, paths: Paths) -> None:
@@ -51,13 +51,17 @@ class Contextual:
             from safetensors import SafetensorError, safe_open
         self._error = SafetensorError
         self._files: dict[str, tuple[str, Any]] = {}
+        self._others: dict[str, list[tuple[str, Any]]] = {}  # that have the same sentences, until they are compared
         self.dimensions = 0
         for path in self.paths:
             with reading.open_regular(path):  # its own errors do not say why
                 pass
             try:
                 file = safe_open(path, framework="numpy")
-                self._files.update((name, (path, file)) for name in file.keys())  # noqa: SIM118
+                for name in file.keys():  # noqa: SIM118
+                    if name in self._files:
+                        self._others.setdefault(name, []).append(self._files[name])
+                    self._files[name] = path, file
                 shapes = [file.get_slice(name).get_shape() for name in list(file.keys())[:1]]
             except OSError as error:
                 raise unreadable(path, error) from None
@@ -75,7 +79,10 @@ class Contextual:
         return Contextual, (self.paths,)
 
     def of(self, sentence: Sentence) -> np.ndarray:
-        """The matrix of a sentence, float32 (n, dimensions). Raises InputError, naming the sentence, if there is none or it is invalid."""
+        """The matrix of a sentence, float32 (n, dimensions).
+
+        Raises InputError, naming the sentence, if there is none, if it is invalid, or if files differ in it.
+        """
         whole, rows = sentence, slice(None)
         if isinstance(sentence, Window):
             whole, rows = sentence.whole, slice(sentence.start, sentence.start + len(sentence))
@@ -86,7 +93,7 @@ class Contextual:
         return matrix
 
     def check(self, sentence: Sentence) -> None:
-        """Raises InputError as `of` does, except for numbers, which are not read."""
+        """Raises InputError as `of` does, except for numbers, which are read only of a sentence that several files have."""
         with self._found(sentence):
             pass
 
@@ -97,15 +104,25 @@ class Contextual:
         found = self._files.get(name)
         if found is None:
             raise InputError("%s: no vectors of this sentence, with these words, in %s" % (where, ", ".join(self.paths)))
-        path, file = found
+        with self._stored(whole, where, *found) as stored:
+            for other in self._others.get(name, []):
+                with self._stored(whole, where, *other) as theirs:
+                    if not np.array_equal(theirs[:], stored[:], equal_nan=True):
+                        raise InputError("%s: vectors of %s: others than in %s" % (found[0], where, other[0]))
+            self._others.pop(name, None)
+            yield "%s: vectors of %s" % (found[0], where), stored
+
+    @contextmanager
+    def _stored(self, whole: Sentence, where: str, path: str, file: Any) -> Iterator[Any]:
+        """The matrix of a sentence in a file, to be read in the block."""
         expected = [len(whole), self.dimensions]
         try:
-            stored = file.get_slice(name)
+            stored = file.get_slice(key(whole.words))
             if stored.get_shape() != expected or stored.get_dtype() not in ("F16", "F32", "F64"):
                 raise InputError(
                     "%s: vectors of %s: %s of the shape %s, expected F16, F32 or F64 of the shape %s"
                     % (path, where, stored.get_dtype(), stored.get_shape(), expected)
                 )
-            yield "%s: vectors of %s" % (path, where), stored
+            yield stored
         except (self._error, TypeError, AttributeError, ValueError) as error:
             raise InputError("%s: the vectors of %s cannot be read (%s)" % (path, where, error)) from None

@@ -1,6 +1,7 @@
 """Contextual vectors: models train and parse with them; other sentences, dimensions and files are refused in one sentence."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import mh4
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser import config, long_sentences
-from mh4.parser.contextual_vectors import Contextual, key
+from mh4.parser.contextual_vectors import Contextual, Window, key
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary
@@ -133,7 +134,7 @@ def test_what_is_refused(sentences, files, tmp_path):
     made = model(sentences, files)
     assert "sentence 51" in refused(lambda: Parser(made).parse([sentences[50]]))
     assert "no vectors of this sentence" in refused(lambda: Parser(made).parse([["other", "words"]]))
-    assert "needs contextual vectors of the sentences" in refused(lambda: Parser(model(sentences)).parse(sentences[:2]))
+    assert "the model needs contextual vectors of the sentences" in refused(lambda: Parser(model(sentences)).parse(sentences[:2]))
     save_file({key(["a"]): np.zeros((1, 7), np.float32)}, tmp_path / "seven")
     assert refused(lambda: made.read_contextual([str(tmp_path / "seven")])).endswith(
         "but the model needs vectors of 4 dimensions"
@@ -154,6 +155,44 @@ def test_what_is_refused(sentences, files, tmp_path):
     ):
         save_file({key(words): matrix}, tmp_path / "bad")
         assert message in refused(lambda: Contextual([str(tmp_path / "bad")]).of(sentences[0]))
+
+
+def test_a_sentence_in_several_files(sentences, files, tmp_path):
+    """It has to have the same vectors in all of them; they are compared once, when it is asked for."""
+    paths = [str(tmp_path / name) for name in ("one", "two", "three")]
+    given = matrices(sentences[:3])
+    names = list(given)
+    save_file(given, paths[0])
+    save_file({names[0]: given[names[0]], names[1]: given[names[1]] + 1}, paths[1])
+    save_file({names[0]: given[names[0]].astype(np.float64), names[2]: given[names[2]][:-1].copy()}, paths[2])
+    found = Contextual(paths)
+    for _ in range(2):
+        assert np.array_equal(found.of(sentences[0]), given[names[0]])
+        for call in (found.of, found.check):
+            said = "%s: vectors of %s: others than in %s" % (paths[1], sentences[1].name, paths[0])
+            assert refused(partial(call, sentences[1])) == said
+            assert refused(partial(call, sentences[2])).startswith("%s: vectors of %s: F32 of" % (paths[2], sentences[2].name))
+    begin = Window(sentences[1].words[:1], whole=sentences[1], start=0)
+    assert "others than" in refused(partial(found.of, begin))
+    assert np.array_equal(pickle.loads(pickle.dumps(Contextual(paths[:1] * 2))).of(sentences[1]), given[names[1]])
+    changed = {**given, names[0]: np.full_like(given[names[0]], np.nan)}
+    save_file(changed, paths[1])
+    save_file(changed, paths[2])
+    assert "others than in %s" % paths[0] in refused(lambda: Contextual(paths[:2]).of(sentences[0]))
+    assert "infinite or none at all" in refused(lambda: Contextual(paths[1:]).of(sentences[0]))
+
+
+def test_the_model_that_lacks_vectors_is_named(sentences, tmp_path):
+    for name, made in (
+        ("with", Model("mst", toy.SMALL, Vocabulary.of(sentences[:30], toy.SMALL), 1)),
+        ("without", model(sentences)),
+    ):
+        (tmp_path / name).mkdir()
+        made.save(str(tmp_path / name))
+    folders = [str(tmp_path / "with"), str(tmp_path / "without")]
+    for parser in (mh4.load(folders[1]), mh4.load(folders)):
+        said = refused(partial(parser.parse, sentences[:2]))
+        assert said.startswith(folders[1] + " needs contextual vectors of the sentences: ")
 
 
 def test_training_begins_only_with_vectors_of_all_its_sentences(sentences, files, tmp_path):
