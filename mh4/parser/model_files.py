@@ -184,6 +184,11 @@ def not_a_file(path: str) -> InputError:
     return InputError("%s: not a file, which can be read more than once" % path)
 
 
+def not_ended(files: Folder) -> InputError:
+    """The error for a model whose weights may still change."""
+    return InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
+
+
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The files that a training was given, each with what it was for, such as "train"; where there are several, the summary has a list."""
     return [(name, one) for name, given in sources.items() for one in (given if isinstance(given, list) else [given])]

@@ -11,7 +11,7 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, each_source, source, write_packed
+from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, each_source, not_ended, source, write_packed
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import evaluate, resumed
 
@@ -41,7 +41,7 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
 
 def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | None) -> dict[str, Any]:
     if not files.has("summary.json"):
-        raise InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
+        raise not_ended(files)
     summary, model = files.record("summary.json"), parser.model
     scores = {"dev": {name: summary["dev_" + name] for name in _SCORES if "dev_" + name in summary}}
     sources = dict(summary["sources"])

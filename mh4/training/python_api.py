@@ -14,7 +14,7 @@ from mh4.parser import config as configuration
 from mh4.parser import systems
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
-from mh4.parser.model_files import not_a_file, opened, source
+from mh4.parser.model_files import not_a_file, not_ended, opened, source
 from mh4.parser.parsing import ROOT, Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
@@ -48,9 +48,9 @@ def train(
     system: one of the systems' names; it may be omitted with `init`.
     config: settings, as TOML files, as mappings such as ``{"training": {"max_updates": 500}}``, or as a Config: one, or several, of
     which the later override the earlier. settings: such as ``"training.max_updates=500"``, which override both.
-    init: the folder of a trained model to begin with, instead of random weights. The new model has its settings, unless others
-    are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1. The same seed gives the same
-    model if no other thread trains or loads one meanwhile, as DyNet has one random generator.
+    init: the folder of a model to begin with, whose training has ended, instead of random weights. The new model has its settings,
+    unless others are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1. The same seed
+    gives the same model if no other thread trains or loads one meanwhile, as DyNet has one random generator.
     vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
     all sentences (see mh4.parser.contextual_vectors).
     progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss" (per
@@ -72,7 +72,10 @@ def train(
             raise InputError(
                 "%s: training cannot begin with the model that it writes; choose another folder for one of them" % folder
             )
-        of_model, _, base = description(opened(from_folder))
+        files = opened(from_folder)
+        of_model, _, base = description(files)
+        if files.has("checkpoint.npz") and not files.has("summary.json"):  # a copy of the best so far has neither
+            raise not_ended(files)
         system = of_model if system is None else system
     if system is None:
         raise InputError("no system to train; there are %s" % ", ".join(systems.SYSTEMS))
