@@ -84,8 +84,10 @@ class Records:
         """Writes the record of a finished run, without paths of this machine.
 
         A record of the same inputs that it replaces should be the same; if not, that is reported here and noted in the new one.
+        Raises InputError if its evaluations or its summary are damaged, and leaves what is recorded.
         """
-        origin = run.origin()
+        origin, metrics = run.origin(), run.folder / "metrics.jsonl"
+        _evaluations(metrics)  # it is not to replace a whole one if it is damaged
         record = {
             **(run.summary() or {}),
             "commit": ", ".join(origin["commits"]),
@@ -103,16 +105,19 @@ class Records:
             record["differs_from"] = other
             print("%s differs from the record of the same inputs, %s" % (run.name, in_words(other)), file=sys.stderr)
         make_folder(self.folder)
-        write_text(str(self.path(run, EVALUATIONS)), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+        write_text(str(self.path(run, EVALUATIONS)), metrics.read_text(encoding="utf-8"))
         self.write(run, record)  # last, as `make paper` makes nothing again that has a record
 
     def write(self, run: Run, record: dict) -> None:
-        """Writes this record of a run, with its name and that of the data."""
+        """Writes this record of a run, with its name and that of the data. Raises InputError if something is missing or wrong."""
         record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
         if self.bank.settings:
             record["settings_of"] = self.bank.settings
         for split, path in self.bank.paths.items():
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
+        wrong = complaint(record)
+        if wrong:
+            raise InputError("%s: no record can be made of this (%s)" % (shown(run.folder), wrong))
         write_json(self.path(run, RECORD), record, sort_keys=True)
 
     def _different(self, run: Run, record: dict) -> Origin | None:
@@ -286,8 +291,13 @@ def _read(path: Path) -> Record:
 def evaluations(folder: Path, system: str, seed: int) -> list[Evaluation]:
     """The evaluations of a run whose record is in `folder`; empty if they were not recorded. Raises InputError if they are damaged."""
     path = record_path(folder, system, seed, EVALUATIONS)
+    return _evaluations(path) if path.exists() else []
+
+
+def _evaluations(path: Path) -> list[Evaluation]:
+    """The evaluations in a file. Raises InputError if there is none, or if it is damaged."""
     try:
-        found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         whole = all(matches(line, Evaluation) for line in found)
     except (OSError, ValueError):
         whole = False

@@ -7,7 +7,7 @@ the only sources of its state. Its output goes to ``train.log``; ``origin.json``
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
@@ -71,9 +71,10 @@ class Run:
         return [json.loads(line) for line in self._metrics_lines()]
 
     def read_metrics(self) -> None:
-        """Reads the last evaluation, if there is one."""
-        for last in self._metrics_lines()[-1:]:
-            self.metrics = json.loads(last)
+        """Reads the last evaluation, if there is one, to be displayed: what is damaged is named when a record is made of it."""
+        with suppress(ValueError, TypeError):
+            for last in self._metrics_lines()[-1:]:
+                self.metrics = dict(json.loads(last))
 
     def _metrics_lines(self) -> list[str]:
         try:

@@ -122,6 +122,28 @@ def test_damaged_evaluations_are_named(tmp_path, content):
         records.evaluations(tmp_path / "eu", "mh3", 1)
 
 
+@pytest.mark.parametrize(
+    "name, content, said",
+    [
+        ("metrics.jsonl", b'{"updates": 500, "dev_', "metrics.jsonl does not have the evaluations of a run: "),
+        ("metrics.jsonl", b"garbage\n", "metrics.jsonl does not have the evaluations of a run: "),
+        ("metrics.jsonl", b"\xff\n", "metrics.jsonl does not have the evaluations of a run: "),
+        ("summary.json", b'{"finished": true}', "seed1: no record can be made of this (no dev_uas)"),
+    ],
+)
+def test_what_is_damaged_in_a_model_replaces_no_record(run, tmp_path, capsys, name, content, said):
+    again = "--lang", "toy", "--systems", "mh3", "--seeds", "1"
+    assert run(*again) == 0
+    results = {path: path.read_bytes() for path in (tmp_path / "home" / "results").rglob("*.*")}
+    damaged = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / name
+    damaged.write_bytes((damaged.read_bytes() if name == "metrics.jsonl" else b"") + content)
+    capsys.readouterr()
+    assert run(*again) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1
+    assert {path: path.read_bytes() for path in (tmp_path / "home" / "results").rglob("*.*")} == results
+
+
 def test_no_runs_no_table(tmp_path):
     with pytest.raises(InputError, match="no finished run of eu"):
         pages.write("eu", tmp_path)
