@@ -155,13 +155,14 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
     return comma_separated(header, body)
 
 
-def f1_by_group(page: Path, dimension: str) -> tuple[list[int], dict[str, tuple[float, float]]]:
-    """The seeds compared, and F1 of the unlabelled arcs of both systems in each group of a dimension, in percent: from a csv file.
+def f1_by_group(page: Path, dimension: str) -> tuple[list[int], tuple[float, float], dict[str, tuple[float, float]]]:
+    """The seeds compared, the UAS of both systems over all of them, and F1 of their unlabelled arcs in each group of a dimension.
 
-    F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted one. Groups that are empty
-    in either are left out. Raises InputError if the file is damaged.
+    In percent, from a csv file. F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted
+    one. Groups that are empty in either are left out. Raises InputError if the file is damaged.
     """
     found: dict[str, list[float]] = {}
+    words: dict[str, list[Group]] = {}
     try:
         with open(page, encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -171,8 +172,11 @@ def f1_by_group(page: Path, dimension: str) -> tuple[list[int], dict[str, tuple[
         ((*seeds,),) = {tuple(map(int, row["seeds"].split())) for row in rows}
         for row in rows:
             counts = Group(*(int(row[name]) for name in ("gold", "predicted", "recalled", "precise")))
-            if row["dimension"] == dimension and row["labelled"] == "no" and all(counts):
-                found.setdefault(row["group"], []).append(harmonic_mean(filter(None, (counts.recall, counts.precision))))
-    except (ValueError, KeyError, TypeError):
+            if row["dimension"] == dimension and row["labelled"] == "no":
+                words.setdefault(row["system"], []).append(counts)
+                if all(counts):
+                    found.setdefault(row["group"], []).append(harmonic_mean(filter(None, (counts.recall, counts.precision))))
+        a, b = (100 * sum(one.recalled for one in mine) / sum(one.gold for one in mine) for mine in words.values())
+    except (ValueError, KeyError, TypeError, ZeroDivisionError):
         raise InputError("%s: rows are missing or damaged: restore or delete it" % shown(page)) from None
-    return seeds, {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}
+    return seeds, (a, b), {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}
