@@ -136,15 +136,17 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
                 for run in experiment.runs:
                     run.prefix = changed.name[len("ablations/") :] + " "
                 experiments.append(experiment)
-    models, toy = bench.models("ablations"), wanted_langs == [treebanks.TOY]
+    models, of_toy = bench.models("ablations"), sorted({lang == treebanks.TOY for lang in wanted_langs})
 
     def write_all() -> list[Path]:
         with alone(models / "pages.lock"):  # others may be writing theirs
-            everything, documented = measured(plan, bench.results, toy), bench.home.parent / "docs" / "differences.md"
-            written = write(plan, everything, bench.results, toy)
-            if documented.exists() and not toy:
-                write_text(str(documented), with_effects(documented.read_text(encoding="utf-8"), plan, everything))
-                written.append(documented)
+            written, documented = list[Path](), bench.home.parent / "docs" / "differences.md"
+            for toy in of_toy:
+                everything = measured(plan, bench.results, toy)
+                written += write(plan, everything, bench.results, toy)
+                if documented.exists() and not toy:
+                    write_text(str(documented), with_effects(documented.read_text(encoding="utf-8"), plan, everything))
+                    written.append(documented)
         return written
 
     train_together(experiments, "ablations", models, asked[0].jobs, write_all, records_count=True)

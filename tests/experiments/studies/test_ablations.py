@@ -9,7 +9,7 @@ import sys
 from operator import attrgetter
 
 import pytest
-from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, record, study, usage
+from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, record, study, toy_settings, usage
 
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import markdown
@@ -68,7 +68,8 @@ TRAINER = """
 import json, re, runpy, sys
 from pathlib import Path
 runpy.run_path(%r)
-folder, base = Path(sys.argv[sys.argv.index("--model") + 1]), "authors" if "--config" in sys.argv else "ours"
+folder = Path(sys.argv[sys.argv.index("--model") + 1])
+base = "authors" if any(word.endswith("authors.toml") for word in sys.argv) else "ours"
 settings = Path(__file__).with_name(base).read_text()
 for option, assignment in zip(sys.argv, sys.argv[1:]):
     if option == "--set":
@@ -166,6 +167,16 @@ def test_what_is_recorded_with_these_settings_is_not_trained_again(train, stand_
     assert {line["seeds"] for line in recorded(tmp_path).values()} == {"1 2"}
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)  # but the models there are of other settings
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 8
+
+
+@pytest.mark.slow
+def test_the_toy_treebank_beside_others_has_its_own_page(train, tmp_path, monkeypatch):
+    toy_settings(monkeypatch, PLAIN.config("mh4-hybrid"), tmp_path)
+    assert train("--langs", "hu toy", "--rows", "boundaries", "--seeds", "1") == 0
+    results = tmp_path / "home" / "results"
+    for name, lang in (("ablations", "hu"), ("toy-ablations", "toy")):
+        with open(results / (name + ".csv"), encoding="utf-8", newline="") as lines:
+            assert {(line["row"], line["lang"]) for line in csv.DictReader(lines)} == {("unchanged", lang), ("boundaries", lang)}
 
 
 @pytest.mark.slow
