@@ -125,11 +125,10 @@ def record_all_seeds(
     """Lets the recorded trees of these systems vote, those of all seeds that every system has, and records the result as `ALL`, seed 0.
 
     asked: the seeds that the command `reproduce` is for, if not all. None if there are fewer than two seeds, or others than it is for,
-    or if only some of the runs have been tested. The first to vote is the run with the highest dev UAS.
+    or if some of the runs have no trees, or only some have been tested. The first to vote is the run with the highest dev UAS.
     """
     folder = records.folder
     recorded = [run for run in load_any(bank.name, folder.parent) if run["system"] in systems]
-    recorded = [run for run in recorded if record_path(folder, run["system"], run["seed"], TREES).exists()]
     seeds = set(common_seeds(recorded, systems))
     if len(seeds) < 2:
         return None
@@ -139,7 +138,13 @@ def record_all_seeds(
         print(said % (bank.name, ", ".join(map(str, sorted(others)))), file=sys.stderr)
         return None
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
-    untested = ["%s seed %d" % (run["system"], run["seed"]) for run in voters if "test_las" not in run]
+    names = {"%s seed %d" % (run["system"], run["seed"]): run for run in voters}
+    without = [name for name, run in names.items() if not record_path(folder, run["system"], run["seed"], TREES).exists()]
+    if without:
+        said = "%s: no ensemble of all seeds, as these have no trees: %s: make them again, with make reproduce"
+        print(said % (bank.name, ", ".join(without)), file=sys.stderr)
+        return None
+    untested = [name for name, run in names.items() if "test_las" not in run]
     if len(untested) == len(voters):
         bank = replace(bank, test=None)
     elif untested:

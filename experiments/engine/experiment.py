@@ -60,8 +60,7 @@ class Experiment:
         """
         self.records.check_settings({run.system for run in self.runs})
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
-        for ensemble in self.records.outdated():
-            print("combined before its members were trained again: %s" % ensemble, file=sys.stderr)
+        self.records.name_outdated()
 
     def recorded(self) -> list[Record]:
         """The records of the runs that are done; the results folder may have more, for other seeds and systems."""

@@ -67,9 +67,10 @@ class Records:
                 said = "%s is of a run with other settings (%s): delete it and its model to train again"
                 raise InputError(said % (shown(path), config.listed(other)))
 
-    def outdated(self) -> list[str]:
-        """The ensembles that are recorded, as the function `outdated`."""
-        return outdated(self.bank.name, [record for _, record in self._readable()])
+    def name_outdated(self) -> None:
+        """Prints a line on standard error for each ensemble that is recorded and `outdated`."""
+        for ensemble in outdated(self.bank.name, [record for _, record in self._readable()]):
+            print("combined before its members were trained again: %s" % ensemble, file=sys.stderr)
 
     def _readable(self) -> Iterator[tuple[Path, Record]]:
         """The records, and their paths; `load` reports damaged ones."""
@@ -199,8 +200,9 @@ def _key(run: Record | Member) -> tuple[str, int]:
 
 
 def _is(member: Member, run: Record) -> bool:
-    """Whether a member of an ensemble is the model of this record."""
-    return all(member[name] == run.get(name, "") for name in ("dev_uas", "commit") if name in member)  # type: ignore[literal-required]
+    """Whether a member of an ensemble is the model of this record, as far as both say; an empty commit is unknown."""
+    commits = {member.get("commit"), run.get("commit")} - {None, ""}
+    return member.get("dev_uas", run["dev_uas"]) == run["dev_uas"] and len(commits) < 2
 
 
 def outdated(name: str, runs: Sequence[Record]) -> list[str]:

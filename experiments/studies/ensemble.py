@@ -85,6 +85,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     by_way(ways).print(bench.console)
     if set(wanted) == set(MEMBERS):
         record_all_seeds(bank, kept, wanted, repeat, of_seeds)
+    kept.name_outdated()  # of seeds that were not asked for, or other systems
     report_written(written + treebank.write(bank.name, bench.results))
 
 

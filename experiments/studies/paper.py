@@ -111,6 +111,7 @@ def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
         shared_task.score_available(grid.bank, results)
         if set(ensembles.MEMBERS) <= set(grid.systems):
             ensembles.record_all_seeds(grid.bank, grid.records, ensembles.MEMBERS, command, grid.seeds)
+        grid.records.name_outdated()
     try:
         _coverage(grids, results)
     except InputError as error:  # perhaps in a treebank that was not asked for

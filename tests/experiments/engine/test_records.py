@@ -215,19 +215,24 @@ def test_a_record_has_the_settings_that_it_lists(system, settings, same):
         (None, False, []),  # to be made again
     ],
 )
-def test_an_ensemble_counts_while_its_members_are_those_that_are_recorded(tmp_path, changed, counts, said):
+def test_an_ensemble_counts_while_its_members_are_those_that_are_recorded(tmp_path, capsys, changed, counts, said):
     mine = records.Records(tmp_path, treebank.Treebank("hu", "hu", "UD 2.0", {}, {"train": "aa", "dev": "bb"}))
     members = [{"system": system, "seed": 1, "dev_uas": 80.0, "commit": "abc"} for system in ("mst", "mh3")]
     record(tmp_path, "hu", "ensemble", 1, 82.0, members=members)
     for system in ("mst", "mh3"):
         record(tmp_path, "hu", system, 1, 80.0)
     ensemble = Run("ensemble", 1, tmp_path)
-    assert mine.of(ensemble) and mine.outdated() == []
+    assert mine.of(ensemble) and records.outdated("hu", records.load("hu", tmp_path)) == []
     if changed is None:
         mine.path(Run("mst", 1, tmp_path), records.RECORD).unlink()
     else:
         record(tmp_path, "hu", "mst", 1, 80.0, **changed)
-    assert (mine.of(ensemble) is not None, mine.outdated()) == (counts, said)
+    mine.name_outdated()
+    named = capsys.readouterr().err.splitlines()
+    assert (mine.of(ensemble) is not None, named) == (
+        counts,
+        ["combined before its members were trained again: " + each for each in said],
+    )
 
 
 def test_the_committed_ensembles_are_of_the_committed_runs():

@@ -98,8 +98,14 @@ def test_one_seed_does_not_record_the_ensemble_of_all(home, paths, tmp_path, mon
     folder = tmp_path / "home" / "results" / "toy"
     for name in ("mh3-seed1", "mh3-seed2", "mst-seed1", "mst-seed2"):
         predictions.keep(folder / (name + ".trees.gz"), {"dev": paths["dev"]}, {"dev": paths["dev"]})
+    members = [{"system": system, "seed": 1, "dev_uas": 1.0} for system in SYSTEMS]
+    mine = json.loads((folder / "mst-seed1.json").read_text())
+    (folder / "ensemble-seed1.json").write_text(json.dumps({**mine, "system": "ensemble", "members": members}))
     assert study("ensemble", "--lang", "toy", "--seeds", "2", home=tmp_path / "home") == 0
-    assert "toy: no ensemble of all seeds, as SEEDS leaves out 1\n" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(
+        "toy: no ensemble of all seeds, as SEEDS leaves out 1\n"
+        "combined before its members were trained again: toy ensemble seed 1: of another mh3 seed 1, mst seed 1.\n"
+    )
     assert (folder / "ensemble-seed2.json").exists() and not (folder / "ensemble-all-seed0.json").exists()
 
 
@@ -231,6 +237,14 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
         predictions.heads(kept.path(Run(ALL, 0, tmp_path), TREES), paths["dev"], sentences)[0].tolist()
         == sentences[0].heads.tolist()
     )
+
+    lost = kept.path(Run(MEMBERS[1], 2, tmp_path), TREES)
+    lost.rename(lost.with_suffix(".lost"))
+    assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
+    said = "toy: no ensemble of all seeds, as these have no trees: %s seed 2: make them again, with make reproduce\n"
+    assert capsys.readouterr().err == said % MEMBERS[1]
+    assert [run for run in records.load("toy", tmp_path) if run["system"] == ALL] == [found]
+    lost.with_suffix(".lost").rename(lost)
 
     assert not report._outdated({"toy": records.load("toy", tmp_path)})
     for system in MEMBERS[1:]:
