@@ -69,10 +69,8 @@ class Combiner:
 
     def command(self, runs: Sequence[Run], votes: Sequence[Path] = ()) -> list[str]:
         """``ensemble`` with these models and files of other parsers' trees."""
-        here = Path.cwd()
-        arguments = [("--model", relative_if_inside(run.folder, here)) for run in runs] + [
-            ("--vote", str(path)) for path in votes
-        ]
+        arguments = [("--model", relative_if_inside(run.folder, Path.cwd())) for run in runs]
+        arguments += [("--vote", str(path)) for path in votes]
         return ["ensemble", *(word for pair in arguments for word in pair)]
 
     def combine(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = (), trees: Path | None = None) -> Scores:
