@@ -14,12 +14,18 @@ from mh4.errors import InputError
 
 
 def finished_runs(bench: Bench, bank: Treebank, system: str) -> list[Run]:
-    """The finished runs of a system whose models have the treebank's settings, by seed."""
+    """The finished runs of a system whose models have the treebank's settings and, as far as they say, its files, by seed."""
     folder = bench.models(bank.name)
     found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
     seeds = sorted(int(name.group(1)) for name in found if name)
     runs = [Run.at(folder, system, seed) for seed in seeds]
-    return [run for run in runs if run.summary() and has_settings(run, bank)]
+    return [run for run in runs if run.summary() and has_settings(run, bank) and _has_files(run, bank)]
+
+
+def _has_files(run: Run, bank: Treebank) -> bool:
+    """Whether a finished run was trained on the files of `bank`: those of the toy treebank may have changed, all others have their name."""
+    sources = (run.summary() or {}).get("sources", {})
+    return all(sources.get(split, {}).get("git_blob", blob) in ("", blob) for split, blob in bank.blobs.items())
 
 
 def requested_models(
@@ -53,5 +59,5 @@ def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
 
 def untrained(what: str, folder: Path) -> InputError:
     """The error for a model that is not in `folder`."""
-    said = "no trained model of %s in %s with today's settings: train one first, with make reproduce"
+    said = "no trained model of %s in %s on today's files and with today's settings: train one first, with make reproduce"
     return InputError(said % (what, shown(folder)))

@@ -1,6 +1,7 @@
 """The finished models that studies take."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -45,3 +46,18 @@ def test_models_of_other_settings_are_not_taken(tmp_path):
     assert [run.seed for run in requested_models(Bench(tmp_path), BANK, "", "", ["mst"], ["mst"])] == [1]
     with pytest.raises(InputError, match="^no trained model of mst with seed 2 in .* with today's settings: train one first"):
         requested_models(Bench(tmp_path), BANK, "mst", "1 2", ["mst"], ["mst"])
+
+
+def test_models_of_other_files_are_not_taken(tmp_path):
+    """As after the toy treebank has changed."""
+    bank = replace(BANK, blobs={"train": "aa", "dev": "bb"})
+    for seed, dev in ((1, "bb"), (2, "cc")):
+        folder = tmp_path / "runs/toy/mst" / ("seed%d" % seed)
+        folder.mkdir(parents=True)
+        sources = {"train": {"file": "t", "git_blob": "aa"}, "dev": {"file": "d", "git_blob": dev}}
+        (folder / "summary.json").write_text(json.dumps({"finished": True, "sources": sources}))
+    assert [run.seed for run in finished_runs(Bench(tmp_path), bank, "mst")] == [1]
+    with pytest.raises(
+        InputError, match="^no trained model of mst with seed 2 in .* on today's files and with today's settings: "
+    ):
+        requested_models(Bench(tmp_path), bank, "mst", "1 2", ["mst"], ["mst"])
