@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -87,17 +87,14 @@ def parse(
     is_device = rejects_file and os.path.exists(rejects_file) and not os.path.isfile(rejects_file)  # to which both can be written
     if rejects_file and not is_device and os.path.realpath(rejects_file) in map(os.path.realpath, outputs):
         raise InputError("%s is both the output and the file of --rejects: choose another for one of them" % rejects_file)
-    rejected: conllu.Rejects | None = None
 
-    def say_rejected() -> None:
-        if rejected and rejected.written and not quiet:
-            are = counted(rejected.written, "block") + (" is" if rejected.written == 1 else " are")
-            written = "it was written" if rejected.written == 1 else "they were written"
+    def say_rejected(number: int) -> None:  # in files that are finished, even if another fails
+        if number and not quiet:
+            are = counted(number, "block") + (" is" if number == 1 else " are")
+            written = "it was written" if number == 1 else "they were written"
             say("mh4: %s not CoNLL-U; %s to %s, each with the reason" % (are, written, rejects_file), err=True)
 
-    with ExitStack() as stack:
-        stack.callback(say_rejected)  # of files that are finished, even if another fails
-        rejected = stack.enter_context(conllu.rejects(rejects_file)) if rejects_file else None
+    with conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext() as rejected:
         blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
         if segmenter:
             from mh4.data.segmenter import Segmenter

@@ -19,7 +19,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, shown
 from mh4.util import reading
-from mh4.util.files import lock, make_folder, write_text
+from mh4.util.files import delete_stale, lock, make_folder, write_text
 
 FORMAT = 1  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
@@ -93,6 +93,7 @@ class Corpus:
     def driving(self) -> Iterator[None]:
         """Keep other drivers from this folder until the end of the block, or of this process, however it ends.
 
+        What killed workers and drivers have left half-written is deleted, at the start and at the end.
         Raises InputError, naming its process and machine, if another is at work. On a file system without locks, there is no protection.
         """
         handle = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -106,9 +107,17 @@ class Corpus:
             with suppress(OSError):  # a full disk
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, ("process %d on %s\n" % (os.getpid(), socket.gethostname())).encode(), 0)
-            yield
+            self._delete_stale()
+            try:
+                yield
+            finally:
+                self._delete_stale()
         finally:
             os.close(handle)
+
+    def _delete_stale(self) -> None:
+        for folder, _, _ in os.walk(self.folder):
+            delete_stale(folder)
 
     def driver(self) -> str:
         """The process that parses here now, and its machine; an empty string if there is none."""

@@ -64,6 +64,8 @@ class Jobs(SLURMCluster):
     def keep(self) -> list[str]:
         """Submits the jobs that there are too few of, to be called regularly; returns what was wrong with those submitted again.
 
+        If squeue fails, that is returned as well: jobs that have ended without becoming a worker are then not noticed.
+
         Raises InputError if job after job ends without having become a worker.
         """
         self.scale(jobs=self._wanted)
@@ -74,31 +76,36 @@ class Jobs(SLURMCluster):
         for name in names & jobs.keys():
             jobs[name].worked, self._ended = True, 0
         without = {name: job for name, job in jobs.items() if not job.worked}  # of others, Dask knows when they end
-        there_are, wrong = _jobs_of_slurm() if without else None, {}
+        wrong: dict[Any, str] = {}
+        silent: list[str] = []
+        there_are = {job.job_id for job in without.values()}
+        if without:
+            try:
+                there_are = _jobs_of_slurm()
+            except (OSError, subprocess.SubprocessError) as error:
+                why = getattr(error, "stderr", None) or str(error).encode()
+                silent = ["squeue does not say which jobs wait or run: " + " ".join(why.decode("utf-8", "replace").split())]
         for name, job in without.items():
             if job.status == Status.failed:
                 wrong[name] = job.refusal
-            elif there_are is not None and job.job_id not in there_are:
+            elif job.job_id not in there_are:
                 wrong[name] = "a job has ended without becoming a worker; its log is %s/%s.log" % (self._logs, job.job_id)
                 self._ended += 1
         if self._ended >= TRIES:
             raise InputError("there are no workers: " + list(wrong.values())[-1])
         for name in wrong:
             del self.workers[name]  # Dask would count it as one that has a worker
-        return list(wrong.values())
+        return [*wrong.values(), *silent]
 
     def accepted(self) -> int:
         """How many jobs Slurm has, waiting or running."""
         return sum(job.status == Status.running for job in list(self.workers.values()))
 
 
-def _jobs_of_slurm() -> set[str] | None:
-    """The numbers of our jobs that wait or run; None if Slurm does not answer."""
-    try:
-        answer = subprocess.run(["squeue", "--me", "--noheader", "--format=%A"], capture_output=True, check=True, timeout=ANSWER)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return set(answer.stdout.decode().split())
+def _jobs_of_slurm() -> set[str]:
+    """The numbers of our jobs that wait or run. Raises OSError or SubprocessError if squeue fails or does not answer."""
+    command = ["squeue", "--me", "--noheader", "--format=%A"]
+    return set(subprocess.run(command, capture_output=True, check=True, timeout=ANSWER).stdout.decode().split())
 
 
 def _directives(options: str) -> list[str]:

@@ -367,12 +367,12 @@ def open_output(path: str, errors: str = "strict") -> Iterator[TextIO]:
 class Rejects:
     """A file of blocks that are not CoNLL-U, as they are, each after a comment that says why: `rejected` of `blocks`.
 
-    count: how many there are; kept: how many of them stay; written: how many are in the file, once it is there. new: a temporary file,
-    where those are that have not been kept; without it, all are at once.
+    count: how many there are; kept: how many of them stay. new: a temporary file, where those are that have not been kept; without it,
+    all are at once.
     """
 
     def __init__(self, file: TextIO, new: Any = None) -> None:
-        self._file, self._new, self.count, self.kept, self.written = file, new or file, 0, 0, 0
+        self._file, self._new, self.count, self.kept = file, new or file, 0, 0
 
     def __call__(self, lines: list[str], error: InputError) -> None:
         text = "".join(lines).removeprefix(_BYTE_ORDER_MARK)  # which would follow the comment
@@ -391,10 +391,10 @@ class Rejects:
 
 
 @contextmanager
-def rejects(path: str) -> Iterator[Rejects]:
+def rejects(path: str, written: Callable[[int], None] = lambda number: None) -> Iterator[Rejects]:
     """A file of rejected blocks, written as `open_output` writes; an empty one if there are none.
 
-    If the block fails, those that it has kept are written, if any.
+    If the block fails, those that it has kept are written, if any. written: called with their number once the file is there.
     """
     failed = None
     with (
@@ -409,7 +409,7 @@ def rejects(path: str) -> Iterator[Rejects]:
             if not found.kept:
                 raise
             failed = error
-    found.written = found.kept
+    written(found.kept)
     if failed:
         raise failed
 

@@ -160,12 +160,12 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
     process exists, which distinguishes it from those that killed processes could not delete; these are deleted first.
     """
     folder, name = os.path.split(target)
-    prefix = "." + os.fsdecode(os.fsencode(name)[:200])  # file systems limit the length of names
-    _delete_stale(folder, re.compile(re.escape(prefix) + r"\.[0-9a-f]{8}\.part"))
+    name = os.fsdecode(os.fsencode(name)[:200])  # file systems limit the length of names
+    delete_stale(folder, re.escape(name))
     temporary, handle = "", None
     try:  # from here on, as a signal may end the process at any time
         while handle is None:
-            temporary = os.path.join(folder, "%s.%s.part" % (prefix, os.urandom(4).hex()))
+            temporary = os.path.join(folder, ".%s.%s.part" % (name, os.urandom(4).hex()))
             with suppress(FileExistsError):
                 handle = _locked_file(temporary)
         if status:
@@ -212,8 +212,12 @@ def _sync_name(path: str) -> None:
         os.close(handle)
 
 
-def _delete_stale(folder: str, names: "re.Pattern[str]") -> None:
-    """Delete the files with these names that are not locked, if they can be locked."""
+def delete_stale(folder: str, name: str = ".+") -> None:
+    """Delete the temporary files that killed processes have left in a folder: those that are not locked, if they can be locked.
+
+    name: a regular expression for the names, perhaps shortened, of the files that they were to replace; by default, of any.
+    """
+    names = re.compile(r"\.%s\.[0-9a-f]{8}\.part" % name, re.DOTALL)
     with suppress(OSError):
         for entry in os.scandir(folder):
             if names.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):

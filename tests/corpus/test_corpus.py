@@ -22,6 +22,7 @@ from mh4 import cli, version
 from mh4.corpus import checksums, display, driver, verifying
 from mh4.data import conllu
 from mh4.errors import InputError
+from mh4.util.files import atomic_path
 
 pytestmark = pytest.mark.slow
 
@@ -243,6 +244,27 @@ def test_one_driver_at_a_time(folder):
         finally:
             other.send_signal(signal.SIGKILL)
     assert "8 shards" in parse() and "nobody is at work" in mh4("corpus", "status", "out")
+
+
+def test_what_killed_processes_have_left_is_deleted(folder, monkeypatch):
+    """At the start and at the end; not what a live process writes, such as a worker of a scheduler that is still running."""
+    parse()
+    places = [folder / "out" / place for place in (".corpus.json", "plan/.00000.jsonl", "shards/00001/000/.a\n.conllu")]
+    with atomic_path("out/shards/00001/000/live") as live:
+        left = [place.with_name(place.name + ".0123abcd.part") for place in places]
+        for path in left:
+            path.touch()
+        seen = []
+
+        def working(shard):
+            seen.append([path.exists() for path in left])
+            left[2].touch()
+
+        pool(monkeypatch, working)
+        corpora.records(folder / "out")[0].unlink()
+        parse()
+        assert seen == [[False] * 3] and os.path.exists(live) and not left[2].exists()
+    assert same_as_mh4_parse(folder)
 
 
 def test_folders_that_are_none(folder):

@@ -5,6 +5,7 @@ import os
 import corpora
 import pytest
 
+from mh4.corpus import driver
 from mh4.corpus.folder import Corpus
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError
@@ -16,7 +17,8 @@ COMMANDS = {
     "sbatch": 'if [ -e closed ]; then echo "sbatch: error: Invalid partition" >&2; exit 1; fi\n'
     'cp "$1" job.$$; setsid sh job.$$ >>log 2>&1 & echo "Submitted batch job $!"; echo $! >>jobs',
     "squeue": "for job in $(cat jobs); do if kill -0 $job; then echo $job; fi; done",
-    "scancel": 'kill -- "-$1"; echo "$1" >>cancelled',
+    # Only what `sbatch` has started: a number from elsewhere may be that of any process, and -1 is all of them.
+    "scancel": 'if grep -qsx "$1" jobs; then kill -- "-$1"; echo "$1" >>cancelled; fi',
 }
 OPTIONS = dict.fromkeys(("decode", "beam", "longest", "beyond")) | dict.fromkeys(
     ("confidence", "tags", "keep_deps", "rejects"), False
@@ -61,3 +63,25 @@ def test_jobs_that_end_without_becoming_workers(here):
         with pytest.raises(InputError, match="^there are no workers: a job has ended .*; its log is .*/jobs/[0-9]+.log$"):
             corpora.wait_for(lambda: pool.count() and False)
     assert len((here / "jobs").read_text().split()) == 4
+
+
+def test_a_squeue_that_fails(here):
+    """Jobs may wait for long, so this is no error; but it is said, as those that end at once would be waited for as well."""
+    (here / "sbatch").write_text("#!/bin/sh\necho Submitted batch job 7000001\n")
+    (here / "squeue").write_text("#!/bin/sh\necho 'squeue: error: no controller' >&2\nexit 1\n")
+    corpus = Corpus(str(here / "corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
+    with workers.start(corpus, 1, slurm="") as pool:
+        said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
+        assert said == ["squeue does not say which jobs wait or run: squeue: error: no controller"] and pool.expected()
+
+
+def test_options_that_sbatch_refuses(here, monkeypatch):
+    """The command ends with what sbatch says, and not before it has tried again."""
+    monkeypatch.setattr(driver, "PATIENCE", 1)
+    (here / "closed").touch()
+    model = corpora.train(here)
+    said = corpora.mh4(
+        "corpus", "parse", str(here / "toy-ud-dev.conllu"), "-o", str(here / "out"), "--model", model, "--slurm", "-p x", code=2
+    )
+    refused = "Slurm refuses a job: sbatch: error: Invalid partition"
+    assert said == "mh4: %s\nmh4: there are no workers: %s\n" % (refused, refused)
