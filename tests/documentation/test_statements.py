@@ -234,7 +234,7 @@ def test_greedy_parsers_with_the_authors_settings(said):
     said("differences.md", "the greedy parsers are within 0.6 of the paper's dev UAS, in three or more runs each.")
     found = from_the_paper(AUTHORS, "dev_uas", "greedy-mh3", "greedy-mh4")
     assert max(map(abs, found)) < 0.6 and len(found) >= 6
-    said("differences.md", "on all three treebanks tried, on Hungarian by at least two standard errors.")
+    said("differences.md", "on all three treebanks tried, on Hungarian and Gothic by at least two standard errors.")
     said("differences.md", "With ours, greedy MH4 is ahead on Gothic and Old Church Slavonic, by at least two standard errors,")
     said("differences.md", "and level on Hungarian.")
     uas, ours = scores("dev_uas", AUTHORS), scores("dev_uas", OURS)
@@ -242,7 +242,7 @@ def test_greedy_parsers_with_the_authors_settings(said):
         mh3, mh4 = (uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4"))
         assert min(mh3.seeds, mh4.seeds) >= 3
         points, error = mh3.ahead_of(mh4)
-        assert points > (2 * error if treebank == "hu" else 0)
+        assert points > (0 if treebank == "cu" else 2 * error)
         points, error = ours[treebank, "greedy-mh4"].ahead_of(ours[treebank, "greedy-mh3"])
         assert abs(points) < error if treebank == "hu" else points >= 2 * error
 
@@ -289,7 +289,7 @@ def test_what_the_paper_says_of_scores(said):
     )
     said(
         "differences.md",
-        "the authors' settings on three of these by 0.6 to 0.8); on Vietnamese and Indonesian, which are nearly projective",
+        "the authors' settings on three of these by 0.6 to 0.9); on Vietnamese and Indonesian, which are nearly projective",
     )
     said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
     assert [round(points) for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu"])] == [1, 1]
@@ -298,7 +298,7 @@ def test_what_the_paper_says_of_scores(said):
     assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
     authors = scores("dev_uas", AUTHORS)
     points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
-    assert (round(min(points), 1), round(max(points), 1)) == (0.6, 0.8)
+    assert (round(min(points), 1), round(max(points), 1)) == (0.6, 0.9)
     said(
         "differences.md",
         "| in its own Table 4 on eight of ten treebanks; with our settings on none of six by two standard errors: [see above]",
@@ -355,18 +355,18 @@ def lead(folder, first, last):
 def test_exact_mh4_against_mh3(said):
     said(
         "differences.md",
-        "is ahead of global `mh3` on Gothic and Hungarian, by 0.1 and 0.6. With the authors' settings it is, too, by 0.2",
+        "is ahead of global `mh3` on Gothic and Hungarian, by 0.1 and 0.6. With the authors' settings it is, too, by 0.1",
     )
     said(
         "differences.md",
-        "and 0.7. With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by 0.4, less than two standard errors.",
+        "and 0.7. With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by 0.3, less than two standard errors.",
     )
     pairs = [[scores("dev_uas", AUTHORS)[lang, system] for system in ("mh3", "mh4-two")] for lang in ("got", "hu")]
     assert [round(mh4.paper - mh3.paper, 1) for mh3, mh4 in pairs] == [0.1, 0.6]
-    assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.2, 0.7]
+    assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.1, 0.7]
     ours = scores("dev_uas", OURS)
     ahead = {treebank: ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"]) for treebank in ("hu", "got")}
-    assert abs(ahead["hu"][0]) < 0.1 and round(ahead["got"][0], 1) == 0.4 and ahead["got"][0] < 2 * ahead["got"][1]
+    assert abs(ahead["hu"][0]) < 0.1 and round(ahead["got"][0], 1) == 0.3 and ahead["got"][0] < 2 * ahead["got"][1]
     said("differences.md", "(On Old Church Slavonic, `mh4-two` is ahead with all three, by 0.7 to 0.9.)")
     (mh3, mh4), (our_mh3, our_mh4) = [
         [scores("dev_uas", settings)["cu", system] for system in ("mh3", "mh4-two")] for settings in (AUTHORS, OURS)
@@ -393,14 +393,14 @@ def test_how_mh4_two_learns(said):
     assert (round(early["hu-authors"], 1), round(early["got-authors"], 1)) == (-0.2, -0.4)
     assert min(early["cu"], early["cu-authors"]) > 0
     said("differences.md", "With theirs, training takes at least 28,000 updates, and `mh4-two` is ahead towards the end: between")
-    said("differences.md", "22,000 and 28,000 updates by 0.4 on Hungarian and 0.3 on Gothic.")
+    said("differences.md", "22,000 and 28,000 updates by 0.4 on Hungarian and 0.2 on Gothic.")
     late = [lead(folder, 22000, 28000) for folder in ("hu-authors", "got-authors")]
-    assert [round(points, 1) for points in late] == [0.4, 0.3]
-    said("differences.md", "it is ahead by 0.2 on Hungarian between 10,000 and 18,000 updates, and behind by 0.4 on Gothic,")
-    assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.2, -0.4]
-    said("differences.md", "where its training ends after 22,000.")
+    assert [round(points, 1) for points in late] == [0.4, 0.2]
+    said("differences.md", "it is ahead by 0.2 on Hungarian between 10,000 and 18,000 updates, and behind by 0.3 on Gothic,")
+    assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.2, -0.3]
+    said("differences.md", "where its training ends after 24,000.")
     ends = [record["updates"] for record in records.load("got") if record["system"] == "mh4-two"]
-    assert round(statistics.mean(ends) / 1000) == 22
+    assert round(statistics.mean(ends) / 1000) == 24
 
 
 def test_what_a_falling_learning_rate_does(said):
@@ -412,11 +412,11 @@ def test_what_a_falling_learning_rate_does(said):
     said(
         "differences.md", "Within our settings, it raises `mh4-two` by 0.2 on Hungarian, and lowers `mh3` and `mh4-hybrid` there"
     )
-    said("differences.md", "by 0.3 and 0.2; on Gothic, it raises all three, by 0.1 to 0.2 (one run each, ± 0.3).")
+    said("differences.md", "by 0.3 and 0.2; on Gothic, it raises the three by 0.0, 0.1 and 0.2 (one run each, ± 0.3).")
     effects = {key: round(float(row["uas_effect"]), 1) for key, row in found["full"].items()}
     systems = ("mh4-two", "mh3", "mh4-hybrid")
     assert [effects[system, "hu"] for system in systems] == [0.2, -0.3, -0.2]
-    assert {effects[system, "got"] for system in systems} == {0.1, 0.2}
+    assert [effects[system, "got"] for system in systems] == [0.0, 0.1, 0.2]
     assert {round(float(row["uas_error"]), 1) for row in found["full"].values()} == {0.3}
 
     def ahead(within):
