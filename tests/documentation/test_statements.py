@@ -182,7 +182,7 @@ def test_the_settings_of_the_authors_and_ours(said):
         "differences.md",
         "averaged over the [treebanks and systems tried](../experiments/results/summary.md), is less than 0.1 in dev UAS",
     )
-    said("differences.md", "and no single one, of at least three seeds, is as large as 0.5.")
+    said("differences.md", "and no single one, of at least four seeds, is as large as 0.5.")
     said("differences.md", "on average better than the paper says, by 0.5 in dev UAS and 0.4 in test LAS.")
     systems = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
     seeds = set()
@@ -191,7 +191,7 @@ def test_the_settings_of_the_authors_and_ours(said):
         assert abs(statistics.mean(authors)) < 0.1 and max(map(abs, authors)) < 0.5 and len(authors) >= 12
         assert round(statistics.mean(ours), 1) == {"dev_uas": 0.5, "test_las": 0.4}[score]
         seeds |= {one.seeds for (_, system), one in scores(score, AUTHORS).items() if system in systems and one.paper}
-    assert min(seeds) == 3
+    assert min(seeds) == 4
 
 
 def from_the_paper(settings, score, *systems):
@@ -289,7 +289,7 @@ def test_what_the_paper_says_of_scores(said):
     )
     said(
         "differences.md",
-        "the authors' settings on three of these by 0.6 to 0.9); on Vietnamese and Indonesian, which are nearly projective",
+        "the authors' settings on three of these by 0.7 to 0.9); on Vietnamese and Indonesian, which are nearly projective",
     )
     said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
     assert [round(points) for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu"])] == [1, 1]
@@ -298,7 +298,7 @@ def test_what_the_paper_says_of_scores(said):
     assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
     authors = scores("dev_uas", AUTHORS)
     points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
-    assert (round(min(points), 1), round(max(points), 1)) == (0.6, 0.9)
+    assert (round(min(points), 1), round(max(points), 1)) == (0.7, 0.9)
     said(
         "differences.md",
         "| in its own Table 4 on eight of ten treebanks; with our settings on none of six by two standard errors: [see above]",
