@@ -14,9 +14,10 @@ from experiments.engine import options
 from experiments.engine.command import requested_systems, study
 from experiments.engine.ensembles import members
 from experiments.engine.experiment import Experiment
+from experiments.engine.progress import failures
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
-from experiments.engine.run import FAILED, LIKELIHOOD, Run, system_and_loss
+from experiments.engine.run import LIKELIHOOD, Run, system_and_loss
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench
@@ -63,8 +64,9 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results))
-    if any(run.state == FAILED for run in experiment.runs):
-        return experiment.exit_code()
+    failed = failures(experiment.runs, bench.console)
+    if failed:
+        return failed
     gold, measured = conllu.read(str(bank.paths["dev"])), []
     for run in experiment.runs:
         bench.console.print("decoding with %s" % run.name, soft_wrap=True)

@@ -76,19 +76,12 @@ class Jobs(SLURMCluster):
         for name in names & jobs.keys():
             jobs[name].worked, self._ended = True, 0
         without = {name: job for name, job in jobs.items() if not job.worked}  # of others, Dask knows when they end
+        there_are, silent = _jobs_of_slurm() if without else (None, [])
         wrong: dict[Any, str] = {}
-        silent: list[str] = []
-        there_are = {job.job_id for job in without.values()}
-        if without:
-            try:
-                there_are = _jobs_of_slurm()
-            except (OSError, subprocess.SubprocessError) as error:
-                why = getattr(error, "stderr", None) or str(error).encode()
-                silent = ["squeue does not say which jobs wait or run: " + " ".join(why.decode("utf-8", "replace").split())]
         for name, job in without.items():
             if job.status == Status.failed:
                 wrong[name] = job.refusal
-            elif job.job_id not in there_are:
+            elif there_are is not None and job.job_id not in there_are:
                 wrong[name] = "a job has ended without becoming a worker; its log is %s/%s.log" % (self._logs, job.job_id)
                 self._ended += 1
         if self._ended >= TRIES:
@@ -102,10 +95,14 @@ class Jobs(SLURMCluster):
         return sum(job.status == Status.running for job in list(self.workers.values()))
 
 
-def _jobs_of_slurm() -> set[str]:
-    """The numbers of our jobs that wait or run. Raises OSError or SubprocessError if squeue fails or does not answer."""
+def _jobs_of_slurm() -> tuple[set[str] | None, list[str]]:
+    """The numbers of our jobs that wait or run, and nothing; or None, and why: squeue fails or does not answer."""
     command = ["squeue", "--me", "--noheader", "--format=%A"]
-    return set(subprocess.run(command, capture_output=True, check=True, timeout=ANSWER).stdout.decode().split())
+    try:
+        return set(subprocess.run(command, capture_output=True, check=True, timeout=ANSWER).stdout.decode().split()), []
+    except (OSError, subprocess.SubprocessError) as error:
+        why = getattr(error, "stderr", None) or str(error).encode()
+        return None, ["squeue does not say which jobs wait or run: " + " ".join(why.decode("utf-8", "replace").split())]
 
 
 def _directives(options: str) -> list[str]:

@@ -104,20 +104,20 @@ class Contextual:
         found = self._files.get(name)
         if found is None:
             raise InputError("%s: no vectors of this sentence, with these words, in %s" % (where, ", ".join(self.paths)))
-        with self._stored(whole, where, *found) as stored:
+        with self._stored(name, len(whole), where, *found) as stored:
             for other in self._others.get(name, []):
-                with self._stored(whole, where, *other) as theirs:
+                with self._stored(name, len(whole), where, *other) as theirs:
                     if not np.array_equal(theirs[:], stored[:], equal_nan=True):
                         raise InputError("%s: vectors of %s: others than in %s" % (found[0], where, other[0]))
             self._others.pop(name, None)
             yield "%s: vectors of %s" % (found[0], where), stored
 
     @contextmanager
-    def _stored(self, whole: Sentence, where: str, path: str, file: Any) -> Iterator[Any]:
-        """The matrix of a sentence in a file, to be read in the block."""
-        expected = [len(whole), self.dimensions]
+    def _stored(self, name: str, words: int, where: str, path: str, file: Any) -> Iterator[Any]:
+        """The matrix of this name in a file, of so many words, to be read in the block."""
+        expected = [words, self.dimensions]
         try:
-            stored = file.get_slice(key(whole.words))
+            stored = file.get_slice(name)
             if stored.get_shape() != expected or stored.get_dtype() not in ("F16", "F32", "F64"):
                 raise InputError(
                     "%s: vectors of %s: %s of the shape %s, expected F16, F32 or F64 of the shape %s"
