@@ -40,7 +40,7 @@ class Row:
 
     outside: UAS in percent on sentences outside MH4; recalled: of the arcs beyond MH4, how many were found, on average; predicted:
     the number of its trees that are outside MH4, on average; training: tokens per second, median over runs, as recorded;
-    parsing: words per second, None if not measured.
+    parsing: words per second. Both None if not measured.
     """
 
     system: str
@@ -49,7 +49,7 @@ class Row:
     outside: Average
     recalled: float
     predicted: float
-    training: float
+    training: float | None
     parsing: float | None
 
 
@@ -115,6 +115,7 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
 def _row(found: OfTreebank, records: Sequence[Record], predicted: Sequence[Trees], parsing: float | None) -> Row:
     """records: of the runs of a system; predicted: their trees for the development set."""
     gold, system = found.gold, records[0]["system"]
+    speeds = [record["tokens_per_second"] for record in records if "tokens_per_second" in record]
     words = sum(len(gold[k]) - 1 for k in found.outside)
     right = [sum(int((mine[k][1:] == gold[k][1:]).sum()) for k in found.outside) for mine in predicted]
     return Row(
@@ -124,7 +125,7 @@ def _row(found: OfTreebank, records: Sequence[Record], predicted: Sequence[Trees
         average([100.0 * number / words if words else 0.0 for number in right], [record["seed"] for record in records]),
         statistics.mean(sum(int(mine[k][m] == gold[k][m]) for k, m in found.beyond) for mine in predicted),
         statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
-        statistics.median(record["tokens_per_second"] for record in records),
+        float(statistics.median(speeds)) if speeds else None,
         parsing,
     )
 
@@ -151,7 +152,7 @@ def table(found: OfTreebank) -> Table:
     beyond = len(found.beyond)
     body = [
         [row.system, row.uas.seeds_listed, str(row.uas), str(row.las), str(row.outside), "%.1f of %d" % (row.recalled, beyond)]
-        + ["%.1f" % row.predicted, "%.0f" % row.training, "" if row.parsing is None else "%.0f" % row.parsing]
+        + ["%.1f" % row.predicted, *("" if speed is None else "%.0f" % speed for speed in (row.training, row.parsing))]
         for row in found.rows
     ]
     return Table(header, body, right=2)
@@ -197,7 +198,7 @@ def as_csv(treebanks: Sequence[OfTreebank]) -> str:
     body = [
         [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
         + [value for each in (row.uas, row.las, row.outside) for value in (each.mean, each.std)]
-        + [len(found.beyond), float(row.recalled), float(row.predicted), float(row.training), row.parsing]
+        + [len(found.beyond), float(row.recalled), float(row.predicted), row.training, row.parsing]
         for found in treebanks
         for row in found.rows
     ]

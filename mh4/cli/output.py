@@ -42,7 +42,7 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
     A single file goes to `output`, others into the folder `output`, under the name of the input. `output` is a folder if it ends with a
     slash, if it is an existing folder, or if the input is several files or a folder; it is made if there is none. Input that is not
     called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises InputError if two files would
-    have the same name, if one is standard input and so has no name, or if an output is also an input of the running command.
+    have the same name, if one is standard input and so has no name, or if an output is a folder, or an input of the running command.
     """
     files = files_of(inputs, extension)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
@@ -57,6 +57,8 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
         path = os.path.join(output, compression.with_extension(os.path.basename(file), ".conllu"))
         if path in found:
             raise InputError("%s and %s would both be written to %s" % (found[path], file, path))
+        if os.path.isdir(path):
+            raise InputError("%s is a folder, so the parse of %s cannot be written there" % (path, file))
         found[path] = file
     if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from itertools import chain, count
+from pathlib import PurePath
 from typing import NamedTuple
 
 from mh4.errors import InputError
@@ -24,25 +25,28 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
     """The files given by paths of files and folders, in this order, within a folder in the order of their names.
 
     Of a folder, including its subfolders, these are the files called .conllu, or for `text` .txt, also compressed. Their parses have the
-    same names, relative to the folder, but end with .conllu; where two would be the same, the later one is called NAME-2.conllu, and so on.
+    same names, relative to the folder, but end with .conllu; where two would be the same, or a file and a folder, the later one, or the
+    file, is called NAME-2.conllu, and so on.
     output: a folder from which nothing is taken.
     Raises InputError if a path does not exist, or is a folder without such files, or is `output`, where the parses would be input the
     next time.
     """
-    found: list[Input] = []
-    taken: set[str] = set()
+    found: list[tuple[str, str]] = []
     for argument in arguments:
         if os.path.isdir(argument):
             if os.path.realpath(argument) == os.path.realpath(output):
                 raise InputError("%s is the folder of the input: name another one, -o FOLDER" % output)
             paths = files_in(argument, TEXT if text else CONLLU, below=True, omitted=output)
-            pairs = [(path, os.path.relpath(path, argument)) for path in paths]
+            found += [(path, os.path.relpath(path, argument)) for path in paths]
         else:
-            pairs = [(argument, os.path.basename(argument))]
-        for given, name in pairs:
-            with open_regular(given):
-                found.append(Input(os.path.abspath(given), given, _unused(compression.with_extension(name, CONLLU), taken)))
-    return found
+            found.append((argument, os.path.basename(argument)))
+    for given, _ in found:
+        with open_regular(given):
+            pass
+    taken = {str(folder) for _, name in found for folder in PurePath(name).parents}
+    return [
+        Input(os.path.abspath(given), given, _unused(compression.with_extension(name, CONLLU), taken)) for given, name in found
+    ]
 
 
 def _unused(name: str, taken: set[str]) -> str:

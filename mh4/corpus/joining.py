@@ -28,12 +28,15 @@ def destinations(corpus: Corpus, output: str) -> list[str]:
 
 
 def _check(paths: Sequence[str], corpus: Corpus) -> None:
-    """Raises InputError if two of the files to be written are the same, or one is part of the input, or in the folder of the corpus."""
+    """Raises InputError if one of the files to be written is a folder, part of the input, in the folder of the corpus, or another one."""
+    folders = {os.path.realpath(os.path.dirname(path)) for path in paths}
     inputs = {identity(one.path) for one in corpus.inputs} - {None}
     inside = os.path.realpath(corpus.folder) + os.sep
     written: set[str] = set()
     for path in paths:
         place = os.path.realpath(path)
+        if os.path.isdir(path) or place in folders:
+            raise InputError("%s would be both a file and a folder: choose another output" % path)
         if identity(path) in inputs:
             raise InputError("%s would overwrite a file that was parsed: choose another output" % path)
         if place.startswith(inside):
@@ -81,7 +84,10 @@ def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, 
     with compression.opened(path) as file:
         content = file.read()
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
-        raise InputError("%s: damaged: its content does not match its checksum" % path)
+        raise InputError(
+            "%s: damaged: its content does not match its checksum; `mh4 corpus verify` finds all such shards, and `mh4 corpus parse` parses them again"
+            % path
+        )
     return content, record
 
 

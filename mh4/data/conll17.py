@@ -45,7 +45,7 @@ def _on_lindat(row: Output) -> tuple[str, Sequence[str]]:
 
 SOURCES = {"github": Source("https://raw.githubusercontent.com", _on_github), "lindat": Source(treebanks.LINDAT, _on_lindat)}
 _TASK = "the CoNLL 2017 shared task"
-_COLLECTION = Collection(Path(__file__).with_name("conll17.tsv"), Output, _TASK, "CONLL17=FOLDER", SOURCES)
+_COLLECTION = Collection(Path(__file__).with_name("conll17.tsv"), Output, _TASK, "make CONLL17=FOLDER", SOURCES)
 manifest, identify_blob = _COLLECTION.rows, _COLLECTION.identify
 
 

@@ -70,7 +70,9 @@ def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
     if called:
         yield called[0]
         return
-    raise InputError("%s: no sentence %s, expected a number from 1 to %d or a sent_id" % (file, wanted, number))
+    raise InputError(
+        "%s: no sentence %s, expected a number from 1 to %d or a sent_id" % (file, wanted or "without a name", number)
+    )
 
 
 def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:

@@ -171,6 +171,10 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
     assert "standard input has no name" in parse(test, "-", "-o", str(new))
     assert "would both be written to" in parse(test, str(out / "toy-ud-test.conllu"), "-o", str(new))
     assert "would overwrite %s, which is read: choose another output" % test in parse(test, dev, "-o", str(treebank))
+    taken = tmp_path / "taken" / Path(dev).name
+    taken.mkdir(parents=True)
+    assert "%s is a folder, so the parse of %s cannot" % (taken, dev) in parse(test, dev, "-o", str(taken.parent))
+    assert os.listdir(taken.parent) == [taken.name]
     assert "not a folder, as the output of several files has to be" in parse(test, dev, "-o", str(out / "toy-ud-dev.conllu"))
     assert "--quiet and --verbose exclude each other" in parse(test, "--quiet", "--verbose")
     assert not new.exists()

@@ -56,6 +56,15 @@ def test_compressed_files_of_the_same_name(tmp_path, monkeypatch):
     assert [one.name for one in found] == ["a.conllu", "a.conllu.xz", "a-2.conllu.xz", "a.conllu.gz"]
 
 
+def test_a_file_called_as_a_folder(tmp_path, monkeypatch):
+    """Its parse cannot be where that folder of parses is, whichever comes first."""
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path, "texts/a.conllu/b.txt", "texts/a.txt", "x/a.conllu")
+    assert [one.name for one in inputs(["texts"], True, "out")] == ["a.conllu/b.conllu", "a-2.conllu"]
+    make(tmp_path, "y/a.conllu/b.conllu")
+    assert [one.name for one in inputs(["x", "y"], False, "out")] == ["a-2.conllu", "a.conllu/b.conllu"]
+
+
 def test_what_cannot_be_parsed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "empty/readme.txt")

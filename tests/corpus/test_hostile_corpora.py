@@ -39,7 +39,12 @@ def test_outputs_that_would_overwrite_something(folder):
     os.symlink("long.conllu", "joined/a b\n.conllu")
     assert "would be written twice" in mh4("corpus", "join", "out", "-o", "joined", code=FAILED)
     assert "would be written twice" in mh4("corpus", "join", "out", "-o", "new", "--rejects", "new/long.conllu", code=FAILED)
+    assert "both a file and a folder" in mh4("corpus", "join", "out", "-o", "new", "--rejects", "new", code=FAILED)
     assert not (folder / "new").exists() and os.listdir("joined") == ["a b\n.conllu"]
+    os.unlink("joined/a b\n.conllu")
+    os.mkdir("joined/long.conllu")
+    assert "joined/long.conllu would be both a file and a folder" in mh4("corpus", "join", "out", "-o", "joined", code=FAILED)
+    assert os.listdir("joined") == ["long.conllu"]
     assert {path.name: path.read_bytes() for path in (folder / "in").iterdir()} == before
 
 

@@ -223,6 +223,15 @@ def test_treebanks_that_cannot_be_had_are_left_out_and_named(hungarian, tmp_path
 
 
 @pytest.mark.slow
+def test_a_treebank_that_cannot_be_had_is_a_failure(make_one, without_snakemake, hungarian, tmp_path, capsys):
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    words = ["--systems", "mst", "--seeds", "1", "--ud", str(hungarian)]
+    assert study("paper", "--langs", "toy", *words, home=tmp_path / "home") == 0
+    assert study("paper", "--langs", "got toy", *words, home=tmp_path / "home") == 1
+    assert capsys.readouterr().err.startswith("left out: got: ") and not without_snakemake
+
+
+@pytest.mark.slow
 def test_what_is_recorded_is_not_made_again_and_ensembles_need_models(make_one, tmp_path):
     """A seed's models are combined if all of them are here or still to be trained, not if there is only a record of one."""
     members = "mh4-hybrid", "1ec", "mst"
