@@ -84,10 +84,8 @@ def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, 
     with compression.opened(path) as file:
         content = file.read()
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
-        raise InputError(
-            "%s: damaged: its content does not match its checksum; `mh4 corpus verify` finds all such shards, and `mh4 corpus parse` parses them again"
-            % path
-        )
+        mend = "`mh4 corpus verify` finds all such shards, and `mh4 corpus parse` parses them again"
+        raise InputError("%s: damaged: its content does not match its checksum; %s" % (path, mend))
     return content, record
 
 
