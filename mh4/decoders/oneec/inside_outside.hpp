@@ -64,7 +64,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Common pivot_a_b_v(int v) const {
             return Common{pivots + v * STATES[PIVOT], 1, pivot_lanes + v * STATES[PIVOT] * WIDTH};
         }
-                        INLINE Common gap_t_b(int t) const { return this->chart.gap(t, b); }
+        INLINE Common gap_t_b(int t) const { return this->chart.gap(t, b); }
         INLINE Common gap_a_b() const { return this->chart.gap(a, b); }
     };
 
@@ -101,7 +101,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Common pivot_l_r_v(int v) const {
             return Common{this->chart.pivot_left + v * STATES[PIVOT], 1, this->chart.pivot_left_lanes + v * STATES[PIVOT] * WIDTH};
         }
-                        INLINE Common gap_t_r(int t) const { return this->chart.gap(t, r); }
+        INLINE Common gap_t_r(int t) const { return this->chart.gap(t, r); }
         INLINE Common gap_l_r() const { return this->chart.gap(l, r); }
         INLINE Tile closed_l_t_x(int t) const { return of_layer(this->chart.layer.closed, t); }
         INLINE Tile several_closed_l_t_x(int t) const { return of_layer(this->chart.layer.several_closed, t); }
@@ -139,7 +139,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Common neither(const typename Base::Value* at, int t) const {
             return Common{at, WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
         }
-        };
+    };
 
     struct HalfPivotsLeft : HalfPivots {  // a < v < b
         INLINE Tile arm_a_t_v(int t) const { return this->tile(this->chart.arm_left.tile(this->v, this->block, t)); }
@@ -187,7 +187,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Tile open_a_l_b() const { return this->tile(this->chart.open_right.tile(a, this->block, l)); }
         INLINE Tile several_a_l_b() const { return this->tile(this->chart.several_right.tile(a, this->block, l)); }
         INLINE Rows gap_a_b() const { return this->chart.gap_from(a, this->x); }
-                    INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {  // transposed, into blocks of a
+        INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {  // transposed, into blocks of a
             alignas(64) typename Base::Value lanes[WIDTH];
             for (int state = 0; state < STATES[WING]; state++) {
                 N::put(lanes, values[state]);
