@@ -1,6 +1,6 @@
 """``make report [LANGS="hu got"]``: Tables 1, 2, 4, 5 and 6 of every treebank, and a report of everything, from the records
 
-Rewrites the pages made from the records in ``experiments/results/`` alone, without any model: these tables of each treebank, the
+Rewrites the pages made only from the records in ``experiments/results/``, without any model: these tables of each treebank, the
 report on all of them, with learning curves, coverage, speed, and where every run was made, and the table of all results; also what is
 made of them in README and ``docs/differences.md``, and the table of all systems. The report is ``report.md`` and, with figures,
 ``report.html``, which is not in git (``toy-report...`` for the toy treebank). A treebank is named by its code, with the release if that

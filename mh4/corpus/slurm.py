@@ -1,4 +1,4 @@
-"""Workers as jobs of a Slurm cluster, which Dask submits: anew if they have ended, and also if Slurm has refused them."""
+"""Workers as jobs of a Slurm cluster, which Dask submits, and submits again if they have ended or Slurm has refused them."""
 
 import shlex
 import subprocess

@@ -42,7 +42,7 @@ function slideLabels(box) {
   });
 }
 
-// Sets all sizes anew, and keeps the sentence at the top of the window there.
+// Sets all sizes again, and keeps the sentence at the top of the window there.
 function setSizes() {
   document.documentElement.style.scrollPaddingTop = `${getComputedStyle(byId("header")).position === "sticky" ? byId("header").offsetHeight + 4 : 0}px`;
   const article = current(), top = article?.getBoundingClientRect().top;
