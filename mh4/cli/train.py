@@ -103,8 +103,11 @@ def train(system: str | None, model: str, init: str | None, log: str | None, qui
         raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
     with TrainingProgress(log, quiet) as listener:  # the other options are called as the arguments of mh4.train
         mh4.train(model=model, system=system, init=init, progress=listener, **given)
-    summary = Folder(model).record("summary.json")
-    scores = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f" % summary
-    reached = "%s after %s, %d tokens/s" % (scores, counted(summary["updates"], "update"), summary["tokens_per_second"])
-    of_treebanks = ["  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores for scores in summary.get("dev_treebanks", ())]
-    say("%s: %s, seed %d: %s" % (model, summary["system"], given["seed"], reached), *of_treebanks)
+    files = Folder(model)
+    with files.intact("summary.json"):
+        summary = files.record("summary.json")
+        scores = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f" % summary
+        reached = "%s after %s, %d tokens/s" % (scores, counted(summary["updates"], "update"), summary["tokens_per_second"])
+        of_treebanks = ["  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores for scores in summary.get("dev_treebanks", ())]
+        said = "%s: %s, seed %d: %s" % (model, summary["system"], given["seed"], reached)
+    say(said, *of_treebanks)

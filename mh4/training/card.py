@@ -29,8 +29,12 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
         raise InputError("%s: not the folder of a trained model" % folder)
     files = Folder(folder)
     parser = Parser.load(folder)  # a damaged model is not handed on
-    card = _card(files, parser, about, test)
-    texts = {CARD: json.dumps(card, indent=1, ensure_ascii=False) + "\n", CARD_TEXT: markdown(card)}
+    if not files.has("summary.json"):
+        raise not_ended(files)
+    tested = (source(test), evaluate(parser, conllu.read(test))) if test else None
+    with files.intact("summary.json"):
+        card = _card(files, parser, about, tested)
+        texts = {CARD: json.dumps(card, indent=1, ensure_ascii=False) + "\n", CARD_TEXT: markdown(card)}
     members = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}  # file names may not be UTF-8
     for name in filter(files.has, PACKED):
         with files.open(name, _MOST) as file:
@@ -39,15 +43,15 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
     return card
 
 
-def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | None) -> dict[str, Any]:
-    if not files.has("summary.json"):
-        raise not_ended(files)
+def _card(
+    files: Folder, parser: Parser, about: Mapping[str, str], tested: tuple[dict[str, str], dict[str, float]] | None
+) -> dict[str, Any]:
+    """tested: the record of a treebank, and the scores on it."""
     summary, model = files.record("summary.json"), parser.model
     scores = {"dev": {name: summary["dev_" + name] for name in _SCORES if "dev_" + name in summary}}
-    sources = dict(summary["sources"])
-    if test:
-        sources["test"] = source(test)
-        scores["test"] = evaluate(parser, conllu.read(test))
+    sources = {**summary["sources"]}
+    if tested:
+        sources["test"], scores["test"] = tested
     return {
         **about,
         "system": model.system.name,

@@ -292,6 +292,9 @@ def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
     kept = log.read_bytes()
     assert succeeds(*command, str(log)) and log.read_bytes() == kept  # training has finished
     assert "would overwrite" in refuses(*command, str(folder / "metrics.jsonl"))
+    summary = folder / "summary.json"
+    summary.write_text(summary.read_text().replace('"tokens_per_second"', '"tokens"'))
+    assert refuses(*command, str(log)) == "mh4: %s: damaged" % summary
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ import mh4
 from mh4 import cli
 from mh4.errors import InputError
 from mh4.parser import config
+from mh4.training import card
 from mh4.training.trainer import Trainer
 from mh4.util.progress import Listener
 
@@ -362,10 +363,11 @@ SUMMARY = ["", "[]", "{}", "null", NESTED, '{"dev_uas": "x"}', "\udcff", '{"sour
 
 
 @pytest.mark.parametrize("text", SUMMARY)
-def test_info_survives_any_record(model, text):
+def test_info_and_pack_survive_any_record(model, text):
     (model / "summary.json").write_text(text, encoding="utf-8", errors="surrogateescape")
     code, said = info(model)
     assert code == 2 and "summary.json: damaged" in said
+    assert "summary.json: damaged" in refused(lambda: card.pack(str(model), str(model / "packed"), {}))
     (model / "summary.json").unlink()
     (model / "metrics.jsonl").write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
     code, said = info(model)
@@ -467,11 +469,13 @@ def write(path, text):
 @pytest.mark.parametrize(
     "change", [{"updates": float("inf")}, {"sources": None}, {"sources": {"train": "x"}}, {"dev_uas": None}, {"updates": "many"}]
 )
-def test_info_survives_a_record_of_wrong_types(model, change):
+def test_info_and_pack_survive_a_record_of_wrong_types(model, change):
     summary = json.loads((model / "summary.json").read_text())
     (model / "summary.json").write_text(json.dumps({**summary, **change}))
     code, said = info(model)
     assert code == 2 and "summary.json: damaged" in said
+    if "updates" not in change:  # of which a card has nothing
+        assert refused(lambda: card.pack(str(model), str(model / "packed"), {})) == "%s: damaged" % (model / "summary.json")
 
 
 HUGE = ["Infinity", "-Infinity", "NaN", "1e999", "1" + "0" * 400, "1" + "0" * 5000, "true", '"x"', "[]", "{}", "null"]
