@@ -54,8 +54,8 @@ class Workers:
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The result of the call in one of the processes; a process that is killed meanwhile is replaced, and called once more.
 
-        Raises what the function raises, Busy, TooLong and, if a process is killed again, Killed. If this is cancelled, a call that has
-        begun continues, and its process stays busy until it has finished.
+        Raises what the function raises, Busy, TooLong and, if a process is killed again, Killed; RuntimeError if it cannot be replaced.
+        If this is cancelled, a call that has begun continues, and its process stays busy until it has finished.
         """
         child = await self._next()
         return await asyncio.shield(self._begun(self._work(child, function, arguments)))
@@ -122,7 +122,15 @@ class Workers:
         self._children.discard(child)
 
     async def _living(self, child: Child) -> Child:
-        return child if child in self._children else (await self._new())[0]
+        """A process in place of one that was killed. What prevents its start is no error of the call: a RuntimeError."""
+        if child in self._children:
+            return child
+        try:
+            return (await self._new())[0]
+        except Killed:
+            raise
+        except Exception as error:
+            raise RuntimeError("a process that was killed cannot be replaced: %s" % error) from error
 
     async def _made_idle(self, child: Child) -> None:
         """Have a process ready for the next call, if possible."""

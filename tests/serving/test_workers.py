@@ -124,6 +124,26 @@ def test_what_prevents_the_start():
         run(None, size=2, prepare=(_fails,))
 
 
+def test_what_prevents_a_later_start_is_no_error_of_the_call(tmp_path):
+    """As when the folder of a model has been moved."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+
+    async def scenario(workers, first):
+        folder.rmdir()
+        os.kill(first, signal.SIGKILL)
+        with pytest.raises(RuntimeError, match="a process that was killed cannot be replaced: no model"):
+            await workers.call(pow, 2, 3)
+        folder.mkdir()
+        return await workers.call(pow, 2, 4)
+
+    assert run(scenario, prepare=(_needs, str(folder))) == 16
+
+
+def _needs(folder):
+    return os.getpid() if os.path.isdir(folder) else _fails()
+
+
 def _times_out():
     raise TimeoutError("of its own")
 
