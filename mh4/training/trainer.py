@@ -273,7 +273,9 @@ class Trainer:
             return False
         if "checkpoint.npz" in names:
             self._resume(there)
-        else:  # interrupted before the first evaluation
+        else:  # interrupted before the first evaluation was recorded, or a copy of a model, without its record
+            if "weights.npz" in names and self.files.text("vocabulary.json") != self.model.vocabulary.to_json():
+                raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
             self.model.save_all_but_weights(self.folder)
             self._keep_metrics(0)
         return True

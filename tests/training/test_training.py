@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -334,6 +335,16 @@ def test_folders_with_something_else_are_left_alone(finished, everything, tmp_pa
     with pytest.raises(InputError, match="choose another folder"):
         Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()
     assert (tmp_path / "weights.npz").read_bytes() == b"precious"
+
+
+def test_a_copy_of_a_model_is_not_replaced_by_one_of_other_files(finished, everything, tmp_path):
+    folder, _, _ = finished
+    for name in ("config.toml", "vocabulary.json", "weights.npz"):
+        shutil.copy(os.path.join(folder, name), str(tmp_path))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match="contains a model trained on other files; choose another folder"):
+        Trainer("mh4-hybrid", SHORT, everything[60:90], everything[:10], str(tmp_path), seed=3).run()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_trees_that_are_left_out(everything, tmp_path):
