@@ -24,6 +24,7 @@ EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the first byte, and checks the others
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
+_SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # of blank lines
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
 
@@ -119,6 +120,11 @@ def udpipe_sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
         raise InputError("%s: %s" % (failure, error.message))
 
 
+def for_udpipe(text: str) -> str:
+    """The text of a CoNLL-U file as UDPipe reads it, which takes a byte order mark, and spaces in a blank line, for words."""
+    return _SPACES.sub("", text.removeprefix("\ufeff"))
+
+
 def train(
     train_file: str, dev_file: str, path: str, epochs: int = EPOCHS, report: Callable[[str], object] = lambda line: None
 ) -> None:
@@ -142,7 +148,7 @@ def _conllu(path: str) -> str:
     for file in conllu.files_of(path):
         blocks = conllu.blocks(file, trees=False)
         of_file = "".join(block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
-        text += of_file.lstrip("\ufeff").replace("\r\n", "\n").rstrip("\n") + "\n\n"
+        text += for_udpipe(of_file).replace("\r\n", "\n").rstrip("\n") + "\n\n"
     return text
 
 

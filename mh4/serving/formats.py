@@ -9,7 +9,7 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.data.conllu import Block
-from mh4.data.segmenter import Segmenter, udpipe_sentences
+from mh4.data.segmenter import Segmenter, for_udpipe, udpipe_sentences
 from mh4.errors import InputError, shown
 from mh4.serving.tasks import CONLLU, PAGE, SVG, Task
 
@@ -25,7 +25,9 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
             assert segmenter
             yield from segmenter.blocks_of(task.data, _DATA, task.tokenizer)
         else:
-            text = task.data if _name(task.input, _INPUTS, "input") == CONLLU else _converted(task.data, task.input, CONLLU)
+            text = task.data
+            if _name(task.input, _INPUTS, "input") != CONLLU:
+                text = _converted(text.removeprefix("\ufeff"), task.input, CONLLU)
             yield from conllu.parsed(io.StringIO(text, newline="\n"), _DATA, trees=False)
     except conllu.NoSentences:
         return
@@ -38,7 +40,7 @@ def check_output(output: str) -> None:
 
 def write(text: str, output: str) -> str:
     """CoNLL-U in one of UDPipe's formats."""
-    return text if _name(output, _OUTPUTS, "output") == CONLLU else _converted(text, CONLLU, output)
+    return text if _name(output, _OUTPUTS, "output") == CONLLU else _converted(for_udpipe(text), CONLLU, output)
 
 
 def _name(given: str, known: tuple[str, ...], parameter: str) -> str:

@@ -15,7 +15,7 @@ import mh4
 from mh4 import cli
 from mh4.analysis.evaluation import official
 from mh4.data import conllu
-from mh4.data.segmenter import Segmenter
+from mh4.data.segmenter import Segmenter, _conllu
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.training.trainer import Trainer
@@ -179,6 +179,13 @@ def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
     message = refused(good, "--dev", good, "-o", str(out))
     assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install 'mh4[text]'\n"
+
+
+def test_what_is_trained_on_is_as_udpipe_reads_it(treebank, tmp_path):
+    good, same = treebank / "toy-ud-dev.conllu", tmp_path / "same.conllu"
+    text = good.read_text(encoding="utf-8")
+    same.write_text("\ufeff  \r\n" + text.replace("\n\n", "\n  \n").replace("\n", "\r\n"), encoding="utf-8")
+    assert _conllu(str(same)) == "\n" + _conllu(str(good))
 
 
 def test_text_and_segmenter_need_each_other(trained, model, treebank):

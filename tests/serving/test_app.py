@@ -87,6 +87,17 @@ def test_formats_of_udpipe(app):
     assert 'si="root"' in result(app, data=HORIZONTAL, input="horizontal", parser="", output="matxin")
 
 
+@pytest.mark.parametrize("text", ["Ta kaluma\nTa\n", "Ta\nkaluma\n\nTa\n"])
+def test_a_byte_order_mark_and_spaces_in_blank_lines(app, text):
+    """Neither is a word, in what UDPipe reads for us."""
+    given = {"input": "horizontal" if " " in text else "vertical", "output": "vertical"}
+    assert result(app, data="\ufeff" + text, **given) == result(app, data=text, **given)
+    read = result(app, data=text, input=given["input"])
+    for ends in (read, read.replace("\n", "\r\n")):
+        spaced = "\ufeff" + ends.replace("\r\n\r\n", "\r\n  \r\n").replace("\n\n", "\n  \n")
+        assert result(app, data=spaced, output="vertical") == "Ta\nkaluma\n\nTa\n\n"
+
+
 def test_models_are_found_as_udpipe_finds_them(abilities):
     app = application(Here(), {"x-big": ["parser"], **abilities}, Limits())
     assert "no model 'toy-', there are x-big, toy, toy-mh3" in refusal(app, 400, data="x", model="toy-")
