@@ -3,6 +3,7 @@
 They are read once, when a model is made, and kept with it, for words of its treebanks and of any other text.
 """
 
+import codecs
 import hashlib
 import io
 import itertools
@@ -105,7 +106,7 @@ def _forms(word: str) -> tuple[str, str, str]:
 def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     """The words of a file, each with a function that reads its vector; InputError if the file is not of a known format."""
     with compression.opened(path) as file, io.BufferedReader(file, 1 << 20) as buffered:  # type: ignore[type-var]
-        first = buffered.readline(_LONGEST)
+        first = buffered.readline(_LONGEST).removeprefix(codecs.BOM_UTF8)
         if first.startswith(_FASTTEXT_MODEL):
             raise InputError("%s: a model of fastText, not vectors; its vectors are in the file that ends in .vec" % path)
         sizes = first.split()

@@ -45,6 +45,8 @@ FORMATS = {
     "fasttext.vec": word2vec(end=" ").encode(),
     "windows.vec": word2vec(end=" \r").encode(),
     "glove.txt": ("\n".join(lines()) + "\n").encode(),
+    "marked.vec": word2vec().encode("utf-8-sig"),
+    "marked.txt": ("\n".join(lines()) + "\n").encode("utf-8-sig"),
     "binary.bin": binary(),
     "packed.bin": binary(between=b""),
     "text.vec.gz": gzip.compress(word2vec().encode()),
