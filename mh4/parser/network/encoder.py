@@ -34,7 +34,6 @@ class Encoder:
         self, config: Config, vocabulary: Vocabulary, vectors: Vectors | None, parameters: "dy.ParameterCollection"
     ) -> None:
         sizes = config.encoder
-        self.vocabulary = vocabulary
         self.dropout = config.dropout
         self.sizes = sizes
         self.reads_end = config.scorer.end == "encoded"
