@@ -184,9 +184,10 @@ def not_a_file(path: str) -> InputError:
     return InputError("%s: not a file, which can be read more than once" % path)
 
 
-def not_ended(files: Folder) -> InputError:
-    """The error for a model whose weights may still change."""
-    return InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
+def check_ended(files: Folder) -> None:
+    """Raises InputError for a model whose weights may still change; a copy of the best so far has neither record of its training."""
+    if files.has("checkpoint.npz") and not files.has("summary.json"):
+        raise InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
 
 
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, each_source, not_ended, source, write_packed
+from mh4.parser.model import Model
+from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, check_ended, each_source, source, write_packed
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import evaluate, resumed
 
@@ -29,11 +30,11 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
         raise InputError("%s: not the folder of a trained model" % folder)
     files = Folder(folder)
     parser = Parser.load(folder)  # a damaged model is not handed on
-    if not files.has("summary.json"):
-        raise not_ended(files)
+    check_ended(files)
+    summary = files.record("summary.json")
     tested = (source(test), evaluate(parser, conllu.read(test))) if test else None
     with files.intact("summary.json"):
-        card = _card(files, parser, about, tested)
+        card = {**about, **_card(files, summary, parser.model, tested)}
         texts = {CARD: json.dumps(card, indent=1, ensure_ascii=False) + "\n", CARD_TEXT: markdown(card)}
     members = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}  # file names may not be UTF-8
     for name in filter(files.has, PACKED):
@@ -44,16 +45,14 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
 
 
 def _card(
-    files: Folder, parser: Parser, about: Mapping[str, str], tested: tuple[dict[str, str], dict[str, float]] | None
+    files: Folder, summary: dict[str, Any], model: Model, tested: tuple[dict[str, str], dict[str, float]] | None
 ) -> dict[str, Any]:
-    """tested: the record of a treebank, and the scores on it."""
-    summary, model = files.record("summary.json"), parser.model
+    """What the records of a training say; tested: the record of a treebank, and the scores on it."""
     scores = {"dev": {name: summary["dev_" + name] for name in _SCORES if "dev_" + name in summary}}
     sources = {**summary["sources"]}
     if tested:
         sources["test"], scores["test"] = tested
     return {
-        **about,
         "system": model.system.name,
         "seed": model.seed,
         "parameters": model.parameters.parameter_count(),

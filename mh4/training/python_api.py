@@ -14,7 +14,7 @@ from mh4.parser import config as configuration
 from mh4.parser import systems
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
-from mh4.parser.model_files import not_a_file, not_ended, opened, source
+from mh4.parser.model_files import check_ended, not_a_file, opened, source
 from mh4.parser.parsing import ROOT, Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
@@ -74,8 +74,7 @@ def train(
             )
         files = opened(from_folder)
         of_model, _, base = description(files)
-        if files.has("checkpoint.npz") and not files.has("summary.json"):  # a copy of the best so far has neither
-            raise not_ended(files)
+        check_ended(files)
         system = of_model if system is None else system
     if system is None:
         raise InputError("no system to train; there are %s" % ", ".join(systems.SYSTEMS))

@@ -158,6 +158,10 @@ def test_what_cannot_be_packed(folder, packed, tmp_path, monkeypatch):
     assert "no config.toml there" in refused(lambda: card.pack(str(tmp_path), out, {}))
     shutil.copytree(folder, tmp_path / "model")
     (tmp_path / "model" / "summary.json").unlink()
+    assert refused(lambda: card.pack(str(tmp_path / "model"), out, {})).startswith(
+        "%s: no summary.json there" % (tmp_path / "model")
+    )
+    (tmp_path / "model" / "checkpoint.npz").touch()
     assert "its training has not ended" in refused(lambda: card.pack(str(tmp_path / "model"), out, {}))
     assert not (tmp_path / "m.mh4").exists()
     for name in ("origin.json", "checkpoint.npz"):  # which are not there
