@@ -403,7 +403,7 @@ def state_of(files: Folder) -> list[str]:
     lines = _lines(files.place("metrics.jsonl")) if files.has("metrics.jsonl") else []
     with files.intact("metrics.jsonl"):
         said = "in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f"
-        return [said % json.loads(lines[-1])] if lines else ["not trained yet"]
+        return [said % json.loads(lines[-1])] if lines else ["no record of its training"]
 
 
 def resumed(summary: dict[str, Any]) -> list[str]:

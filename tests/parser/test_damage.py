@@ -416,7 +416,7 @@ def test_no_file_of_a_record(model, name, damage):
     NO_FILE[damage](str(model / name))
     code, said = info(model)
     if (name, damage) in {("metrics.jsonl", what) for what in ("empty", "a nest", "a nest of objects", "a number")}:
-        assert code == 0 and "not trained yet" in said  # there is no whole line
+        assert code == 0 and "no record of its training" in said  # there is no whole line
     else:
         assert code == 2 and name in said
 
