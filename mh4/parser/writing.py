@@ -24,9 +24,12 @@ class Written:
     def notes(self) -> str:
         """The noted sentences, for people."""
         counts = ("%d %s%s" % (count, "" if how == "skipped" else "by ", how) for how, count in sorted(self.noted.items()))
-        text = "%d of %s too long for their decoder, as comments in them say: %s"
-        were = counted(self.sentences, "sentence") + (" were" if self.noted.total() > 1 else " was")
-        return text % (self.noted.total(), were, ", ".join(counts))
+        total, all_of_them = self.noted.total(), counted(self.sentences, "sentence")
+        several, one = (
+            "were too long for their decoder, as comments in them say",
+            "was too long for its decoder, as a comment in it says",
+        )
+        return "%d of %s %s: %s" % (total, all_of_them, several if total > 1 else one, ", ".join(counts))
 
 
 def write(
