@@ -241,7 +241,7 @@ def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Se
     lines = []
     for name, mine in runs.items():
         tested = table5_6.tested(name, mine, results)
-        if tested and paper.test_table(name) is None and not settings_of(name):
+        if tested and tested.table_number is None:
             lines.append(Line(name, {row.system: row.ours for row in table5_6.rows(tested)}, {}))
     return [Section("LAS on other test sets", [_table(lines)])] if lines else []
 

@@ -146,6 +146,31 @@ def test_toy_runs_with_other_settings_are_in_the_report_on_toy_alone(results):
     assert "| toy, authors' settings | ours | 90.00 (1) |" in pages[2].read_text(encoding="utf-8")
 
 
+def test_no_test_scores_are_left_out(tmp_path):
+    """Also those with other settings, and on other files for a treebank of Tables 5 and 6, are on one of the pages."""
+    files = {"test": {"path": "t", "git_blob": "cc"}, "segmentation": {"path": "s", "git_blob": "dd"}}
+    toy = {"lang": "toy", "release": "toy treebank"}
+    for name, las, more in (
+        ("toy", 70.0, toy),
+        ("toy-authors", 71.0, {**toy, "settings_of": "authors"}),
+        ("hu", 72.0, {}),
+        ("eu-ud1.4-authors", 73.0, {"lang": "eu", "release": "UD 1.4", "settings_of": "authors"}),
+    ):
+        record(tmp_path, name, "mst", 1, 90.0, test_las=las, **files, **more)
+    found = {}
+    for is_toy in (False, True):
+        text = report.write(tmp_path, is_toy)[0].read_text(encoding="utf-8")
+        found.update(table(text, "LAS on other test sets"))
+    assert found == {
+        ("treebank", ""): ["mst"],
+        ("---", "---"): ["---:"],
+        ("Hungarian", "ours"): ["72.00 (1)"],
+        ("Basque (UD 1.4), authors' settings", "ours"): ["73.00 (1)"],
+        ("toy", "ours"): ["70.00 (1)"],
+        ("toy, authors' settings", "ours"): ["71.00 (1)"],
+    }
+
+
 def test_two_standard_errors():
     """Of the difference of two independent means; one run takes the paper's standard deviation."""
     theirs = average([80.0, 81.0])
