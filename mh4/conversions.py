@@ -64,8 +64,8 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
             for tag in columns[name]:
                 if not is_known(column, tag):
                     raise InputError("%s has %s %s, which spaCy does not have" % (where, column, shown(tag)))
-    doc = Doc(vocab or Vocab(), **columns)
-    if sentence.heads is not None:
+    doc = Doc(Vocab() if vocab is None else vocab, **columns)  # one that is empty is false
+    if columns.get("heads"):
         check_sentences(doc, 1)
     return doc
 

@@ -133,6 +133,22 @@ def test_objects_of_spacy():
     assert [token.pos_ for token in doc] == PARSED.upos and str(doc[1].morph) == "Case=Acc|Number=Sing"
 
 
+def test_a_new_vocabulary_of_spacy_is_used():
+    pytest.importorskip("spacy", reason="spaCy is not installed")
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+    vocab = Vocab()
+    assert not vocab  # as it is empty
+    docs = [conversions.to_spacy(PARSED, vocab) for _ in range(2)]
+    assert docs[0].vocab is vocab and len(Doc.from_docs(docs)) == 2 * len(PARSED)
+
+
+def test_a_tree_without_words_for_spacy():
+    pytest.importorskip("spacy", reason="spaCy is not installed")
+    assert len(conversions.to_spacy(Sentence([], heads=[-1], deprels=[]))) == 0
+
+
 @pytest.mark.parametrize("column, tag", [("upos", "V"), ("feats", "nom"), ("feats", "A=1|"), ("feats", "A=b=c")])
 def test_tags_that_spacy_does_not_have(column, tag):
     pytest.importorskip("spacy", reason="spaCy is not installed")
