@@ -38,7 +38,7 @@ Trees = Sequence[np.ndarray]  # the heads of each sentence
 class Row:
     """One system, over its seeds.
 
-    outside: UAS in percent on sentences outside MH4; recalled: of the arcs beyond MH4, how many were found, on average; predicted:
+    outside: UAS in percent on sentences outside MH4, None if there are none; recalled: of the arcs beyond MH4, how many were found, on average; predicted:
     the number of its trees that are outside MH4, on average; training: tokens per second, median over runs, as recorded;
     parsing: words per second. Both None if not measured.
     """
@@ -46,7 +46,7 @@ class Row:
     system: str
     uas: Average
     las: Average
-    outside: Average
+    outside: Average | None
     recalled: float
     predicted: float
     training: float | None
@@ -122,7 +122,7 @@ def _row(found: OfTreebank, records: Sequence[Record], predicted: Sequence[Trees
         system,
         averages(records, "dev_uas")[system],
         averages(records, "dev_las")[system],
-        average([100.0 * number / words if words else 0.0 for number in right], [record["seed"] for record in records]),
+        average([100.0 * number / words for number in right], [record["seed"] for record in records]) if words else None,
         statistics.mean(sum(int(mine[k][m] == gold[k][m]) for k, m in found.beyond) for mine in predicted),
         statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
         float(statistics.median(speeds)) if speeds else None,
@@ -151,7 +151,7 @@ def table(found: OfTreebank) -> Table:
     header += ["training, tokens/s", "parsing, words/s"]
     beyond = len(found.beyond)
     body = [
-        [row.system, row.uas.seeds_listed, str(row.uas), str(row.las), str(row.outside), "%.1f of %d" % (row.recalled, beyond)]
+        [row.system, row.uas.seeds_listed, str(row.uas), str(row.las), str(row.outside or ""), "%.1f of %d" % (row.recalled, beyond)]
         + ["%.1f" % row.predicted, *("" if speed is None else "%.0f" % speed for speed in (row.training, row.parsing))]
         for row in found.rows
     ]
@@ -161,12 +161,14 @@ def table(found: OfTreebank) -> Table:
 def differences(found: OfTreebank) -> list[str]:
     """A line for each pair of systems with rows: by how much MH5 is better."""
     rows, lines = {row.system: row for row in found.rows}, []
-    said = "{} instead of {}: {} dev UAS, {} on sentences outside MH4, {:+z.1f} arcs beyond MH4"
     for four, five in PAIRS:
         if four in rows and five in rows:
             old, new = rows[four], rows[five]
-            gains = difference(new.uas, old.uas), difference(new.outside, old.outside), new.recalled - old.recalled
-            lines.append(said.format(five, four, *gains))
+            gains = [difference(new.uas, old.uas) + " dev UAS"]
+            if found.outside:
+                gains.append(difference(new.outside, old.outside) + " on sentences outside MH4")
+                gains.append(f"{new.recalled - old.recalled:+z.1f} arcs beyond MH4")
+            lines.append("%s instead of %s: %s" % (five, four, ", ".join(gains)))
     return lines
 
 
@@ -197,7 +199,7 @@ def as_csv(treebanks: Sequence[OfTreebank]) -> str:
     header += ["trees_outside", "training_tokens_per_second", "parsing_words_per_second"]
     body = [
         [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
-        + [value for each in (row.uas, row.las, row.outside) for value in (each.mean, each.std)]
+        + [value for each in (row.uas, row.las, row.outside) for value in ((each.mean, each.std) if each else (None, None))]
         + [len(found.beyond), float(row.recalled), float(row.predicted), row.training, row.parsing]
         for found in treebanks
         for row in found.rows

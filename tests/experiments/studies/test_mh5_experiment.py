@@ -60,6 +60,27 @@ def test_what_is_outside_mh4(home, capsys):
     assert "toy: no finished run of mh4-arcs, which is omitted" in capsys.readouterr().out
 
 
+def test_without_sentences_outside_mh4(tmp_path, monkeypatch):
+    """As in the development sets of ja, zh, pl and he: there is no score on them, rather than one of 0."""
+    dev = tmp_path / "toy-ud-dev.conllu"
+    inside = (block for block in conllu.blocks(str(treebanks.locate("toy")["dev"])) if trees.in_class(block.sentence.heads, "mh4"))
+    dev.write_text("".join(block.text({}) for block in inside), encoding="utf-8")
+    monkeypatch.setattr(treebanks, "locate", lambda *_, **__: {split: dev for split in treebanks.SPLITS})
+    results = tmp_path / "home" / "results"
+    for system, uas in (("mh4-hybrid", 90.0), ("mh5-hybrid", 90.5)):
+        kept = results / "toy" / (system + "-seed1.trees.gz")
+        predictions.keep(kept, {"dev": dev}, {"dev": dev})
+        data = {"lang": "toy", "release": "toy treebank", "trees_git_blob": git_blob_id(kept)}
+        record(results, "toy", system, 1, uas, **data)
+    assert study("mh5", "--langs", "toy", home=tmp_path / "home") == 0
+    with open(results / "toy-mh5.csv", encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            assert (row["outside_uas"], row["outside_uas_std"], row["arcs_beyond"], row["arcs_found"]) == ("", "", "0", "0.0000")
+    page = (results / "toy-mh5.md").read_text(encoding="utf-8")
+    assert "| mh5-hybrid | 1 | 90.50 | 85.50 |  | 0.0 of 0 | 0.0 |" in page and "\n0 of " in page
+    assert "- mh5-hybrid instead of mh4-hybrid: +0.50 dev UAS\n" in page
+
+
 def test_what_is_wrong_is_one_sentence(home, capsys):
     for arguments, sentence in (
         (["--langs", "toy", "--seeds", "0"], "mh5: SEEDS: 0 is not a positive whole number"),
