@@ -15,6 +15,7 @@ from rich.table import Table as ConsoleTable
 from experiments import paper
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record, Score
+from mh4.errors import InputError
 
 WIDE = 1000  # characters: wider than any table
 
@@ -36,8 +37,15 @@ class Average:
 
 
 def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
-    """The average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records."""
+    """The average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records.
+
+    Raises InputError if a record lacks it.
+    """
     table = {}
+    for record in records:
+        if score not in record:
+            said = "the record of %s seed %d on %s (%s) has no %s: restore or delete it"
+            raise InputError(said % (record["system"], record["seed"], record["lang"], record["release"], score))
     for system in dict.fromkeys(record["system"] for record in records):
         mine = [record for record in records if record["system"] == system]
         seeds = [record["seed"] for record in mine]

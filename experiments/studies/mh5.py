@@ -38,9 +38,9 @@ Trees = Sequence[np.ndarray]  # the heads of each sentence
 class Row:
     """One system, over its seeds.
 
-    outside: UAS in percent on sentences outside MH4, None if there are none; recalled: of the arcs beyond MH4, how many were found, on average; predicted:
-    the number of its trees that are outside MH4, on average; training: tokens per second, median over runs, as recorded;
-    parsing: words per second. Both None if not measured.
+    outside: UAS in percent on sentences outside MH4, None if there are none; recalled: of the arcs beyond MH4, how many were found, on
+    average; predicted: the number of its trees that are outside MH4, on average; training: tokens per second, median over runs, as
+    recorded; parsing: words per second. Both None if not measured.
     """
 
     system: str
@@ -151,7 +151,14 @@ def table(found: OfTreebank) -> Table:
     header += ["training, tokens/s", "parsing, words/s"]
     beyond = len(found.beyond)
     body = [
-        [row.system, row.uas.seeds_listed, str(row.uas), str(row.las), str(row.outside or ""), "%.1f of %d" % (row.recalled, beyond)]
+        [
+            row.system,
+            row.uas.seeds_listed,
+            str(row.uas),
+            str(row.las),
+            str(row.outside or ""),
+            "%.1f of %d" % (row.recalled, beyond),
+        ]
         + ["%.1f" % row.predicted, *("" if speed is None else "%.0f" % speed for speed in (row.training, row.parsing))]
         for row in found.rows
     ]

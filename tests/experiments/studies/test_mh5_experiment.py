@@ -1,6 +1,7 @@
 """``make mh5`` on recorded trees for the toy treebank, some of whose sentences are outside MH4."""
 
 import csv
+import json
 import shutil
 
 import pytest
@@ -63,9 +64,11 @@ def test_what_is_outside_mh4(home, capsys):
 def test_without_sentences_outside_mh4(tmp_path, monkeypatch):
     """As in the development sets of ja, zh, pl and he: there is no score on them, rather than one of 0."""
     dev = tmp_path / "toy-ud-dev.conllu"
-    inside = (block for block in conllu.blocks(str(treebanks.locate("toy")["dev"])) if trees.in_class(block.sentence.heads, "mh4"))
+    inside = (
+        block for block in conllu.blocks(str(treebanks.locate("toy")["dev"])) if trees.in_class(block.sentence.heads, "mh4")
+    )
     dev.write_text("".join(block.text({}) for block in inside), encoding="utf-8")
-    monkeypatch.setattr(treebanks, "locate", lambda *_, **__: {split: dev for split in treebanks.SPLITS})
+    monkeypatch.setattr(treebanks, "locate", lambda *_, **__: dict.fromkeys(treebanks.SPLITS, dev))
     results = tmp_path / "home" / "results"
     for system, uas in (("mh4-hybrid", 90.0), ("mh5-hybrid", 90.5)):
         kept = results / "toy" / (system + "-seed1.trees.gz")
@@ -100,3 +103,13 @@ def test_trees_of_another_run(home, capsys):
     shutil.copy(results / "mh4-hybrid-seed2.trees.gz", results / "mh4-hybrid-seed1.trees.gz")
     assert study("mh5", "--langs", "toy", home=home) == 2
     assert "mh4-hybrid-seed1.trees.gz does not have the trees of mh4-hybrid seed 1: " in capsys.readouterr().err
+
+
+def test_a_record_without_las(home, capsys):
+    path = home / "results" / "toy" / "mh4-hybrid-seed2.json"
+    content = json.loads(path.read_text())
+    del content["dev_las"]
+    path.write_text(json.dumps(content))
+    assert study("mh5", "--langs", "toy", home=home) == 2
+    said = "mh5: the record of mh4-hybrid seed 2 on toy (toy treebank) has no dev_las: restore or delete it\n"
+    assert capsys.readouterr().err == said
