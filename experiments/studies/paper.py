@@ -122,7 +122,8 @@ def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
 
 def _coverage(grids: Sequence[Grid], results: Path) -> None:
     """Writes Table 3 again if all training sets that it has are here, and one more of the paper's."""
-    folders = {grid.bank.paths["train"].parent for grid in grids if grid.bank.name in published.coverage()}
+    of_paper = [grid.bank for grid in grids if grid.bank.release == published.RELEASE and grid.bank.lang in published.coverage()]
+    folders = {bank.paths["train"].parent for bank in of_paper}
     kept = set(coverage.recorded(results))
     for folder in folders:
         here = {lang for lang in published.coverage() if (folder / ("%s-ud-train.conllu" % lang)).is_file()}

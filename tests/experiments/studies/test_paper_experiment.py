@@ -14,6 +14,7 @@ from samples import ROOT, STAND_IN, calls, kept, record, study
 from experiments import paper
 from experiments.engine import options, records
 from experiments.engine import workflow as engine
+from experiments.engine.treebank import Treebank
 from experiments.studies import paper as workflow
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -201,6 +202,19 @@ def test_pages_are_written_even_if_all_runs_on_a_treebank_fail(make_one, without
     assert study("paper", *words, home=tmp_path / "home") == 1
     assert "hu mst seed 1: no record; its job was not started" in capsys.readouterr().err.splitlines()
     assert (tmp_path / "home" / "results" / "toy.md").exists() and not (tmp_path / "home" / "results" / "hu.md").exists()
+
+
+def test_table_3_is_measured_with_any_settings(tmp_path, monkeypatch):
+    monkeypatch.setattr(workflow.coverage, "measure", lambda folder: folder)
+    written = []
+    monkeypatch.setattr(workflow.coverage, "write", lambda measured, *_: written.append(measured))
+    train = tmp_path / "hu-ud-train.conllu"
+    train.touch()
+    for settings, release, expected in (("", "UD 2.0", [tmp_path]), ("authors", "UD 2.0", [tmp_path]), ("", "UD 1.4", [])):
+        bank = Treebank("hu", "hu", release, {"train": train}, {}).with_settings(settings)
+        workflow._coverage([SimpleNamespace(bank=bank)], tmp_path / "results")
+        assert written == expected
+        written.clear()
 
 
 def test_one_record_at_a_time(make_one, capsys):
