@@ -104,7 +104,6 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
         if missing and every:
             raise InputError("%s: no finished run of %s: train it, or choose other SEEDS" % (bank.name, missing))
         parsed = [predictions.heads(predictions.of_record(bench.results / bank.name, record, dev), dev, gold) for record in mine]
-        bench.console.print("%s: timing %s" % (bank.name, system))
         found.rows.append(_row(found, mine, parsed, _speed(bank, system, seeds, gold, bench)))
     if not found.rows:
         none = "%s: none of these systems has a finished run with seed %s"
@@ -137,6 +136,7 @@ def _speed(bank: Treebank, system: str, seeds: Sequence[int], gold: Sequence[con
         return None
     from mh4.parser.parsing import Parser
 
+    bench.console.print("%s: timing %s" % (bank.name, system))
     parser, seconds = Parser.load(str(runs[0].folder)), []
     for _ in range(ROUNDS):
         start = time.process_time()
