@@ -70,7 +70,7 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
         missing = lacking(system, seeds or (), mine)
         if missing:
             raise InputError("no finished run of %s in the results: train it first, with make reproduce" % missing)
-    common = seeds or common_seeds(records, systems)
+    common = sorted(seeds or common_seeds(records, systems))  # in the order in which the report expects them
     if not common:
         raise InputError("no seed that both %s and %s have a finished run of" % tuple(systems))
     return {seed: (by_system[0][seed], by_system[1][seed]) for seed in common}

@@ -88,6 +88,14 @@ def test_bad_input_is_one_sentence(home, arguments, message, capsys):
     assert said.startswith(message) and said.count("\n") == 1
 
 
+def test_seeds_in_another_order_are_the_same_comparison(home):
+    """The report took it for one of other seeds, which was to be made again."""
+    assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--seeds", "2 1", home=home) == 0
+    with open(home / "results" / "toy-mh3-mst.csv", encoding="utf-8", newline="") as lines:
+        assert {row["seeds"] for row in csv.DictReader(lines)} == {"1 2"}
+    assert "over the runs of seeds 1 2 of both" in (home / "results" / "toy-mh3-mst.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("noted", [False, True])
 def test_a_run_without_trees(home, capsys, noted):
     """Whether or not its record has their git blob id."""
