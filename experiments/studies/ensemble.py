@@ -116,10 +116,7 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
 
 def table(rows: Sequence[Row]) -> Table:
     """The scores of members and ensembles."""
-    body = []
-    for row in rows:
-        averages = [row.average(score) for score in SCORES]
-        body.append([row.name, "%d" % row.models, *("" if one is None else str(one) for one in averages)])
+    body = [[row.name, "%d" % row.models, *(str(row.average(score) or "") for score in SCORES)] for row in rows]
     return Table(["", "models", *SCORES.values()], body, right=1)
 
 
