@@ -71,7 +71,9 @@ def note(runs: Sequence[Record]) -> str:
 def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     """The page of treebank `name` below its title."""
     seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
-    command = make_command("features", LANG=runs[0]["lang"], SEEDS=list(map(str, seeds)), SETTINGS=runs[0].get("settings_of"))
+    lang, settings = runs[0]["lang"], runs[0].get("settings_of")
+    ud = None if lang == treebanks.TOY or runs[0]["release"] == paper.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
+    command = make_command("features", LANG=lang, SEEDS=list(map(str, seeds)), SETTINGS=settings, UD=ud)
     made = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
     return [table(runs), note(runs), SAID, made % (name, name, name), document.code([command])]
 

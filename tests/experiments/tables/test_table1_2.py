@@ -95,3 +95,17 @@ def test_features_says_what_is_wrong(run_features, stand_in, capsys):
     assert capsys.readouterr().err.startswith("features: SEEDS: 0 is not a positive whole number")
     assert run_features("--help") == 0 and "SEEDS" in capsys.readouterr().out
     assert not calls(stand_in)
+
+
+def test_the_command_is_for_the_same_files(tmp_path):
+    """Without a folder, it would be for UD 2.0."""
+    for name, release, more, expected in (
+        ("eu", "UD 2.0", {}, 'make features LANG=eu SEEDS="1"'),
+        ("eu-ud1.4", "UD 1.4", {}, 'make features LANG=eu SEEDS="1" UD=FOLDER'),
+        ("eu-ud1.4-authors", "UD 1.4", {"settings_of": "authors"}, 'make features LANG=eu SEEDS="1" SETTINGS=authors UD=FOLDER'),
+        ("toy", "toy treebank", {"lang": "toy"}, 'make features LANG=toy SEEDS="1"'),
+    ):
+        record(tmp_path, name, "greedy-mh4", 1, 80.0, **{"lang": "eu", "release": release, **more})
+        treebank.write(name, tmp_path)
+        text = (tmp_path / (name + "-features.md")).read_text(encoding="utf-8")
+        assert text.endswith("\n    %s\n" % expected)
