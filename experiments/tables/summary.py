@@ -14,6 +14,7 @@ from experiments.pages import document
 from experiments.pages.writer import Average, SystemRow, Table, comma_separated
 from experiments.tables import table4, table5_6
 from mh4.data import treebanks
+from mh4.errors import counted
 
 README = EXPERIMENTS.parent / "README.md"
 SETTINGS = {"authors": "authors' settings", "": "ours"}  # by their names in records, in the order of the columns
@@ -52,7 +53,7 @@ def table(results: Path) -> Table:
         line = [title(bank) if bank != last else "", system]
         for score in SCORES:
             published = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
-            line += [str(published or ""), *(_ours(scores.get((score, settings))) for settings in SETTINGS)]
+            line += [str(published or ""), *(_ours(scores, score, settings) for settings in SETTINGS)]
         body.append([*line, _seeds(scores)])
         last = bank
     columns = [name for what in SCORES.values() for name in (what + ": paper", *SETTINGS.values())]
@@ -86,8 +87,13 @@ def title(bank: str) -> str:
     return names.get(lang, lang) + (" (UD %s)" % release if release else "")
 
 
-def _ours(row: SystemRow | None) -> str:
-    return str(row.ours) if row else ""
+def _ours(scores: Scores, score: str, settings: str) -> str:
+    """Our score and, if not all runs of this system have it, as those that have not been tested, of how many seeds it is."""
+    row = scores.get((score, settings))
+    if row is None:
+        return ""
+    some = row.ours.seeds != scores["dev_uas", settings].ours.seeds
+    return str(row.ours) + (" (%s)" % counted(len(row.ours.seeds), "seed") if some else "")
 
 
 def _seeds(scores: Scores) -> str:

@@ -36,6 +36,12 @@ def test_the_lines(results):
     assert "hu,mh4-hybrid,dev_uas,authors' settings,1,83.2500,,84.5900,0.5000" in summary.as_csv(results)
 
 
+def test_a_score_that_only_some_runs_have_says_so(results):
+    record(results, "hu", "mh4-hybrid", 3, 84.5)  # not tested
+    (hybrid,) = (line for line in summary.table(results).body if line[:2] == ["Hungarian", "mh4-hybrid"])
+    assert hybrid[2:] == ["84.59 ± 0.50", "83.25", "84.50 ± 0.50", "", "", "74.50 ± 0.71 (2 seeds)", "1, 3"]
+
+
 def test_the_headline(results):
     """Shows only scores of the paper's own test sets, which none of those here are."""
     assert summary.headline(results).body == []
