@@ -132,8 +132,11 @@ def tokens_per_second(checkout, system, options, train):
 
 
 def commit(checkout):
-    command = ["git", "-C", str(checkout), "log", "-1", "--format=%h"]
-    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+    """The last commit of a checkout, with "+changes" if what is measured, the package, has been changed since."""
+    git = ["git", "-C", str(checkout)]
+    last = subprocess.run([*git, "log", "-1", "--format=%h"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":/mh4"]).returncode
+    return last + "+changes" * bool(changed)
 
 
 if __name__ == "__main__":
