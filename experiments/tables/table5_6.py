@@ -1,13 +1,13 @@
 """Tables 5 and 6: LAS on the test set by system, mean and standard deviation over seeds, compared with the paper's."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiments import paper
 from experiments.engine import records, shared_task
-from experiments.engine.record_fields import Record, SharedTask
+from experiments.engine.record_fields import Output, Record
 from experiments.pages import document, sections
 from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
 from mh4.data import conll17
@@ -18,13 +18,13 @@ class Tested:
     """The data of the table.
 
     runs: records of runs, all on the same test set and segmentation. others: the number of runs tested on other files, or not at
-    all. reference: the record of the shared task's systems on this test set, or None.
+    all. outputs: what is recorded of the shared task's systems on this test set, by system.
     """
 
     name: str
     runs: Sequence[Record]
     others: int
-    reference: SharedTask | None
+    outputs: Mapping[str, Output]
 
     @property
     def lang(self) -> str:
@@ -62,18 +62,16 @@ def tested(name: str, runs: Sequence[Record], results: Path) -> Tested | None:
     chosen = Counter(map(_files, scored)).most_common(1)[0][0]
     same = [run for run in scored if _files(run) == chosen]
     reference = shared_task.load(same[0]["lang"], results)
-    if reference and reference["test"]["git_blob"] != chosen[0]:
-        reference = None
-    return Tested(name, same, len(runs) - len(same), reference)
+    outputs = reference["systems"] if reference and reference["test"]["git_blob"] == chosen[0] else {}
+    return Tested(name, same, len(runs) - len(same), outputs)
 
 
 def rows(scores: Tested) -> list[SystemRow]:
     """A row for each system with records, then the shared task's systems."""
     found = [SystemRow(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
-    systems = scores.reference["systems"] if scores.reference else {}
     for system in paper.COLUMNS:
-        if "las" in systems.get(system, {}):
-            found.append(SystemRow(system, Average(systems[system]["las"], None), _published(scores, system)))
+        if "las" in scores.outputs.get(system, {}):
+            found.append(SystemRow(system, Average(scores.outputs[system]["las"], None), _published(scores, system)))
     return found
 
 
@@ -101,11 +99,11 @@ def note(scores: Tested) -> str:
 
 def page(scores: Tested) -> list[document.Part]:
     """The page below its title."""
-    name, runs, reference = scores.name, scores.runs, scores.reference["systems"] if scores.reference else {}
+    name, runs, outputs = scores.name, scores.runs, scores.outputs
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
-    files += [(row.name, reference[row.system]) for row in rows(scores) if row.system in paper.COLUMNS]
+    files += [(row.name, outputs[row.system]) for row in rows(scores) if row.system in paper.COLUMNS]
     parts: list[document.Part] = [table(scores), note(scores), SAID % (name, name, name)]
-    for system, entry in reference.items():
+    for system, entry in outputs.items():
         if "rejected" in entry:
             parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
     if scores.others:
