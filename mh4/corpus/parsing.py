@@ -9,7 +9,6 @@ from contextlib import nullcontext, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
 
-from mh4.corpus import checksums
 from mh4.corpus.cutting import Shard, content_of
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
@@ -17,7 +16,7 @@ from mh4.corpus.settings import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block, NoSentences, Rejected, Sentence, Start
 from mh4.errors import InputError, collected_warnings
-from mh4.parser import long_sentences, parallel, writing
+from mh4.parser import checksums, long_sentences, parallel, writing
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
 from mh4.util import compression, memory

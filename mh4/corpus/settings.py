@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from mh4 import version
-from mh4.corpus import checksums
+from mh4.parser import checksums
 
 
 def _is(what: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from mh4.corpus import checksums, parsing, planning
+from mh4.corpus import parsing, planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
@@ -15,6 +15,7 @@ from mh4.corpus.settings import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block
 from mh4.errors import InputError
+from mh4.parser import checksums
 
 _TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
 

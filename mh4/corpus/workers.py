@@ -13,10 +13,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from mh4 import version
-from mh4.corpus import checksums
 from mh4.corpus.folder import Corpus
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, needs
+from mh4.parser import checksums
 
 if TYPE_CHECKING:  # it needs dask-jobqueue
     from mh4.corpus.slurm import Jobs

@@ -1,6 +1,6 @@
 """Doing a task, in one of the processes that parse."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mh4.data import conllu
@@ -8,7 +8,7 @@ from mh4.data.conllu import Block, Sentence
 from mh4.data.segmenter import Segmenter
 from mh4.drawing.svg import picture, sheet
 from mh4.errors import InputError, collected_warnings
-from mh4.parser import parallel
+from mh4.parser import checksums, parallel
 from mh4.parser.parsing import Parser
 from mh4.serving import formats
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task
@@ -35,10 +35,20 @@ class Answer:
     warnings: list[str] = field(default_factory=list)
 
 
-def load(models: Mapping[str, Files]) -> Abilities:
+def checksums_of(models: Iterable[Files]) -> list[str]:
+    """Those of models, and of their segmenters. Raises InputError if one cannot be read."""
+    found = []
+    for folder, segmenter in models:
+        found.append(checksums.of_model(folder))
+        found += [checksums.of_file(segmenter)] if segmenter else []
+    return found
+
+
+def load(models: Mapping[str, Files], expected: Sequence[str]) -> Abilities:
     """Load the models of this process, by name; returns what each can do.
 
-    Raises InputError as Parser.load and Segmenter do, and if one cannot parse, as it needs contextual vectors.
+    expected: what `checksums_of` is of the models of all processes. Raises InputError as Parser.load and Segmenter do, if a model cannot
+    parse, as it needs contextual vectors, and if one is no longer what was expected.
     """
     abilities = {}
     for name, (folder, segmenter) in models.items():
@@ -48,6 +58,8 @@ def load(models: Mapping[str, Files]) -> Abilities:
             _segmenters[name] = Segmenter(segmenter)
         can = {"tokenizer": name in _segmenters, "tagger": bool(_parsers[name].model.predicted_tags), "parser": True}
         abilities[name] = [ability for ability, has in can.items() if has]
+    if checksums_of(models.values()) != expected:  # another process would answer by the model as it was
+        raise InputError("a model or segmenter has changed since the server was started: start it again")
     return abilities
 
 

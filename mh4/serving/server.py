@@ -36,7 +36,9 @@ async def _serve(
     models: Mapping[str, Files], listening: socket.socket, size: int, limits: Limits, ready: Callable[[str], Any]
 ) -> None:
     log_to(sys.stderr)
-    workers = Workers(size, limits.waiting, limits.seconds, (answering.load, dict(models)))
+    workers = Workers(
+        size, limits.waiting, limits.seconds, (answering.load, dict(models), answering.checksums_of(models.values()))
+    )
     try:
         abilities = await workers.start()
         config = uvicorn.Config(

@@ -19,9 +19,10 @@ import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
 from mh4 import cli, version
-from mh4.corpus import checksums, display, driver, verifying
+from mh4.corpus import display, driver, verifying
 from mh4.data import conllu
 from mh4.errors import InputError
+from mh4.parser import checksums
 from mh4.util.files import atomic_path
 
 pytestmark = pytest.mark.slow

@@ -9,9 +9,9 @@ import corpora
 import pytest
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
-from mh4.corpus import checksums
 from mh4.corpus.folder import Corpus
 from mh4.errors import InputError
+from mh4.parser import checksums
 
 pytestmark = pytest.mark.slow
 

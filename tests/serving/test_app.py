@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +15,7 @@ from click.testing import CliRunner  # noqa: E402
 
 from mh4 import cli  # noqa: E402
 from mh4.data import conllu  # noqa: E402
-from mh4.errors import OutOfMemory  # noqa: E402
+from mh4.errors import InputError, OutOfMemory  # noqa: E402
 from mh4.serving import answering  # noqa: E402
 from mh4.serving.app import Limits, application  # noqa: E402
 from mh4.serving.workers import Busy, TooLong  # noqa: E402
@@ -28,7 +29,7 @@ HORIZONTAL = "Ta kaluma dorpit berodo .\nTa kaluma dorpit .\n"
 
 @pytest.fixture(scope="module")
 def abilities(of_both):
-    return answering.load(of_both)
+    return answering.load(of_both, answering.checksums_of(of_both.values()))
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +176,17 @@ def test_what_goes_wrong(abilities, error, status, sentence):
     assert ("retry-after" in headers) == (status == 503)
     counts = ask(app, "/metrics")[2].decode()
     assert 'mh4_requests_total{path="/process",status="%d"} 2.0' % status in counts
+
+
+def test_a_model_that_has_changed(models, tmp_path):
+    """A process that is started later would answer by another model than the others."""
+    folder, now = tmp_path / "model", {"changing": (str(tmp_path / "model"), None)}
+    shutil.copytree(models / "mst", folder)
+    expected = answering.checksums_of(now.values())
+    assert list(answering.load(now, expected)) == ["changing"]
+    shutil.copytree(models / "mh3", folder, dirs_exist_ok=True)
+    with pytest.raises(InputError, match="a model or segmenter has changed since the server was started: start it again"):
+        answering.load(now, expected)
 
 
 def test_metrics_and_health(abilities, caplog):

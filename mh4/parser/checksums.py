@@ -1,4 +1,4 @@
-"""Checksums, by which a corpus knows the program, a model, a segmenter and what it has written."""
+"""Checksums, by which corpora and the server know their models and segmenters, and corpora the program and what they have written."""
 
 import hashlib
 import sys
