@@ -151,15 +151,9 @@ def table(found: OfTreebank) -> Table:
     header += ["training, tokens/s", "parsing, words/s"]
     beyond = len(found.beyond)
     body = [
-        [
-            row.system,
-            row.uas.seeds_listed,
-            str(row.uas),
-            str(row.las),
-            str(row.outside or ""),
-            "%.1f of %d" % (row.recalled, beyond),
-        ]
-        + ["%.1f" % row.predicted, *("" if speed is None else "%.0f" % speed for speed in (row.training, row.parsing))]
+        [row.system, row.uas.seeds_listed, *(str(score or "") for score in (row.uas, row.las, row.outside))]
+        + ["%.1f of %d" % (row.recalled, beyond), "%.1f" % row.predicted]
+        + [*("" if speed is None else "%.0f" % speed for speed in (row.training, row.parsing))]
         for row in found.rows
     ]
     return Table(header, body, right=2)

@@ -24,12 +24,10 @@ class Written:
     def notes(self) -> str:
         """The noted sentences, for people."""
         counts = ("%d %s%s" % (count, "" if how == "skipped" else "by ", how) for how, count in sorted(self.noted.items()))
-        total, all_of_them = self.noted.total(), counted(self.sentences, "sentence")
-        several, one = (
-            "were too long for their decoder, as comments in them say",
-            "was too long for its decoder, as a comment in it says",
-        )
-        return "%d of %s %s: %s" % (total, all_of_them, several if total > 1 else one, ", ".join(counts))
+        total, were = self.noted.total(), "were too long for their decoder, as comments in them say"
+        if total == 1:
+            were = "was too long for its decoder, as a comment in it says"
+        return "%d of %s %s: %s" % (total, counted(self.sentences, "sentence"), were, ", ".join(counts))
 
 
 def write(
