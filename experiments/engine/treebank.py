@@ -109,6 +109,13 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
     return Treebank(lang=lang, name=name, release=release, paths=paths, blobs=blobs)
 
 
+def absent(lang: str) -> Treebank:
+    """The treebank of this language in UD 2.0, whose files are not here: only what its records are recognized by."""
+    rows = [row for row in treebanks.manifest() if (row.lang, row.release) == (lang, treebanks.RELEASE)]
+    blobs = {row.split: row.git_blob_sha1 for row in rows if row.split != "test"}
+    return Treebank(lang=lang, name=lang, release=paper.RELEASE, paths={}, blobs=blobs)
+
+
 def described(path: Path) -> File:
     """The entry for a file in records."""
     return {"path": path.name, "git_blob": git_blob_id(path)}

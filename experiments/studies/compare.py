@@ -26,6 +26,7 @@ from mh4.analysis import comparison
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group
 from mh4.errors import InputError
 from mh4.util.files import write_text
+from mh4.util.plots import require_matplotlib
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec")
 HEADINGS = {
@@ -46,6 +47,7 @@ Runs = dict[int, tuple[Record, Record]]
 @options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
 def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
+    require_matplotlib()
     asked = options.request(lang, seeds=seeds, ud=ud)
     pair = tuple(systems.split()) or DEFAULT_SYSTEMS
     if len(pair) != 2 or pair[0] == pair[1]:

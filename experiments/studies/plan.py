@@ -14,7 +14,7 @@ from experiments.engine.command import study
 from experiments.engine.costs import Size, Speed
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import duration
-from experiments.engine.treebank import identified, settings_files
+from experiments.engine.treebank import absent, identified, settings_files
 from experiments.engine.workflow import Grid, disk
 from experiments.engine.workplace import Bench
 from experiments.pages.writer import Table
@@ -53,22 +53,22 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
         files = {split: folder / ("%s-ud-%s.conllu" % (one.lang, split)) for split in ("train", "dev")}
         files = treebanks.locate(one.lang) if one.lang == treebanks.TOY else files
         sizes[one.lang] = costs.size(one.lang, files)
-        if files["train"].is_file() and files["dev"].is_file():
-            bank = identified(one.lang, {split: files[split] for split in ("train", "dev")}).with_settings(one.settings)
-            grids.append(Grid(bank, one.systems, one.seeds, (), bench.home))
-    if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in grids}:
+        here = {split: files[split] for split in ("train", "dev") if files[split].is_file()}
+        bank = identified(one.lang, here) if len(here) == 2 else absent(one.lang)
+        grids.append(Grid(bank.with_settings(one.settings), one.systems, one.seeds, (), bench.home))
+    measurable = [grid for grid in grids if grid.bank.paths]
+    if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in measurable}:
         raise InputError("no training set is here to measure speed on: " + HOW)
     wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
-    speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results", asked[0].settings)
+    speeds, lasting = costs.speeds(measurable, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results", asked[0].settings)
     sizes = costs.completed(sizes)
-    missing = {grid.bank.lang: grid.missing for grid in grids}
     rows = []
-    for one in asked:
+    for one, grid in zip(asked, grids, strict=True):
         lang, size, of_settings = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
         measured = {system: speeds[costs.key(lang, one.settings, system)] for system in one.systems}
         mine = {system: costs.seconds(system, size, speed, lasting, of_settings) for system, speed in measured.items()}
         each = [mine[system] for system in one.systems for _ in one.seeds]
-        left = [mine[run.system] for run in missing[lang] if run.system in mine] if lang in missing else each
+        left = [mine[run.system] for run in grid.missing if run.system in mine]
         memory = max(speed.memory for speed in measured.values())
         rows.append(Row(lang, size, each, left, memory))
     table(rows).print(bench.console)

@@ -202,7 +202,7 @@ def _toml(text: str) -> dict[str, Any]:
     longest = max(map(len, text.split("\n")))
     if longest > _LONGEST_LINE:  # a key of that many parts would take minutes
         raise ValueError("a line of %d characters" % longest)
-    return tomllib.loads(text)
+    return tomllib.loads(text.removeprefix("\ufeff"))  # the byte order mark of some editors
 
 
 def with_settings(config: Config, assignments: Iterable[str]) -> Config:

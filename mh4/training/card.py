@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mh4.data import conllu
-from mh4.errors import InputError
+from mh4.errors import InputError, shown
 from mh4.parser.model import Model
 from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, check_ended, each_source, source, write_packed
 from mh4.parser.parsing import Parser
@@ -28,6 +28,9 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
     """
     if not os.path.isdir(folder):
         raise InputError("%s: not the folder of a trained model" % folder)
+    for name, value in about.items():
+        if not value.isprintable():
+            raise InputError("%s: expected a single line without control characters, got %s" % (name, shown(value)))
     files = Folder(folder)
     parser = Parser.load(folder)  # a damaged model is not handed on
     check_ended(files)

@@ -17,7 +17,7 @@ function unpackTree(packed) {
     deprels: packed.deprels.map((k) => DATA.deprels[k]),
     tags: packed.tags.map((k) => DATA.tags[k]),
     crossed: new Set(packed.crossed),
-    source: DATA.sources[packed.source],
+    source: DATA.sources[packed.source] + (packed.note && ` Decoded by ${packed.note.replace(", ", ": ")}.`),
   };
 }
 

@@ -118,6 +118,7 @@ class _Packer:
             "probabilities": _rounded(analysis.probabilities),
             "transitions": codes,
             "source": source,
+            "note": analysis.note,
             "width": placed.width,
             "height": placed.height,
             "bottom": placed.bottom,

@@ -26,6 +26,7 @@ def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
     color: whether to use terminal escapes for colours. If a tree is too large to be drawn as text, a comment says so instead.
     """
     heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
+    heading += "".join("# %s: %s\n" % (name, one.note) for name, one in zip(names, shown.analyses, strict=True) if one.note)
     too_large = next(filter(None, (_too_large(analysis.heads) for analysis in shown.analyses)), "")
     if too_large:
         heading += "# not drawn: %s, too large for a drawing in text; --html and --svg draw it\n" % too_large

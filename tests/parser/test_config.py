@@ -17,7 +17,7 @@ def test_toml_round_trip():
 
 def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
     path = tmp_path / "a.toml"
-    path.write_text("[training]\npatience = 2\nclip = 1\n")
+    path.write_text("[training]\npatience = 2\nclip = 1\n", encoding="utf-8-sig")  # with the byte order mark of some editors
     read = systems.settings([str(path)], "mst")
     assert read.training.patience == 2 and read.training.clip == 1.0 and read.encoder == Config().encoder
 

@@ -97,6 +97,13 @@ def test_is_the_same_every_time(folder, packed, treebank, tmp_path):
     assert run("pack", folder, "-o", folder / "config.toml").exit_code == 2
 
 
+def test_names_of_several_lines_are_refused(folder, tmp_path):
+    """They would break the card's head, which model hubs read."""
+    done = run("pack", folder, "-o", tmp_path / "toy.mh4", "--licence", "CC0\n1.0")
+    assert done.exit_code == 2 and "licence: expected a single line without control characters, got 'CC0\\n1.0'" in done.output
+    assert not (tmp_path / "toy.mh4").exists()
+
+
 def test_info_of_a_model_that_predicts_no_upos(treebank, tmp_path):
     few = ["training.max_updates=2", "training.evaluate_updates=2", "training.upos_weight=0", "encoder.units=16"]
     sentences = toy.sentences(treebank)[:12]

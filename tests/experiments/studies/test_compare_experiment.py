@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import sys
 
 import pytest
 from samples import record, study, usage
@@ -126,3 +127,10 @@ def test_trees_of_another_run(home, capsys, noted):
 def test_usage(home, capsys):
     assert study("compare", "--help", home=home) == 0
     assert usage("compare") in capsys.readouterr().out
+
+
+def test_it_needs_matplotlib_from_the_start(home, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert study("compare", "--lang", "toy", "--systems", "mh3 mst", home=home) == 2
+    assert "a plot needs matplotlib" in capsys.readouterr().err
+    assert sorted(path.name for path in (home / "results").iterdir()) == ["toy"]
