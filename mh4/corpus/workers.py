@@ -111,7 +111,8 @@ class Workers:
         if self._jobs:
             self._refusals += self._jobs.keep()
         try:
-            there_are = set(self._client.scheduler_info(n_workers=-1)["workers"])
+            # Client.scheduler_info may return the answer to another question, which the client asks every few seconds: one without workers.
+            there_are = set(self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"])
             new = sorted(there_are - set(self._problems))
             answers = self._client.run(problem, self._settings, workers=new, on_error="return") if new else {}
         except (OSError, TimeoutError, CancelledError):

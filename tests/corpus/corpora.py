@@ -89,6 +89,14 @@ def workers_of(driver):
     return with_names
 
 
+def alive(process):
+    """Whether a process has not ended, which it may do at any moment."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def wait_for(condition, seconds=120):
     """Waits until the condition holds, and returns its value."""
     deadline = time.monotonic() + seconds

@@ -26,13 +26,28 @@ def test_a_worker_and_the_driver_are_killed(tmp_path):
     workers = corpora.workers_of(driver)
     driver.kill()
     driver.communicate()
-    corpora.wait_for(lambda: not any(worker.is_running() and worker.status() != "zombie" for worker in workers))
+    corpora.wait_for(lambda: not any(map(corpora.alive, workers)))
     done = len(corpora.records(folder))
     code, out, said = corpora.run(*trial.command(folder, "--workers", "1"))
     assert code == 0 and out == "" and all(" shards, " in line for line in said.splitlines()), said  # a line now and then
     assert 1 <= done <= len(corpora.records(folder))
     code, _, said = corpora.run("corpus", "join", str(folder), "-o", str(tmp_path / "joined") + "/")
     assert code == 0 and contents(tmp_path / "joined") == trial.parsed, said
+
+
+def test_workers_are_not_taken_for_gone(monkeypatch):
+    """Though the client, too, asks who the scheduler is, every few seconds, and gets answers without workers."""
+    ask = workers.Client._update_scheduler_info
+
+    async def asked_meanwhile(client, **options):
+        await ask(client, **options)
+        await ask(client)
+
+    monkeypatch.setattr(workers.Client, "_update_scheduler_info", asked_meanwhile)
+    monkeypatch.setattr(workers, "problem", lambda settings: "")
+    with workers.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+        with workers.Client(cluster) as client:
+            assert workers.Workers(client, settings=None, jobs=None).count() == 1
 
 
 def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals):
@@ -63,5 +78,5 @@ def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
         time.sleep(0.1)
     out, said = driver.communicate()
     assert (driver.returncode, out, said) == (130, b"", b"mh4: interrupted\n")
-    assert not any(worker.is_running() and worker.status() != "zombie" for worker in workers)
+    assert not any(map(corpora.alive, workers))
     assert not corpora.in_mid_shard(folder)

@@ -107,7 +107,7 @@ def drivers_are_killed(trial, rng, kills):
             assert code == 2 and "is at work in this folder (process %d on " % driver.pid in said or driver.poll() == 0, said
         driver.kill()
         driver.wait()
-        corpora.wait_for(lambda: not any(worker.is_running() and worker.status() != "zombie" for worker in workers))  # noqa: B023
+        corpora.wait_for(lambda: not any(map(corpora.alive, workers)))  # noqa: B023
     trial.check(folder)
     return kills
 
