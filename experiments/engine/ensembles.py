@@ -53,12 +53,7 @@ def members(bench: Bench, bank: Treebank, systems: Sequence[str], seeds: Sequenc
     common = list(seeds) or sorted(set.intersection(*(set(mine) for mine in runs.values())))
     if not common:
         raise InputError("no seed for which every one of %s has a trained model in %s" % (", ".join(systems), shown(folder)))
-    return {seed: sorted((mine[seed] for mine in runs.values()), key=dev_uas, reverse=True) for seed in common}
-
-
-def dev_uas(run: Run) -> float:
-    """The dev UAS of a finished run, in percent."""
-    return float((run.summary() or {})["dev_uas"])
+    return {seed: sorted((mine[seed] for mine in runs.values()), key=lambda run: run.dev_uas, reverse=True) for seed in common}
 
 
 class Combiner:
@@ -93,7 +88,8 @@ class Combiner:
         run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
         scores = self.combine(name, runs, trees=records.path(run, TREES))
         command = without_machine(" ".join(["mh4", *self.command(runs)]))
-        records.write(run, {**_record(scores, self.bank, [_member(run) for run in runs], reproduce), "command": command})
+        made_of = [{"system": one.system, "seed": one.seed, "dev_uas": one.dev_uas, "commit": one.commits} for one in runs]
+        records.write(run, {**_record(scores, self.bank, made_of, reproduce), "command": command})
         return scores
 
 
@@ -111,10 +107,6 @@ def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str)
     """The record of an ensemble."""
     origin = {"members": made_of, "commit": commit(), "date": time.strftime("%Y-%m-%d"), "reproduce": reproduce}
     return {**scores, **bank.test_files, **origin}
-
-
-def _member(run: Run) -> dict:
-    return {"system": run.system, "seed": run.seed, "dev_uas": dev_uas(run), "commit": ", ".join(run.origin().get("commits", []))}
 
 
 def record_all_seeds(

@@ -16,7 +16,7 @@ from experiments.engine.local_runs import train_all
 from experiments.engine.progress import failures
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES, TREES_BLOB, Records, has_settings, load
+from experiments.engine.records import TREES, TREES_BLOB, Records, finished_with, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -75,8 +75,7 @@ class Experiment:
     def is_done(self, run: Run) -> bool:
         """True if the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
         origin = run.origin()
-        here = run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
-        return here and has_settings(run, self.bank)
+        return "finished" in origin and origin.get("inputs") == self._inputs() and finished_with(run, self.bank)
 
     def started(self, run: Run) -> None:
         """Records the inputs of a run, and each commit and machine that contributes to it."""
@@ -84,7 +83,7 @@ class Experiment:
         if not origin and (run.folder / "metrics.jsonl").exists():
             origin["commits"] = ["unknown"]  # not started by us
         commits, machines = origin.get("commits", []), origin.get("machines", [])
-        if run.summary() is None:
+        if not run.summary():
             commits = list(dict.fromkeys([*commits, commit()]))
             machines += [machine()] if machine() not in machines else []
         command = origin.get("command", self.command)

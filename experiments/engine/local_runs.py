@@ -81,7 +81,7 @@ def _start(run: Run, environment: dict[str, str]) -> None:
 
 def _finish(run: Run, code: int) -> None:
     run.exit_code = code
-    if code == 0 and run.summary() is not None:
+    if code == 0 and run.summary():
         run.state = DONE
         return
     run.state = FAILED

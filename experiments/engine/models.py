@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiments.engine.command import requested_systems
 from experiments.engine.provenance import shown
-from experiments.engine.records import has_settings
+from experiments.engine.records import finished_with
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -19,12 +19,12 @@ def finished_runs(bench: Bench, bank: Treebank, system: str) -> list[Run]:
     found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
     seeds = sorted(int(name.group(1)) for name in found if name)
     runs = [Run.at(folder, system, seed) for seed in seeds]
-    return [run for run in runs if run.summary() and has_settings(run, bank) and _has_files(run, bank)]
+    return [run for run in runs if finished_with(run, bank) and _has_files(run, bank)]
 
 
 def _has_files(run: Run, bank: Treebank) -> bool:
     """Whether a finished run was trained on the files of `bank`: those of the toy treebank may have changed, all others have their name."""
-    sources = (run.summary() or {}).get("sources", {})
+    sources = run.summary().get("sources", {})
     return all(sources.get(split, {}).get("git_blob", blob) in ("", blob) for split, blob in bank.blobs.items())
 
 

@@ -49,7 +49,7 @@ class Lines:
             elif run.state == TRAINING:
                 text = "training; log in %s" % os.path.relpath(run.log)
             elif run.state == DONE:
-                text = "done in %s: best dev UAS %.2f" % (duration(run.seconds), (run.summary() or {})["dev_uas"])
+                text = "done in %s: best dev UAS %.2f" % (duration(run.seconds), run.dev_uas)
             else:
                 text = run.failure
             self.console.print("%-*s  %s" % (self.width, run.name, text), soft_wrap=True)

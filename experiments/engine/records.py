@@ -90,8 +90,8 @@ class Records:
         origin, metrics = run.origin(), run.folder / "metrics.jsonl"
         _evaluations(metrics)  # it is not to replace a whole one if it is damaged
         record = {
-            **(run.summary() or {}),
-            "commit": ", ".join(origin["commits"]),
+            **run.summary(),
+            "commit": run.commits,
             "date": origin["finished"],
             "command": without_machine(" ".join(["mh4", *run.command[run.command.index("train") :]])),
             "reproduce": origin["command"],
@@ -162,9 +162,10 @@ def _settings(run: Run) -> dict:
     return {"settings": config.tables(path.read_text(encoding="utf-8"), str(path))} if path.exists() else {}
 
 
-def has_settings(run: Run, bank: Treebank) -> bool:
-    """Whether the model of a finished run has the settings of `bank`."""
-    return made_with({**(run.summary() or {}), **_settings(run), "system": run.system}, bank)
+def finished_with(run: Run, bank: Treebank) -> bool:
+    """Whether a run is finished, and its model has the settings of `bank`."""
+    summary = run.summary()
+    return bool(summary) and made_with({**summary, **_settings(run), "system": run.system}, bank)
 
 
 def made_with(record: Mapping[str, Any], bank: Treebank) -> bool:

@@ -53,10 +53,15 @@ class Run:
     def log(self) -> Path:
         return self.folder / "train.log"
 
-    def summary(self) -> dict | None:
-        """The summary of the finished run, or None while it is unfinished."""
+    def summary(self) -> dict:
+        """The summary of the finished run; empty while it is unfinished."""
         summary = read_json(self.folder / "summary.json")
-        return summary if summary.get("finished") is True else None
+        return summary if summary.get("finished") is True else {}
+
+    @property
+    def dev_uas(self) -> float:
+        """The dev UAS of the finished run, in percent."""
+        return float(self.summary()["dev_uas"])
 
     def origin(self) -> dict:
         """The record of the run's inputs; empty if there is none."""
@@ -65,6 +70,11 @@ class Run:
     def note_origin(self, origin: dict) -> None:
         """Writes the record that `origin` returns."""
         write_json(self.folder / "origin.json", origin)
+
+    @property
+    def commits(self) -> str:
+        """The commits of the code that trained it; empty if there is no record of them."""
+        return ", ".join(self.origin().get("commits", []))
 
     def evaluations(self) -> list[dict]:
         """The metrics of all evaluations so far."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from experiments.engine.ensembles import dev_uas
 from experiments.engine.run import Run
 from mh4 import trees
 from mh4.data.conllu import Sentence
@@ -158,7 +157,7 @@ def uas_by_way(
     for seed, runs in by_seed.items():
         console.print("%s, seed %d" % (said, seed))
         right = dict.fromkeys(uas, 0)
-        for index, members in opinions([Parser.load(str(run.folder)) for run in runs], list(map(dev_uas, runs)), gold):
+        for index, members in opinions([Parser.load(str(run.folder)) for run in runs], [run.dev_uas for run in runs], gold):
             for name in right:
                 right[name] += int((WAYS[name](members)[1:] == gold[index].heads[1:]).sum())
         for name, number in right.items():

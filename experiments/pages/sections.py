@@ -38,8 +38,7 @@ def made_now(repeat: str) -> list[Part]:
 
 def origin(model: Run) -> str:
     """The origin of a model, as text."""
-    commits = model.origin().get("commits") or ["unknown"]
-    return "%s, seed %d: trained at commit %s" % (model.system, model.seed, ", ".join(commits))
+    return "%s, seed %d: trained at commit %s" % (model.system, model.seed, model.commits or "unknown")
 
 
 def models(described: Iterable[str], bank: Treebank, repeat: str) -> list[Part]:

@@ -15,7 +15,7 @@ from rich.console import Console
 from experiments import paper
 from experiments.engine import options, records
 from experiments.engine.command import requested_systems, study
-from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
+from experiments.engine.ensembles import MEMBERS, Combiner, members, name_of, record_all_seeds
 from experiments.engine.models import lacking
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
@@ -73,7 +73,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     rows.append(Row("ensemble", len(wanted), of_one_seed))
     if len(by_seed) > 1:
         bench.console.print("combining all models")
-        everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
+        everything = sorted((run for runs in by_seed.values() for run in runs), key=lambda run: run.dev_uas, reverse=True)
         rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)]))
     rows += _with_outputs(bank, combiner, by_seed, bench.console)
     ways = uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), WAYS, "ways of voting", bench.console)
@@ -131,8 +131,8 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
     said = SAID % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}
     for run in (run for runs in members.values() for run in runs):
-        commits = ", ".join(run.origin().get("commits") or ["unknown"])
-        origins.setdefault((run.system, commits), []).append("seed %d (dev UAS %.2f)" % (run.seed, dev_uas(run)))
+        trained = run.system, run.commits or "unknown"
+        origins.setdefault(trained, []).append("seed %d (dev UAS %.2f)" % (run.seed, run.dev_uas))
     models = ["%s: %s, trained at commit %s" % (name, ", ".join(seeds), commits) for (name, commits), seeds in origins.items()]
     return [
         table(rows),
