@@ -81,6 +81,7 @@ class Evaluation(TypedDict):
     updates: int
     dev_uas: float
     dev_las: NotRequired[float]
+    seconds: NotRequired[float]
 
 
 class Output(File):

@@ -88,7 +88,6 @@ class Records:
         Raises InputError if its evaluations or its summary are damaged, and leaves what is recorded.
         """
         origin, metrics = run.origin(), run.folder / "metrics.jsonl"
-        _evaluations(metrics)  # it is not to replace a whole one if it is damaged
         record = {
             **run.summary(),
             "commit": run.commits,
@@ -98,19 +97,20 @@ class Records:
             **({"machines": origin["machines"]} if origin.get("machines") else {}),
             **_settings(run),
             **read_json(run.folder / "predicted.json"),
-            **self._against_the_paper(run),
+            **self._against_the_paper(run.system, _evaluations(metrics)),
         }
         record.pop("sources", None)  # redundant
         other = self._different(run, record)
         if other:
             record["differs_from"] = other
             print("%s differs from the record of the same inputs, %s" % (run.name, in_words(other)), file=sys.stderr)
-        make_folder(self.folder)
-        write_text(str(self.path(run, EVALUATIONS)), metrics.read_text(encoding="utf-8"))
-        self.write(run, record)  # last, as `make paper` makes nothing again that has a record
+        self.write(run, record, metrics.read_text(encoding="utf-8"))
 
-    def write(self, run: Run, record: dict) -> None:
-        """Writes this record of a run, with its name and that of the data. Raises InputError if something is missing or wrong."""
+    def write(self, run: Run, record: dict, evaluations: str | None = None) -> None:
+        """Writes this record of a run, with its name and that of the data, and its evaluations, if it has any.
+
+        Raises InputError if something is missing or wrong in the record, and leaves what is recorded.
+        """
         record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
         if self.bank.settings:
             record["settings_of"] = self.bank.settings
@@ -119,7 +119,10 @@ class Records:
         wrong = complaint(record)
         if wrong:
             raise InputError("%s: no record can be made of this (%s)" % (shown(run.folder), wrong))
-        write_json(self.path(run, RECORD), record, sort_keys=True)
+        if evaluations is not None:
+            make_folder(self.folder)
+            write_text(str(self.path(run, EVALUATIONS)), evaluations)
+        write_json(self.path(run, RECORD), record, sort_keys=True)  # last, as `make paper` makes nothing again that has a record
 
     def _different(self, run: Run, record: dict) -> Origin | None:
         """The results and origin of the existing record of these inputs if its results differ, or what it notes of an earlier one."""
@@ -134,12 +137,12 @@ class Records:
             return before.get("differs_from")
         return cast(Origin, {name: kept[name] for name in (*RESULT, "commit", "date", "machines") if name in kept})
 
-    def _against_the_paper(self, run: Run) -> dict:
+    def _against_the_paper(self, system: str, evaluations: Sequence[Evaluation]) -> dict:
         """The seconds on one core until dev UAS first reached the paper's mean: null if never, omitted if the paper has none."""
-        published = paper.dev_uas(self.bank.lang, self.bank.release, run.system)
+        published = paper.dev_uas(self.bank.lang, self.bank.release, system)
         if published is None:
             return {}
-        reached = (metrics["seconds"] for metrics in run.evaluations() if metrics["dev_uas"] >= published[0])
+        reached = (each["seconds"] for each in evaluations if each["dev_uas"] >= published[0])
         return {"seconds_to_paper": next(reached, None)}
 
     def forget_others(self) -> None:

@@ -76,22 +76,11 @@ class Run:
         """The commits of the code that trained it; empty if there is no record of them."""
         return ", ".join(self.origin().get("commits", []))
 
-    def evaluations(self) -> list[dict]:
-        """The metrics of all evaluations so far."""
-        return [json.loads(line) for line in self._metrics_lines()]
-
     def read_metrics(self) -> None:
         """Reads the last evaluation, if there is one, to be displayed: what is damaged is named when a record is made of it."""
-        with suppress(ValueError, TypeError):
-            for last in self._metrics_lines()[-1:]:
-                self.metrics = dict(json.loads(last))
-
-    def _metrics_lines(self) -> list[str]:
-        try:
-            lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-        except OSError:
-            return []
-        return [line for line in lines if line.endswith("\n")]  # the last one may be incomplete
+        with suppress(OSError, ValueError, TypeError, IndexError):
+            lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").split("\n")  # of which the last is incomplete
+            self.metrics = dict(json.loads(lines[-2]))
 
     def log_tail(self) -> list[str]:
         """The last non-empty lines printed by the last attempt."""
