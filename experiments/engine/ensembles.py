@@ -122,25 +122,23 @@ def record_all_seeds(
     seeds = set(common_seeds(recorded, systems))
     if len(seeds) < 2:
         return None
-    others = seeds.difference(asked or seeds)
-    if others:
-        said = "%s: no ensemble of all seeds, as SEEDS leaves out %s"
-        print(said % (bank.name, ", ".join(map(str, sorted(others)))), file=sys.stderr)
-        return None
+    others = sorted(seeds.difference(asked or seeds))
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
     names = {"%s seed %d" % (run["system"], run["seed"]): run for run in voters}
     without = [name for name, run in names.items() if not record_path(folder, run["system"], run["seed"], TREES).exists()]
-    if without:
-        said = "%s: no ensemble of all seeds, as these have no trees: %s: make them again, with make reproduce"
-        print(said % (bank.name, ", ".join(without)), file=sys.stderr)
-        return None
     untested = [name for name, run in names.items() if "test_las" not in run]
-    if len(untested) == len(voters):
-        bank = replace(bank, test=None)
-    elif untested:
-        said = "%s: no ensemble of all seeds, as these have no test scores: %s: test them, with make reproduce and CONLL17"
-        print(said % (bank.name, ", ".join(untested)), file=sys.stderr)
+    why = ""
+    if others:
+        why = "SEEDS leaves out %s" % ", ".join(map(str, others))
+    elif without:
+        why = "these have no trees: %s: make them again, with make reproduce" % ", ".join(without)
+    elif 0 < len(untested) < len(voters):
+        why = "these have no test scores: %s: test them, with make reproduce and CONLL17" % ", ".join(untested)
+    if why:
+        print("%s: no ensemble of all seeds, as %s" % (bank.name, why), file=sys.stderr)
         return None
+    if untested:
+        bank = replace(bank, test=None)
     trees = [predictions.of_record(folder, voter, bank.paths["dev"]) for voter in voters]
     whole = Run(ALL, 0, folder)
     with tempfile.TemporaryDirectory() as place:
