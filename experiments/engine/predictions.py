@@ -8,7 +8,6 @@ import gzip
 import math
 import re
 import subprocess
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
@@ -23,7 +22,8 @@ from experiments.engine.records import TREES, TREES_BLOB, record_path
 from experiments.engine.run import environment
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
-from mh4.errors import InputError, unreadable
+from mh4.errors import InputError
+from mh4.util import compression
 from mh4.util.files import atomic_path, git_blob_id, make_folder, write_text
 from mh4.util.processes import with_parent
 
@@ -138,13 +138,8 @@ def _trees(trees: Path, file: Path, lengths: Sequence[int]) -> list[tuple[np.nda
 
 def _part(trees: Path, file: Path) -> str:
     """The lines for `file`, without the first."""
-    try:
-        with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
-            parts = re.split("(?m)^# ", lines.read())[1:]
-    except FileNotFoundError as error:
-        raise unreadable(str(trees), error) from None
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
-        raise InputError("%s cannot be read as compressed trees" % trees) from None
+    with compression.opened(str(trees)) as content:
+        parts = re.split("(?m)^# ", "".join(conllu.decoded(content, str(trees))))[1:]
     blob = git_blob_id(file)
     part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
     if part is None:
