@@ -146,8 +146,8 @@ def record_all_seeds(
         for split, file in bank.to_parse.items():
             parsed[split] = Path(place) / (split + ".conllu")
             parsed[split].write_text(_voted(file, trees, Path(place)), encoding="utf-8")
-        predictions.keep(records.path(whole, TREES), bank.to_parse, parsed)
         scores = _scores(bank, parsed)
+        predictions.keep(records.path(whole, TREES), bank.to_parse, parsed)
     made_of = [{name: voter.get(name, "") for name in ("system", "seed", "dev_uas", "commit")} for voter in voters]
     records.write(whole, _record(scores, bank, made_of, reproduce))
     return scores

@@ -202,7 +202,7 @@ def test_a_row_without_scores():
     assert Row("x", 2, [*row.scores, {"test_uas": 82.0}]).average("test_las") is None  # not that of other seeds
 
 
-def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, capsys):
+def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, capsys, monkeypatch):
     """Four of six have the gold trees; a seed that not all systems have has no say."""
     bank = replace(identified("toy", paths), test=None)
     sentences = conllu.read(str(paths["dev"]))
@@ -237,6 +237,16 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
         predictions.heads(kept.path(Run(ALL, 0, tmp_path), TREES), paths["dev"], sentences)[0].tolist()
         == sentences[0].heads.tolist()
     )
+
+    def refuse(*paths):
+        raise InputError("the official scorer rejects it")
+
+    of_all = kept.path(Run(ALL, 0, tmp_path), TREES)
+    of_all.write_bytes(b"those of its record")
+    with monkeypatch.context() as patched, pytest.raises(InputError, match="rejects it"):
+        patched.setattr(ensembles, "official", refuse)
+        record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="1 2"', (1, 2))
+    assert of_all.read_bytes() == b"those of its record"
 
     lost = kept.path(Run(MEMBERS[1], 2, tmp_path), TREES)
     lost.rename(lost.with_suffix(".lost"))
