@@ -11,7 +11,6 @@ from dataclasses import asdict, astuple, dataclass
 
 import numpy as np
 
-from mh4.errors import InputError
 from mh4.parser.model_files import Folder
 from mh4.util import memory
 from mh4.util.files import write_text
@@ -35,12 +34,10 @@ class Calibration:
         """The calibration of a model; None if it has none. Raises InputError if it is damaged."""
         if not files.has(FILE):
             return None
-        try:
-            found = cls(**json.loads(files.text(FILE)))
+        with files.intact(FILE):
+            found = cls(**files.record(FILE))
             if not all(type(number) in (int, float) for number in astuple(found)) or not 1e-6 < found.temperature < 1e6:
                 raise ValueError
-        except (ValueError, TypeError, RecursionError):
-            raise InputError("%s: damaged, expected the calibration of a model" % files.place(FILE)) from None
         return found
 
 
