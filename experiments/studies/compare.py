@@ -23,7 +23,7 @@ from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis import comparison
-from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group
+from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group, difference_cells, share_cells
 from mh4.errors import InputError
 from mh4.util.files import write_text
 from mh4.util.plots import require_matplotlib
@@ -91,11 +91,7 @@ def _compared(bank: Treebank, runs: Sequence[Record], folder: Path) -> compariso
 def scores(found: Comparison) -> Table:
     """UAS, LAS and exact matches of both systems, and the significance of the difference."""
     header = ["", *_names(found), "difference", "95 % interval", "p, bootstrap", "p, randomisation"]
-    body = [
-        [MEASURES[key], "%.2f" % one.a, "%.2f" % one.b, f"{one.difference:+z.2f}", f"{one.low:+z.2f} to {one.high:+z.2f}"]
-        + ["%.4f" % one.p_bootstrap, "%.4f" % one.p_randomisation]
-        for key, one in found.differences.items()
-    ]
+    body = [[MEASURES[key], *difference_cells(one)] for key, one in found.differences.items()]
     return Table(header, body, right=1)
 
 
@@ -106,15 +102,9 @@ def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
     body = []
     groups = [[unlabelled for unlabelled, _ in system.groups[dimension.key]] for system in found.systems]
     for name, one, other in zip(dimension.names, *groups, strict=True):
-        cells = ["%d" % (one.gold // runs), *_pair(one.recall, other.recall), *_pair(one.precision, other.precision)]
-        body.append([name, *cells])
+        shares = share_cells(one.recall, other.recall, none="") + share_cells(one.precision, other.precision, none="")
+        body.append([name, "%d" % (one.gold // runs), *shares])
     return Table(header, body, right=1)
-
-
-def _pair(a: float | None, b: float | None) -> list[str]:
-    if a is None or b is None:
-        return ["" if value is None else "%.1f" % value for value in (a, b)] + [""]
-    return ["%.1f" % a, "%.1f" % b, f"{a - b:+z.1f}"]
 
 
 def _names(found: Comparison) -> tuple[str, str]:

@@ -195,14 +195,16 @@ def _files(found: Comparison) -> str:
 
 
 def _differences(found: Comparison) -> str:
-    body = [
-        ["%.2f" % d.a, "%.2f" % d.b, f"{d.difference:+z.2f}", f"{d.low:+z.2f} to {d.high:+z.2f}"]
-        + ["%.4f" % p for p in (d.p_bootstrap, d.p_randomisation)]
-        for d in found.differences.values()
-    ]
+    body = list(map(difference_cells, found.differences.values()))
     columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"])]
     samples = format(significance.SAMPLES, ",")
     return aligned("", columns, list(MEASURES.values()), body) + "\n\n" + EXPLANATION % (samples, samples)
+
+
+def difference_cells(found: significance.Difference) -> list[str]:
+    """The scores of both, their difference, its interval, and p by both methods, as tables show them."""
+    scores = ["%.2f" % found.a, "%.2f" % found.b, f"{found.difference:+z.2f}", f"{found.low:+z.2f} to {found.high:+z.2f}"]
+    return [*scores, "%.4f" % found.p_bootstrap, "%.4f" % found.p_randomisation]
 
 
 def _dimension_table(found: Comparison, dimension: Dimension) -> str:
@@ -214,7 +216,7 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
         names.append(name)
         cells = ["%d" % count for count in (pair[0][0].gold, pair[0][0].system, pair[1][0].system)]
         for a, b in zip(*pair, strict=True):
-            cells += _pair(a.recall, b.recall) + _pair(a.precision, b.precision)
+            cells += share_cells(a.recall, b.recall) + share_cells(a.precision, b.precision)
         body.append(cells)
     three = ["A", "B", "A - B"]
     titles = [kind + value for kind in ("UAS ", "LAS ") for value in ("recall, %", "precision, %")]
@@ -222,9 +224,10 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
     return aligned(dimension.title, groups, names, body)
 
 
-def _pair(a: float | None, b: float | None) -> list[str]:
-    shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
-    return shown + ["-" if a is None or b is None else f"{a - b:+z.1f}"]
+def share_cells(a: float | None, b: float | None, none: str = "-") -> list[str]:
+    """Two percentages and their difference, as tables show them; none: what stands for one of no arcs."""
+    shown = [none if value is None else "%.1f" % value for value in (a, b)]
+    return shown + [none if a is None or b is None else f"{a - b:+z.1f}"]
 
 
 def record(found: Comparison) -> dict[str, Any]:
