@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import Popen
 
+from mh4.errors import InputError
 from mh4.parser.config import LOSSES
 from mh4.util.files import lock, make_folder, write_text
 
@@ -60,8 +61,11 @@ class Run:
 
     @property
     def dev_uas(self) -> float:
-        """The dev UAS of the finished run, in percent."""
-        return float(self.summary()["dev_uas"])
+        """The dev UAS of the finished run, in percent. Raises InputError if its summary is damaged."""
+        score = self.summary().get("dev_uas")
+        if not isinstance(score, (int, float)):
+            raise InputError("%s: damaged: no dev_uas of a finished run" % (self.folder / "summary.json"))
+        return score
 
     def origin(self) -> dict:
         """The record of the run's inputs; empty if there is none."""

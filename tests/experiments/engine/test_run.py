@@ -4,9 +4,12 @@ import json
 import multiprocessing
 import time
 
+import pytest
+
 from experiments.engine.progress import failures
 from experiments.engine.run import FAILED, Run, alone
 from experiments.engine.workplace import Bench
+from mh4.errors import InputError
 
 
 def line(evaluation):
@@ -28,6 +31,14 @@ def test_the_last_whole_line_is_what_is_known_of_a_training(tmp_path):
         metrics.write_text(text)
         run.read_metrics()
         assert run.metrics == last
+
+
+@pytest.mark.parametrize("damage", [{}, {"dev_uas": "80"}, {"dev_uas": None}])
+def test_a_finished_run_without_its_score_is_named(tmp_path, damage):
+    """As of ensembles, whose members are ordered by it."""
+    (tmp_path / "summary.json").write_text(json.dumps({"finished": True, **damage}))
+    with pytest.raises(InputError, match="summary.json: damaged: no dev_uas"):
+        _ = Run("mh3", 1, tmp_path).dev_uas
 
 
 def test_one_process_at_a_time_has_a_lock(tmp_path):
