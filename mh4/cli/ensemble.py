@@ -4,6 +4,7 @@ import os
 
 import click
 
+from mh4.cli.group import say
 from mh4.cli.options import limit_options, output_options, set_verbosity
 from mh4.cli.paths import NAMED_PATH, PATH, Input
 from mh4.errors import InputError
@@ -42,9 +43,10 @@ def ensemble(
 ) -> None:
     """Parse CoNLL-U files with several parsers that vote for one tree.
 
-    The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. A file that votes must
-    have the same sentences and words as IN.conllu; for several files, or for those in a folder, name a folder in which the parses have
-    the same names as they. Input is read and output written as by `mh4 parse`, also if they are compressed.
+    The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. So of two members, the
+    first always wins, and it takes three for the trees to become others. A file that votes must have the same sentences and words as
+    IN.conllu; for several files, or for those in a folder, name a folder in which the parses have the same names as they. Input is read
+    and output written as by `mh4 parse`, also if they are compressed.
 
     Beyond --longest (by default that of its slowest member), members search as `mh4 parse` would have them, and vote for any tree.
     """
@@ -65,3 +67,5 @@ def ensemble(
         blocks = with_votes(conllu.blocks(file, trees=False), votes)
         parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, longest=longest, beyond=beyond, tags=tags)
         write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+    if len(folders + files) == 2 and tree == "mst" and not quiet:
+        say("mh4: where two members differ, the first wins, so the trees are its own: it takes a third to outvote it", err=True)

@@ -323,6 +323,26 @@ def test_bad_input_is_one_sentence(models, other, treebank, tmp_path):
     assert not out.exists()
 
 
+def test_of_two_members_the_first_wins_and_the_command_says_so(other, treebank, tmp_path):
+    gold, words = str(treebank / "toy-ud-test.conllu"), conllu.read(other)
+    chains = tmp_path / "chains.conllu"
+    chains.write_text("".join(replace(s, heads=np.arange(-1, len(s))).to_conllu() for s in words), encoding="utf-8")
+
+    def voted(*members, options=()):
+        arguments = [argument for member in members for argument in ("--vote", str(member))]
+        done = subprocess.run([*COMMAND, "ensemble", *arguments, *options, gold], stdout=-1, stderr=-1, cwd=toy.ROOT)
+        out = tmp_path / "voted.conllu"
+        out.write_bytes(done.stdout)
+        return [sentence.heads.tolist() for sentence in conllu.read(str(out))], done.stderr.decode()
+
+    for members in ((other, chains), (chains, other)):
+        found, said = voted(*members)
+        assert found == [sentence.heads.tolist() for sentence in conllu.read(str(members[0]))]
+        assert said == "mh4: where two members differ, the first wins, so the trees are its own: it takes a third to outvote it\n"
+    assert voted(chains, other, options=["--quiet"])[1] == voted(chains, other, other)[1] == ""
+    assert voted(chains, other, other)[0] == voted(other, chains)[0]
+
+
 def test_voted_blocks_are_those_of_the_input(other, treebank):
     gold = str(treebank / "toy-ud-test.conllu")
     for block, plain in zip(with_votes(conllu.blocks(gold, trees=False), [other, gold]), conllu.blocks(gold)):
