@@ -29,6 +29,8 @@ def info(path: str, card: bool) -> None:
         "knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels"
         % tuple(len(t) - 1 for t in (tables.words, tables.chars, tables.upos, tables.xpos, tables.feats, tables.labels))
     )
+    if model.vectors is not None:
+        say("has vectors of %d words, %d of them of the training treebank" % (len(model.vectors.words), model.vectors.learned))
     if model.temperature is not None:
         training.append("probabilities at temperature %.3f" % model.temperature)
     say(*training, "", *model.describe().rstrip().split("\n"))

@@ -208,6 +208,8 @@ def test_training_by_name(sentences, treebank, tmp_path):
     few = {"training": {"max_updates": 4, "evaluate_updates": 4}, "encoder": {"units": 16, "char_units": 16}}
     parser = mh4.train(**files, model=tmp_path / "a", system="mst", config=few, vectors=path)
     assert parser.model.config.encoder.vectors == "frozen" and parser.model.vectors.dimensions == 3
+    said = CliRunner().invoke(cli.main, ["info", str(tmp_path / "a")]).output
+    assert "has vectors of %d words, %d of them of the training treebank\n" % (len(words), parser.model.vectors.learned) in said
     begun = mh4.train(**files, model=tmp_path / "b", config={"training": {"max_updates": 8}}, init=tmp_path / "a")
     assert begun.model.vectors.words == parser.model.vectors.words
     command = ["parse", "--model", tmp_path / "a", treebank / "toy-ud-test.conllu", "-o", tmp_path / "a" / "vectors.npz"]
