@@ -56,8 +56,9 @@ def parse(
 ) -> None:
     """Parse CoNLL-U files of any size, or with --text raw text.
 
-    Each word gets a new HEAD and DEPREL; DEPS, which would otherwise contradict them, becomes "_", and an ArcProb= in MISC, of an
-    earlier parse, goes. Everything else, including comments, multiword tokens and empty nodes, is kept byte for byte.
+    Each word gets a new HEAD and DEPREL; DEPS, which would otherwise contradict them, becomes "_", and an ArcProb= that an earlier parse
+    has left in MISC is removed. Everything else, including tags (but see --tags), comments, multiword tokens and empty nodes, is kept
+    byte for byte.
 
     A folder stands for the .conllu files (with --text, the .txt files) in it. Without a file, or for "-", standard input is parsed.
     OUT is a file; for several files, or a folder, it is a folder, in which each output has the name of its input. Files are parsed one
