@@ -278,6 +278,11 @@ class _Reader:
             except udeval.UDError:  # again, so that the message has the number of the line in the file
                 return self._load(chain(repeat("#\n", self._lines), lines))
         except udeval.UDError as error:
+            for sentence in sentences:  # it would say at which character of the file the sentence ends
+                roots = int((sentence.heads == 0).sum())
+                if roots > 1:
+                    said = "%s: %d words have the root as head, and the official scorer expects one"
+                    raise InputError(said % (sentence.name, roots)) from None
             raise InputError("%s: the official scorer rejects it: %s" % (self.name, str(error)[:300].rstrip("."))) from None
         except (ValueError, IndexError):  # it does not validate column DEPS
             raise InputError("%s: the official scorer cannot read its column DEPS" % self.name) from None
