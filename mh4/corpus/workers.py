@@ -33,14 +33,33 @@ _NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 _STARTS = 3  # of the workers of this machine, until it is an error that they do not start
 
 
+class Processes(LocalCluster):
+    """Worker processes on this machine. Dask replaces those that are killed, but gives up those that are not back after 15 seconds."""
+
+    def __init__(self, number: int) -> None:
+        self._wanted = number
+        super().__init__(
+            n_workers=number, threads_per_worker=1, memory_limit=0, scheduler_kwargs=_NO_DASHBOARD, silence_logs=logging.CRITICAL
+        )
+
+    def keep(self) -> list[str]:
+        """Starts those again that Dask has given up, to be called regularly. Unlike Jobs.keep, it cannot say what was wrong with them."""
+        self.scale(self._wanted)
+        return []
+
+    def accepted(self) -> int:
+        """How many there are, or will be."""
+        return self._wanted
+
+
 class Workers:
     """The workers connected at the moment. Those that do not have the mh4, model and segmenter of this process are refused.
 
-    jobs: of which they are, if we submit them; Dask itself replaces workers on this machine, and those of another scheduler are not ours.
+    cluster: of which they are; those of another scheduler are not ours.
     """
 
-    def __init__(self, client: Client, settings: Settings, jobs: "Jobs | None") -> None:
-        self._client, self._settings, self._jobs = client, settings, jobs
+    def __init__(self, client: Client, settings: Settings, cluster: "Jobs | Processes | None") -> None:
+        self._client, self._settings, self._cluster = client, settings, cluster
         self._problems: dict[str, str] = {}  # of all workers that there are, by address; empty strings of those that can work
         self._refusals: list[str] = []  # of jobs, since `refused` was last called
         self._reported: set[str] = set()
@@ -63,8 +82,8 @@ class Workers:
         return new
 
     def expected(self) -> bool:
-        """Whether there are jobs without a worker yet, because they wait for a node or have just started."""
-        return self._jobs is not None and self._jobs.accepted() > len(self._problems)
+        """Whether there are jobs or processes that are not workers yet, because they wait for a node or have just started."""
+        return self._cluster is not None and self._cluster.accepted() > len(self._problems)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
         """Have an idle worker call a function; there must be one."""
@@ -108,8 +127,8 @@ class Workers:
 
     def _look(self) -> None:
         """Find out which workers there are, and whether new ones can work."""
-        if self._jobs:
-            self._refusals += self._jobs.keep()
+        if self._cluster:
+            self._refusals += self._cluster.keep()
         try:
             # Client.scheduler_info may return the answer to another question, which the client asks every few seconds: one without workers.
             there_are = set(self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"])
@@ -159,7 +178,7 @@ def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str 
         _PROFILED: False,
     }
     with dask.config.set(options), ExitStack() as stack:
-        jobs: Jobs | None = None
+        cluster: Jobs | Processes | None = None
         logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
         stack.callback(logging.disable, logging.NOTSET)
         try:
@@ -167,13 +186,12 @@ def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str 
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
                 with _undisturbed():
-                    jobs = None if slurm is None else _slurm(slurm, os.path.join(corpus.folder, "jobs"), number)
-                    cluster = _local(number) if jobs is None else jobs
+                    cluster = _local(number) if slurm is None else _slurm(slurm, os.path.join(corpus.folder, "jobs"), number)
                     stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
-        yield Workers(client, corpus.settings, jobs)
+        yield Workers(client, corpus.settings, cluster)
 
 
 @contextmanager
@@ -205,13 +223,12 @@ def _end(cluster: Any) -> None:
         cluster.close()
 
 
-def _local(number: int) -> LocalCluster:
-    """A cluster on this machine. Dask replaces workers that are killed, but not while starting them: in that case all are started again."""
-    options = {"threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": _NO_DASHBOARD, "silence_logs": logging.CRITICAL}
+def _local(number: int) -> Processes:
+    """The processes. If one is killed when Dask starts them at first, all are started again."""
     for _ in range(_STARTS - 1):
         with suppress(RuntimeError):
-            return LocalCluster(n_workers=number, **options)
-    return LocalCluster(n_workers=number, **options)
+            return Processes(number)
+    return Processes(number)
 
 
 def _slurm(options: str, logs: str, number: int) -> "Jobs":

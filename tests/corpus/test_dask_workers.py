@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from threading import Thread
+from types import SimpleNamespace
 
 import corpora
 import pytest
@@ -47,7 +48,22 @@ def test_workers_are_not_taken_for_gone(monkeypatch):
     monkeypatch.setattr(workers, "problem", lambda settings: "")
     with workers.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
         with workers.Client(cluster) as client:
-            assert workers.Workers(client, settings=None, jobs=None).count() == 1
+            assert workers.Workers(client, settings=None, cluster=None).count() == 1
+
+
+@pytest.mark.slow
+def test_workers_that_dask_has_given_up_are_started_again(monkeypatch):
+    """On a busy machine, it takes longer to start one than Dask waits."""
+    monkeypatch.setattr(workers, "problem", lambda settings: "")
+    us = SimpleNamespace(pid=os.getpid())
+    with (
+        workers.dask.config.set({"distributed.deploy.lost-worker-timeout": "1ms"}),
+        workers.start(SimpleNamespace(settings=None), 1) as pool,
+    ):
+        corpora.wait_for(pool.count)
+        (worker,), (first,) = corpora.workers_of(us), pool._able()
+        worker.kill()
+        corpora.wait_for(lambda: pool.count() and pool._able() != {first})
 
 
 def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals):
