@@ -47,7 +47,7 @@ def test_jobs_that_are_refused_are_submitted_again(here):
         (here / "closed").unlink()
         corpora.wait_for(lambda: pool.count() == 2)
         assert pool.refused() == [] and not pool.expected()
-        corpora.wait_for(lambda: pool.count() == 2 and all(job.worked for job in pool._jobs.workers.values()))
+        corpora.wait_for(lambda: pool.count() == 2 and all(job.worked for job in pool._cluster.workers.values()))
     jobs = (here / "jobs").read_text().split()
     assert len(jobs) == 2 and sorted((here / "cancelled").read_text().split()) == sorted(jobs)
     (here / "closed").touch()

@@ -295,10 +295,10 @@ def test_a_model_that_cannot_parse_has_no_record_and_is_tried_again(make_one, st
 def test_what_has_a_record_has_all_else_of_it(make_one, monkeypatch, tmp_path):
     """If a process is killed before the record is written, it is made again; afterwards it is not."""
 
-    def fail(*arguments):
+    def fail(*arguments, **options):
         raise InputError("the disk is full")
 
-    monkeypatch.setattr(records.Records, "write", fail)
+    monkeypatch.setattr(records, "write_json", fail)
     assert make_one("--system", "mst", "--seed", "1") == 2
     folder = tmp_path / "home" / "results" / "toy"
     assert {path.name for path in folder.iterdir()} == {"mst-seed1.jsonl", "mst-seed1.trees.gz"}
