@@ -289,7 +289,7 @@ def test_what_the_paper_says_of_scores(said):
     )
     said(
         "differences.md",
-        "the authors' settings on three of these by 0.7 to 1.0); on Vietnamese and Indonesian, which are nearly projective",
+        "the authors' settings on three of these by 0.8 to 1.0); on Vietnamese and Indonesian, which are nearly projective",
     )
     said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
     assert [round(points) for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu"])] == [1, 1]
@@ -298,7 +298,7 @@ def test_what_the_paper_says_of_scores(said):
     assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
     authors = scores("dev_uas", AUTHORS)
     points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
-    assert (round(min(points), 1), round(max(points), 1)) == (0.7, 1.0)
+    assert (round(min(points), 1), round(max(points), 1)) == (0.8, 1.0)
     said(
         "differences.md",
         "| in its own Table 4 on eight of ten treebanks; with our settings on none of six by two standard errors: [see above]",
@@ -355,18 +355,18 @@ def lead(folder, first, last):
 def test_exact_mh4_against_mh3(said):
     said(
         "differences.md",
-        "is ahead of global `mh3` on Gothic and Hungarian, by 0.1 and 0.6. With the authors' settings it is, too, by 0.1",
+        "is ahead of global `mh3` on Gothic and Hungarian, by 0.1 and 0.6. With the authors' settings it is, too, by as",
     )
     said(
         "differences.md",
-        "and 0.7. With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by 0.3, less than two standard errors.",
+        "much. With ours, it is ahead by 0.1 on Hungarian and behind by 0.3 on Gothic, less than two standard errors.",
     )
     pairs = [[scores("dev_uas", AUTHORS)[lang, system] for system in ("mh3", "mh4-two")] for lang in ("got", "hu")]
     assert [round(mh4.paper - mh3.paper, 1) for mh3, mh4 in pairs] == [0.1, 0.6]
-    assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.1, 0.7]
+    assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.1, 0.6]
     ours = scores("dev_uas", OURS)
-    ahead = {treebank: ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"]) for treebank in ("hu", "got")}
-    assert abs(ahead["hu"][0]) < 0.1 and round(ahead["got"][0], 1) == 0.3 and ahead["got"][0] < 2 * ahead["got"][1]
+    ahead = [ours[treebank, "mh4-two"].ahead_of(ours[treebank, "mh3"]) for treebank in ("hu", "got")]
+    assert [round(points, 1) for points, _ in ahead] == [0.1, -0.3] and all(abs(points) < 2 * error for points, error in ahead)
     said("differences.md", "(On Old Church Slavonic, `mh4-two` is ahead with all three, by 0.7 to 0.9.)")
     (mh3, mh4), (our_mh3, our_mh4) = [
         [scores("dev_uas", settings)["cu", system] for system in ("mh3", "mh4-two")] for settings in (AUTHORS, OURS)
