@@ -90,7 +90,7 @@ class Sweep:
         for arguments in (
             ["parse", "--model", mh4, "--tags", "--decode", "greedy", "-"],
             ["parse", "--model", mst, "--confidence", "--decode", "mbr", "--keep-deps", "-"],
-            ["ensemble", "--quiet", "--model", mst, "--model", mh4, "-"],
+            ["ensemble", "--model", mst, "--model", mh4, "--model", mst, "-"],
         ):
             self.run(case.name, *arguments, stdin=case.content, succeeds=case.readable)
         self.files += 1
@@ -143,7 +143,7 @@ class Sweep:
             ["parse", "--model", str(place), str(self.good)],
             ["test", "--model", str(place), str(self.good)],
             ["view", "--model", str(place), str(self.good)],
-            ["ensemble", "--quiet", "--model", str(self.models["mst"]), "--model", str(place), str(self.good)],
+            ["ensemble", *2 * ["--model", str(self.models["mst"])], "--model", str(place), str(self.good)],
         ):
             succeeds = None if arguments[0] == "info" and not done.sound else done.sound  # info may report what is wrong
             self.run(done.name, *arguments, succeeds=succeeds)

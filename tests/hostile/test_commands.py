@@ -199,7 +199,7 @@ def test_odd_names(sweep, odd, tmp_path):
     parse = ["parse", "--model", model, one]
     assert accepted(*parse) == accepted("parse", "--model", model, str(sweep.good))
     assert accepted(*parse, two, "-o", "x%sout" % odd) == b"" and len(os.listdir("x%sout" % odd)) == 2
-    assert accepted("ensemble", "--quiet", "--model", model, "--vote", two, one, "-o", "x%svoted" % odd) == b""
+    assert accepted("ensemble", "--model", model, *2 * ["--vote", two], one, "-o", "x%svoted" % odd) == b""
     printed += [
         accepted("test", "--model", model, one),
         accepted("coverage", one, two),

@@ -118,7 +118,10 @@ def test_damaged_trees_are_refused(files, trees, tmp_path):
     ]
     for bad in [b"", b"no gzip", gzip.compress(b"\xff"), content[: len(content) // 2], content[:-1], *flipped]:
         damaged.write_bytes(bad)
-        with pytest.raises(InputError, match="damaged.gz(: cannot be read: |, line 1: not UTF-8| has no trees for)") as error:
+        with pytest.raises(
+            InputError,
+            match="damaged.gz(: cannot be read: (damaged, or not a .gz|the) archive|, line 1: not UTF-8| has no trees for)",
+        ) as error:
             predictions.restored(damaged, files["dev"])
         assert "\n" not in str(error.value)
 
