@@ -9,9 +9,7 @@ import numpy as np
 from mh4.decoders.batch import arguments
 from mh4.decoders.batch.decoding import KINDS
 from mh4.decoders.batch.results import BatchMarginals, Derivations
-from mh4.decoders.batch.sampling import WORKERS, Sampling
-from mh4.decoders.batch.summing import KINDS as SUMS
-from mh4.decoders.batch.summing import Summing
+from mh4.decoders.batch.summing import SAMPLING, SUMMING, Sampling, Summing
 from mh4.decoders.batch.threads import run
 from mh4.decoders.mh5.decoder import too_large
 from mh4.decoders.shared.arguments import sample_size, seeds
@@ -156,7 +154,7 @@ def hessian_product(
 
 def _require_sums(name: str, what: str) -> None:
     if arguments.decoder(name).marginals is None:
-        raise ValueError(f"{name} has no {what}; {', '.join(SUMS)} have")
+        raise ValueError(f"{name} has no {what}; {', '.join(SUMMING)} have")
 
 
 def _summed(
@@ -171,7 +169,7 @@ def _summed(
     """Sentences whose derivations have been summed, of arguments that have been checked, except heads; how: as `Summing` takes it."""
     trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
     sentences = Summing(tensors, lengths, longest, trees, *how)
-    run(SUMS[name], sentences, threads)
+    run(SUMMING[name], sentences, threads)
     for b in np.flatnonzero(sentences.failed())[:1]:
         alone = arguments.single(name, tensors, b, lengths[b], trees)
         arguments.explain(name, "marginals", b, alone, sentences.single_root)
@@ -201,10 +199,10 @@ def sample(
     tensor, wrong dimensions, and lengths beyond the padding.
     """
     if arguments.decoder(name).sample is None:
-        raise ValueError(f"{name} has no sampling; {', '.join(WORKERS)} have")
+        raise ValueError(f"{name} has no sampling; {', '.join(SAMPLING)} have")
     tensors, lengths, longest = arguments.checked(name, scores, lengths)
     sentences = Sampling(tensors, lengths, longest, single_root, sample_size(samples), seeds(rng, len(lengths)))
-    run(WORKERS[name], sentences, threads)
+    run(SAMPLING[name], sentences, threads)
     for b in np.flatnonzero(sentences.failed())[:1]:
         alone = {**arguments.single(name, tensors, b, lengths[b]), "samples": 0}
         arguments.explain(name, "sample", b, alone, single_root)

@@ -1,14 +1,15 @@
-"""Sums over the derivations of batches: for each decoder, what a thread does with a sentence, the same as its `marginals`."""
+"""Sums over the derivations of batches, and random trees: what a thread does with a sentence, the same as `marginals` and `sample`."""
 
 import numpy as np
 from libc.math cimport INFINITY
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
 from mh4.decoders.batch.threads cimport DONE, FAILED, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.best_tree cimport TENSORS
-from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
+from mh4.decoders.shared.marginals cimport Counts, Samples, Scores, Sums
 
 from mh4.decoders.batch.results import BatchMarginals
 from mh4.decoders.mh3.inside_outside import MH3Sums
@@ -127,12 +128,24 @@ cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t n
             numbers += columns
 
 
-cdef class SummingWorker(Worker):
-    """Sums over derivations, as expected_counts in shared/marginals.pyx does."""
+cdef class Sampling(Sentences):
+    """Sentences for which trees are to be drawn."""
 
+    cdef readonly object heads
+    cdef int[:, :, ::1] to_heads
+    cdef const uint64_t[::1] seeds
+
+    def __init__(self, tensors, lengths, longest, single_root, samples, seeds):
+        Sentences.__init__(self, tensors, lengths, longest, single_root)
+        shape = (self.count, samples, longest + 1)
+        room_for(4 * self.count * samples * (longest + 1), "the samples")
+        self.to_heads = self.heads = np.full(shape, -1, dtype=np.int32)
+        self.seeds = seeds
+
+
+cdef class SumsWorker(Worker):
     cdef Sums sums
-    cdef Corners[double] scores, direction, counts, with_heads
-    cdef vector[int] tree, reached_from
+    cdef Corners[double] scores
 
     def __init__(self, sums):
         self.sums = sums
@@ -143,6 +156,34 @@ cdef class SummingWorker(Worker):
     cdef void release(self) noexcept nogil:
         self.sums.charts.release()
         self.scores.release()
+
+
+cdef class SamplingWorker(SumsWorker):
+    """Draws for mh3, mh4 or mst, as `drawn` in shared/marginals.pyx does."""
+
+    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
+        return self.draw(<Sampling> sentences, b)
+
+    cdef int draw(self, Sampling of, Py_ssize_t b) except -1 nogil:
+        cdef Scores scores
+        scores.n, scores.reduces, scores.single_root = of.words[b], of.scores[1].layers, of.single_root
+        cdef Samples to = Samples(of.seeds[b], of.to_heads.shape[1], of.to_heads.shape[2], NULL, False)
+        if not self.scores.take(of.scores, b, scores.n, scores.tensors):
+            return FAILED
+        if to.count:
+            to.heads = &of.to_heads[b, 0, 0]
+        self.sums.charts.draw(scores, to)
+        return FAILED if to.none else DONE
+
+
+cdef class SummingWorker(SumsWorker):
+    """Sums over derivations, as expected_counts in shared/marginals.pyx does."""
+
+    cdef Corners[double] direction, counts, with_heads
+    cdef vector[int] tree, reached_from
+
+    cdef void release(self) noexcept nogil:
+        SumsWorker.release(self)
         self.direction.release()
         self.counts.release()
         self.with_heads.release()
@@ -183,9 +224,14 @@ cdef class SummingWorker(Worker):
         return DONE
 
 
-KINDS = {  # what makes a worker
+SUMMING = {  # what makes a worker
     "mh3": lambda: SummingWorker(MH3Sums()),
     "mh4": lambda: SummingWorker(MH4Sums()),
     "mst": lambda: SummingWorker(MSTSums()),
     "1ec": lambda: SummingWorker(OneECSums()),
+}
+SAMPLING = {
+    "mh3": lambda: SamplingWorker(MH3Sums()),
+    "mh4": lambda: SamplingWorker(MH4Sums()),
+    "mst": lambda: SamplingWorker(MSTSums()),
 }
