@@ -128,10 +128,12 @@ def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, head
     return found
 
 
-def explain(name: str, what: str, b: int, arguments: Mapping[str, Any], single_root: bool) -> None:
-    """Raise the error that this function of the decoder raises for a sentence by itself, with the sentence's number."""
-    try:
-        getattr(decoder(name), what)(**arguments, single_root=single_root)
-    except ValueError as error:
-        raise type(error)("sentence %d: %s" % (b, error)) from None
-    raise AssertionError("sentence %d failed in the batch but not by itself: this is a mistake, please report it" % b)
+def explain(name: str, what: str, failed: np.ndarray, sentences: Any, heads: np.ndarray | None = None, **further: Any) -> None:
+    """Raise the error that this function of the decoder raises for the first sentence that failed, if any, with its number."""
+    for b in np.flatnonzero(failed)[:1]:
+        alone = single(name, sentences.tensors, b, sentences.lengths[b], heads)
+        try:
+            getattr(decoder(name), what)(**alone, single_root=sentences.single_root, **further)
+        except ValueError as error:
+            raise type(error)("sentence %d: %s" % (b, error)) from None
+        raise AssertionError("sentence %d failed in the batch but not by itself: this is a mistake, please report it" % b)

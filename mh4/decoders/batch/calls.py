@@ -50,9 +50,7 @@ def decode(
     sentences = kind(tensors, lengths, longest, single_root, trees)
     run(worker, sentences, threads)
     result = sentences.result()
-    for b in np.flatnonzero(sentences.failed() | (result.scores == -np.inf))[:1]:
-        alone = arguments.single(name, tensors, b, lengths[b], trees)
-        arguments.explain(name, "decode", b, alone, single_root)
+    arguments.explain(name, "decode", sentences.failed() | (result.scores == -np.inf), sentences, trees)
     for b in np.flatnonzero(sentences.needed):
         warnings.warn(f"sentence {b}: {too_large(lengths[b], sentences.needed[b])}", RuntimeWarning, stacklevel=2)
     return result
@@ -170,9 +168,7 @@ def _summed(
     trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
     sentences = Summing(tensors, lengths, longest, trees, *how)
     run(SUMMING[name], sentences, threads)
-    for b in np.flatnonzero(sentences.failed())[:1]:
-        alone = arguments.single(name, tensors, b, lengths[b], trees)
-        arguments.explain(name, "marginals", b, alone, sentences.single_root)
+    arguments.explain(name, "marginals", sentences.failed(), sentences, trees)
     return sentences
 
 
@@ -203,7 +199,5 @@ def sample(
     tensors, lengths, longest = arguments.checked(name, scores, lengths)
     sentences = Sampling(tensors, lengths, longest, single_root, sample_size(samples), seeds(rng, len(lengths)))
     run(SAMPLING[name], sentences, threads)
-    for b in np.flatnonzero(sentences.failed())[:1]:
-        alone = {**arguments.single(name, tensors, b, lengths[b]), "samples": 0}
-        arguments.explain(name, "sample", b, alone, single_root)
+    arguments.explain(name, "sample", sentences.failed(), sentences, samples=0)
     return sentences.heads
