@@ -2,11 +2,9 @@
 
 import numpy as np
 from libc.math cimport INFINITY
-from libcpp.vector cimport vector
 
-from mh4.decoders.batch.threads cimport DONE, FAILED, Corners, Padded, Sentences, Worker
-from mh4.decoders.shared.arguments cimport not_below_root
-from mh4.decoders.shared.best_tree cimport ARCS, TENSORS, PartRows, TreeSearch
+from mh4.decoders.batch.threads cimport DONE, FAILED, ONE_TREE, Corners, Padded, Sentences, Worker
+from mh4.decoders.shared.best_tree cimport TENSORS, PartRows, TreeSearch
 from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, rows, write
 from mh4.decoders.shared.search cimport BestDerivation, Search
 
@@ -27,16 +25,14 @@ cdef class Decoding(Sentences):
     cdef Py_ssize_t* rows[TENSORS]     # of the parts: where those of each tensor begin, or NULL, ...
     cdef int columns[TENSORS]          # ... and how long they are
     cdef Padded cost
-    cdef const int[:, ::1] trees       # the only ones to derive, or None
     cdef const Py_ssize_t[::1] before  # the words of all sentences before
     cdef object heads
     cdef int[:, ::1] to_heads
     cdef readonly double[::1] needed   # the bytes that MH5 would take up for a sentence, if it is decoded by MH4 instead
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
-        Sentences.__init__(self, tensors, lengths, longest, single_root)
+        Sentences.__init__(self, tensors, lengths, longest, single_root, trees)
         self.cost = self.padded(tensors.get("cost"))
-        self.trees = trees
         self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
         self.to_heads = self.heads = np.full((self.count, longest + 1), -1, dtype=np.int32)
         self.needed = np.zeros(self.count)
@@ -65,21 +61,6 @@ cdef class Decoding(Sentences):
             values = tensors[name][tuple(rows.T)].astype(np.float64)
             scores += np.bincount(rows[:, 0], weights=np.where(values > -arguments.LARGEST, values, -np.inf), minlength=self.count)
         return scores
-
-    cdef bint given_tree(self, Py_ssize_t b, vector[int]& reached_from) except -1 nogil:
-        """Whether what is given for a sentence is a tree, with a single root if that is required."""
-        cdef const int* tree = &self.trees[b, 0]
-        cdef int word, roots = 0
-        for word in range(1, self.words[b] + 1):
-            roots += tree[word] == 0
-        return tree[0] == -1 and (roots == 1 or not self.single_root) and not_below_root(tree, self.words[b], reached_from) == 0
-
-    cdef bint copy_tree(self, Py_ssize_t b, vector[int]& reached_from) except -1 nogil:
-        """Make the given tree the result; False if it is none."""
-        cdef int word
-        for word in range(1, self.words[b] + 1):
-            self.to_heads[b, word] = self.trees[b, word]
-        return self.given_tree(b, reached_from)
 
     cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil:
         """Where the parts of a sentence are to be written."""
@@ -112,7 +93,6 @@ cdef class TransitionWorker(Worker):
 
     cdef Search full, tree, simpler
     cdef Corners[float] scores
-    cdef vector[int] reached_from
     cdef double most  # bytes that the chart `full` may take up; if it takes more, `simpler` is used
 
     def __init__(self, full, tree, simpler=None, most=INFINITY):
@@ -132,8 +112,8 @@ cdef class TransitionWorker(Worker):
         return self.decode_with(<TransitionDecoding> sentences, b)
 
     cdef int decode_with(self, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
-        if of.trees is not None:
-            return self.search(self.tree.search, of, b) if of.given_tree(b, self.reached_from) else FAILED
+        if of.given is not None:
+            return self.search(self.tree.search, of, b) if of.given_heads(b, self.nodes, self.reached_from) == ONE_TREE else FAILED
         cdef int found = self.search(self.full.search, of, b)
         return found if of.needed[b] == 0 else self.search(self.simpler.search, of, b)
 
@@ -150,8 +130,8 @@ cdef class TransitionWorker(Worker):
         search.scores = scores
         search.single = of.single_root
         search.heads = NULL
-        if of.trees is not None:
-            search.heads = &of.trees[b, 0]
+        if of.given is not None:
+            search.heads = &of.given[b, 0]
         search.prepare()
         if search == self.full.search and search.bytes_needed() > self.most:
             of.needed[b] = search.bytes_needed()
@@ -170,7 +150,6 @@ cdef class TreeWorker(Worker):
 
     cdef TreeSearch tree
     cdef Corners[double] scores
-    cdef vector[int] reached_from
 
     def __init__(self, tree):
         self.tree = tree
@@ -195,9 +174,11 @@ cdef class TreeWorker(Worker):
         cdef size_t k
         if not self.scores.take(of.scores, of.cost, b, n, scores, &cost):
             return FAILED
-        if of.trees is not None:
-            if not of.copy_tree(b, self.reached_from):
+        if of.given is not None:
+            if of.given_heads(b, self.nodes, self.reached_from) != ONE_TREE:
                 return FAILED
+            for x in range(1, n + 1):
+                heads[x] = of.given[b, x]
         elif self.tree.search.find(n, scores, cost, of.single_root, heads) == -INFINITY:
             return FAILED
         parts = self.tree.search.parts(heads, n)

@@ -4,10 +4,10 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
-from libcpp.vector cimport vector
 
-from mh4.decoders.batch.threads cimport DONE, FAILED, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of
-from mh4.decoders.shared.arguments cimport not_below_root
+from mh4.decoders.batch.threads cimport (
+    DONE, FAILED, NO_TREE, ONE_TREE, SOME_TREES, WRONG, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of
+)
 from mh4.decoders.shared.best_tree cimport TENSORS
 from mh4.decoders.shared.marginals cimport Counts, Samples, Scores, Sums
 
@@ -18,10 +18,6 @@ from mh4.decoders.mst.matrix_tree import MSTSums
 from mh4.decoders.oneec.inside_outside import OneECSums
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import room_for
-
-
-cdef enum Heads:  # what is given of those of a sentence
-    OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
 
 
 cdef class Summing(Sentences):
@@ -36,14 +32,12 @@ cdef class Summing(Sentences):
     cdef object arc_counts              # of the arcs that any transition makes; None for 1ec
     cdef double[::1] to_log_partition
     cdef Padded[TENSORS] change, counts
-    cdef const int[:, ::1] given        # the heads, or None
     cdef bint[TENSORS] score_arcs       # which tensors do
 
     def __init__(self, tensors, lengths, longest, trees, single_root, allow_none, counted, direction=None):
-        Sentences.__init__(self, tensors, lengths, longest, single_root)
+        Sentences.__init__(self, tensors, lengths, longest, single_root, trees)
         self.allow_none = allow_none
         self.differentiated, self.direction = direction is not None, direction or {}
-        self.given = trees
         self.score_arcs = [name in arguments.score_arcs(tensors) for name in self.names]
         self.parts = {}
         if counted:
@@ -65,26 +59,6 @@ cdef class Summing(Sentences):
         """The outcome of a sentence without derivations."""
         self.to_log_partition[b] = -INFINITY
         return DONE if self.allow_none else FAILED
-
-    cdef int heads(self, Py_ssize_t b, vector[int]& tree, vector[int]& reached_from) except -1 nogil:
-        """What is given of the heads of a sentence, by Heads; the vectors are for its own use."""
-        cdef int n = self.words[b], word, open_heads = 0, roots = 0
-        if self.given is None:
-            return OPEN
-        cdef const int* heads = &self.given[b, 0]
-        tree.clear()
-        tree.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
-        for word in range(1, n + 1):
-            if not -1 <= heads[word] <= n:
-                return WRONG
-            roots += heads[word] == 0
-            open_heads += heads[word] == -1
-            tree[word] = max(heads[word], 0)
-        if heads[0] != -1:
-            return WRONG
-        if not_below_root(tree.data(), n, reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
-            return NO_TREE
-        return ONE_TREE if open_heads == 0 else OPEN if open_heads == n else SOME_TREES
 
 
 cdef const double* with_heads(Corner[double]& to, const double* arcs, const int* heads, int n) except NULL nogil:
@@ -180,7 +154,6 @@ cdef class SummingWorker(SumsWorker):
     """Sums over derivations, as expected_counts in shared/marginals.pyx does."""
 
     cdef Corners[double] direction, counts, with_heads
-    cdef vector[int] tree, reached_from
 
     cdef void release(self) noexcept nogil:
         SumsWorker.release(self)
@@ -200,7 +173,7 @@ cdef class SummingWorker(SumsWorker):
         scores.single_root = direction.single_root = of.single_root
         if not self.scores.take(of.scores, b, n, scores.tensors) or not self.direction.take(of.change, b, n, direction.tensors):
             return FAILED
-        cdef int heads = of.heads(b, self.tree, self.reached_from)
+        cdef int heads = of.given_heads(b, self.nodes, self.reached_from)
         if heads == WRONG:
             return FAILED
         if heads == NO_TREE:

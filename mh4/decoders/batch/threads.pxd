@@ -1,5 +1,7 @@
 """The sentences of a batch, and the threads that take them."""
 
+from libcpp.vector cimport vector
+
 from mh4.decoders.shared.best_tree cimport TENSORS
 
 cdef extern from "padded.hpp" namespace "batch" nogil:
@@ -24,6 +26,9 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
 cdef enum Outcome:
     DONE, FAILED
 
+cdef enum Heads:  # what is given of those of a sentence
+    OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
+
 
 cdef class Sentences:
     cdef readonly Py_ssize_t count
@@ -38,12 +43,16 @@ cdef class Sentences:
     cdef Py_ssize_t taken                  # how many of them have been taken
     cdef bint stopped                      # whether no thread is to take another
     cdef char[::1] outcomes
+    cdef const int[:, ::1] given           # the heads, -1 where they are open, or None
 
     cdef Padded padded(self, array)
     cdef int all_padded(self, Padded* to, tensors) except -1
+    cdef int given_heads(self, Py_ssize_t b, vector[int]& tree, vector[int]& reached_from) except -1 nogil
 
 
 cdef class Worker:
+    cdef vector[int] nodes, reached_from  # for given_heads
+
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil

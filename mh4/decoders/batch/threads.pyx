@@ -4,6 +4,9 @@ import threading
 
 import numpy as np
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.arguments cimport not_below_root
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory, workspaces
@@ -19,16 +22,17 @@ cdef extern from *:
 cdef class Sentences:
     """Checked arguments, and the outcome of each sentence.
 
-    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns).
+    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns). trees: as checked_trees returns them, or None.
     """
 
-    def __init__(self, tensors, lengths, int longest, bint single_root):
+    def __init__(self, tensors, lengths, int longest, bint single_root, trees=None):
         self.tensors = tensors
         self.lengths = lengths
         self.count = len(lengths)
         self.longest = longest
         self.single_root = single_root
         self.words = lengths
+        self.given = trees
         self.order = np.argsort(-lengths, kind="stable")
         self.outcomes = np.zeros(self.count, dtype=np.int8)
         self.names = arguments.names_of(tensors)
@@ -53,6 +57,26 @@ cdef class Sentences:
         """The arrays among `tensors` that the decoder can have, in order."""
         for x, name in enumerate(self.names):
             to[x] = self.padded(tensors.get(name))
+
+    cdef int given_heads(self, Py_ssize_t b, vector[int]& tree, vector[int]& reached_from) except -1 nogil:
+        """What is given of the heads of a sentence, by Heads; the vectors are for its own use."""
+        cdef int n = self.words[b], word, open_heads = 0, roots = 0
+        if self.given is None:
+            return OPEN
+        cdef const int* heads = &self.given[b, 0]
+        tree.clear()
+        tree.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
+        for word in range(1, n + 1):
+            if not -1 <= heads[word] <= n:
+                return WRONG
+            roots += heads[word] == 0
+            open_heads += heads[word] == -1
+            tree[word] = max(heads[word], 0)
+        if heads[0] != -1:
+            return WRONG
+        if not_below_root(tree.data(), n, reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
+            return NO_TREE
+        return ONE_TREE if open_heads == 0 else OPEN if open_heads == n else SOME_TREES
 
 
 cdef class Worker:
