@@ -3,10 +3,9 @@
 import threading
 
 import numpy as np
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libcpp.vector cimport vector
 
-from mh4.decoders.shared.arguments cimport not_below_root
+from mh4.decoders.shared.arguments cimport address, not_below_root
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory, workspaces
@@ -46,12 +45,9 @@ cdef class Sentences:
         """Where an array is, which has to be kept; without values if it is None."""
         if array is None:
             return Padded(NULL, False, 0, 0, 0, 0)
-        cdef Py_buffer buffer
-        PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
-        PyBuffer_Release(&buffer)
         layers = array.shape[1] if array.ndim == 4 else 1
-        return Padded(buffer.buf, array.dtype == np.float64, layers, array.shape[array.ndim - 2], array.shape[array.ndim - 1],
-                      self.longest)
+        rows, columns = array.shape[array.ndim - 2], array.shape[array.ndim - 1]
+        return Padded(address(array), array.dtype == np.float64, layers, rows, columns, self.longest)
 
     cdef int all_padded(self, Padded* to, tensors) except -1:
         """The arrays among `tensors` that the decoder can have, in order."""

@@ -2,7 +2,7 @@
 
 from libcpp.vector cimport vector
 
-cdef double* address(array)
+cdef void* address(array) except? NULL
 cpdef tuple names_of(dict tensors)
 cpdef tuple score_arcs(dict tensors)
 cdef const int[::1] checked_tree(heads)

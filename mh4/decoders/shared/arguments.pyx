@@ -55,15 +55,9 @@ cpdef converted(name, array, dtype):
 
 cdef int kinds_of(array) except -1:
     """What a C-contiguous array of floats has besides -inf and numbers between -1e30 and 1e30: MASKS, INVALID, both or 0."""
-    cdef Py_buffer buffer
-    PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
-    cdef int found
-    if buffer.itemsize == sizeof(float):
-        found = kinds(<const float*> buffer.buf, buffer.len // sizeof(float))
-    else:
-        found = kinds(<const double*> buffer.buf, buffer.len // sizeof(double))
-    PyBuffer_Release(&buffer)
-    return found
+    if array.dtype == FLOAT32:
+        return kinds(<const float*> address(array), array.size)
+    return kinds(<const double*> address(array), array.size)
 
 
 def float32_scores(name, array, shape):
@@ -103,13 +97,14 @@ cpdef tuple score_arcs(dict tensors):
     return ("arc", "crossed_arc") if "arc" in tensors else ("arcs",)
 
 
-cdef double* address(array):
-    """Of the first number of a C-contiguous float64 array, or NULL for None."""
-    cdef const double[::1] numbers
+cdef void* address(array) except? NULL:
+    """Of the first number of a C-contiguous array, which has to be kept, or NULL for None."""
+    cdef Py_buffer buffer
     if array is None:
         return NULL
-    numbers = array.reshape(-1)
-    return <double*> &numbers[0]
+    PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
+    PyBuffer_Release(&buffer)
+    return buffer.buf
 
 
 def words(name, array, extra):

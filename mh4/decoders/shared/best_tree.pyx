@@ -21,15 +21,15 @@ def best_tree(kind, dict tensors, cost, bint single_root):
     cdef int n = len(next(iter(tensors.values()))) - 1
     cdef const double* scores[TENSORS]
     for x, name in enumerate(names_of(tensors)):
-        scores[x] = address(tensors.get(name))
-    cdef const double* of_arcs = address(cost)
+        scores[x] = <const double*> address(tensors.get(name))
+    cdef const double* of_arcs = <const double*> address(cost)
     found = np.full(n + 1, -1, dtype=np.int32)
-    cdef int[::1] heads = found
+    cdef int* heads = <int*> address(found)
     cdef TreeSearch tree = workspaces.take(kind)
     cdef double best
     try:
         with nogil:
-            best = tree.search.find(n, scores, of_arcs, single_root, &heads[0])
+            best = tree.search.find(n, scores, of_arcs, single_root, heads)
     except MemoryError:
         raise out_of_memory(n, tree.search.bytes_needed()) from None
     tree.search.release()

@@ -22,7 +22,7 @@ cdef Scores scores_of(dict tensors, bint single_root):
     """The scores of a sentence."""
     cdef Scores scores
     for x, name in enumerate(names_of(tensors)):
-        scores.tensors[x] = address(tensors.get(name))
+        scores.tensors[x] = <const double*> address(tensors.get(name))
     if "shift" in tensors:
         scores.reduces = len(tensors["reduce_s0b0"])
     scores.n = words_of(tensors)
@@ -37,7 +37,6 @@ cdef int words_of(dict tensors) except -1:
 def expected_counts(kind, dict tensors, bint single_root, heads):
     """The Marginals of a sentence; heads: those given, or None. Raises ValueError for invalid heads, and if there is no derivation."""
     cdef int n = words_of(tensors)
-    cdef const int[::1] tree
     cdef bint whole = False
     arcs, used = score_arcs(tensors), tensors
     if heads is not None:
@@ -48,8 +47,7 @@ def expected_counts(kind, dict tensors, bint single_root, heads):
             used = {**tensors, **{name: arguments.with_heads(tensors.get(name), heads) for name in arcs}}
     cdef Scores scores = scores_of(used, single_root)
     if whole:
-        tree = heads
-        scores.heads = &tree[0]
+        scores.heads = <const int*> address(heads)
     cdef Sums sums = workspaces.take(kind)
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
@@ -57,7 +55,7 @@ def expected_counts(kind, dict tensors, bint single_root, heads):
     counted = parts if arcs[0] in parts else {"arcs": np.full((n + 1, n + 1), 0.0), **parts}
     cdef Counts counts
     for x, name in enumerate(names_of(tensors)):
-        counts.tensors[x] = address(counted.get(name))
+        counts.tensors[x] = <double*> address(counted.get(name))
     try:
         with nogil:
             sums.charts.find(scores, counts)
@@ -79,10 +77,7 @@ def drawn(kind, dict tensors, bint single_root, samples, rng):
     samples = arguments.sample_size(samples)
     room_for(4 * samples * (n + 1), "the samples")
     heads = np.full((samples, n + 1), -1, dtype=np.int32)
-    cdef int[:, ::1] rows = heads
-    cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, NULL, False)
-    if to.count:
-        to.heads = &rows[0, 0]
+    cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, <int*> address(heads), False)
     cdef Sums sums = workspaces.take(kind)
     try:
         with nogil:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mh4.decoders.shared.arguments cimport address
+
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
 from mh4.decoders.shared.memory import room_for
@@ -28,12 +30,8 @@ cdef class Tensors:
 
     cdef const float* keep(self, array) except? NULL:
         """Where the numbers of a C-contiguous array are; NULL for None."""
-        cdef const float[::1] numbers
-        if array is None:
-            return NULL
-        numbers = array.reshape(-1)
         self.arrays.append(array)
-        return &numbers[0]
+        return <const float*> address(array)
 
 
 cdef double replay(const int* codes, const Scores* scores, Replay* to) noexcept nogil:
@@ -94,10 +92,8 @@ cdef object derivation(const int* codes, const Scores* scores):
         parts["reduce_s1s0"] = np.empty((n, 3), dtype=np.intp)
     if scores.arcs:
         parts["arcs"] = np.empty((n, 2), dtype=np.intp)
-    cdef int[::1] to_heads = heads
-    cdef Py_ssize_t[:, ::1] to_transitions = transitions
     cdef Replay to = Replay(
-        &to_heads[0], &to_transitions[0, 0],
+        <int*> address(heads), <Py_ssize_t*> address(transitions),
         rows(parts["shift"]), rows(parts["reduce_s0b0"]), rows(parts.get("reduce_s1s0")), rows(parts.get("arcs")),
     )
     cdef double total = replay(codes, scores, &to)
@@ -106,8 +102,4 @@ cdef object derivation(const int* codes, const Scores* scores):
 
 cdef Rows rows(array):
     """Those of an array, or none."""
-    cdef Py_ssize_t[:, ::1] to
-    if array is None or len(array) == 0:
-        return Rows(NULL, -1)
-    to = array
-    return Rows(&to[0, 0], -1)
+    return Rows(<Py_ssize_t*> address(array), -1)

@@ -2,6 +2,7 @@
 
 from libc.math cimport INFINITY
 
+from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.replay cimport Tensors, derivation
 
 from mh4.decoders.shared import arguments
@@ -20,13 +21,9 @@ def best_derivation(full, tree, Tensors tensors, heads, bint single_root, int k,
     heads = arguments.given_tree(heads, tensors.scores.n, single_root)
     cdef Search workspace = workspaces.take(full if heads is None else tree)
     cdef BestDerivation* search = workspace.search
-    cdef const int[::1] nodes
     search.scores = tensors.scores
     search.single = single_root
-    search.heads = NULL
-    if heads is not None:
-        nodes = heads
-        search.heads = &nodes[0]
+    search.heads = <const int*> address(heads)
     cdef double needed
     cdef bint derived = False
     try:
