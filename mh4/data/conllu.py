@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
-from mh4.errors import InputError, one_line, shown, unreadable
+from mh4.errors import InputError, counted, one_line, shown, unreadable
 from mh4.util import compression, files
 from mh4.util.reading import files_in
 
@@ -514,7 +514,7 @@ def _sentence(lines: Sequence[str], at: Callable[[int], str], trees: bool) -> Se
             continue
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
-            raise InputError("%s: %d columns, expected 10 separated by tabs" % (at(row), len(columns)))
+            raise InputError("%s: %s, expected 10 separated by tabs" % (at(row), counted(len(columns), "column")))
         if columns[ID] == str(len(rows) + 1):
             if not columns[FORM]:
                 raise InputError("%s: FORM is empty, expected a word" % at(row))

@@ -20,7 +20,7 @@ import numpy as np
 
 from mh4 import version
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 from mh4.parser import systems
 from mh4.parser.config import Config, differences, listed
 from mh4.parser.model import Model, description
@@ -410,14 +410,16 @@ def resumed(summary: dict[str, Any]) -> list[str]:
     """A line on each time that the training was resumed with other settings."""
     changes = [dict(change) for change in summary.get("changes", ())]
     return [
-        "resumed after %d updates with %s" % (change.pop("updates"), ", ".join("%s=%s" % one for one in change.items()))
+        "resumed after %s with %s"
+        % (counted(change.pop("updates"), "update"), ", ".join("%s=%s" % one for one in change.items()))
         for change in changes
     ]
 
 
 def _trained(summary: dict[str, Any]) -> list[str]:
     scores = ["%s %.2f" % (name.upper(), summary["dev_" + name]) for name in ("uas", "las", "upos") if "dev_" + name in summary]
-    run = "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
+    counts = (counted(summary[noun + "s"], noun) for noun in ("evaluation", "update"))
+    run = "best of %s, %s, mh4 %s" % (*counts, summary["mh4"])
     lines = ["trained: dev %s, %s" % (", ".join(scores), run)]
     for name, source in each_source(summary["sources"]):
         size = ", %d sentences, %d words" % (source["sentences"], source["words"]) if "words" in source else ""

@@ -98,8 +98,8 @@ def test_text_is_text(page):
     find(page, "#data").send_keys("<b>x</b>")
     Select(find(page, "#input")).select_by_value("conllu")
     find(page, "button").click()
-    wait_for(page, lambda: "1 columns" in status(page))
-    assert texts(page, "pre") == ["data, line 1, sentence 1: 1 columns, expected 10 separated by tabs\n"]
+    wait_for(page, lambda: "1 column," in status(page))
+    assert texts(page, "pre") == ["data, line 1, sentence 1: 1 column, expected 10 separated by tabs\n"]
 
 
 def test_the_link_carries_the_text(page, server):

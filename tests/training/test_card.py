@@ -111,6 +111,7 @@ def test_info_of_a_model_that_predicts_no_upos(treebank, tmp_path):
     Trainer("mst", config.with_settings(toy.SMALL, few), sentences, sentences, str(tmp_path), sources=sources).run()
     done = run("info", tmp_path)
     assert done.exit_code == 0 and "trained: dev UAS " in done.output and "UPOS " not in done.output.splitlines()[2]
+    assert "best of 1 evaluation, 2 updates, " in done.output
 
 
 def test_info(folder, packed):
