@@ -70,7 +70,7 @@ class Coverage:
         return Coverage(**{name: value + getattr(other, name) for name, value in vars(self).items()})
 
     def sentence_coverage(self, name: str) -> float:
-        """Percentage of the trees that are in the class of this name, one of CLASSES. Raises ValueError for another."""
+        """Percentage of the trees in a class: "projective", "mh4", "1ec" or "mh5". Raises ValueError for another name."""
         return self.share(self.covered[_counted(name)])
 
     def edge_coverage(self, name: str) -> float:

@@ -26,7 +26,7 @@ _PATH = (str, bytes, os.PathLike)
 
 
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
-    """The scores of the official scorer of the CoNLL 2018 shared task, in percent, by metric: mh4.analysis.evaluation.METRICS.
+    """The scores of the official scorer of the CoNLL 2018 shared task, in percent, by metric, such as "UAS" and "LAS".
 
     Words may differ; the scorer aligns them. Labels are compared without subtypes. Raises InputError for what the scorer rejects.
     """
