@@ -7,7 +7,7 @@ help:
 	@echo 'make check                        format, lint, types, imports and the fast tests, side by side'
 	@echo 'make reproduce LANG=toy           the first thing to try: a small generated treebank, no download'
 	@echo
-	@$(foreach study,$(STUDIES),awk '{ sub(/^"""``/, "") } /^$$/ { exit } said { $$0 = "    " $$0 } /``: / { sub(/``: /, "\n    "); said = 1 } { print }' $(call module,$(study));)
+	@$(foreach study,$(STUDIES),awk '{ sub(/^"""``/, "") } /^$$/ { exit } said { printf " %s", $$0; next } /``: / { sub(/``: /, "\n    "); said = 1; printf "%s", $$0; next } { print } END { print "" }' $(call module,$(study));)
 	@echo
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)   LANGS="hu got"  several'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers            SEEDS="1 2 3"  the runs of each'

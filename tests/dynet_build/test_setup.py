@@ -561,6 +561,12 @@ def test_a_treebank_is_not_a_locale(make, target, env, locale):
     assert shown and set(shown) == {"LANG is " + locale}  # and eu_probe nowhere in the environment
 
 
+def test_each_study_is_described_on_one_line(make):
+    listed = make().stdout
+    assert "\n    training on likelihood and with the paper's hinge, compared: accuracy, " in listed
+    assert re.search(r"\nmake text LANG=hu .*\n    accuracy from raw text with .*\n\n    LANG=hu ", listed)
+
+
 def test_options_reach_the_experiment_as_they_are(make):
     made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "CONLL17=../c d", "JOBS=2")
     assert "run: tools/setup --this-python --jobs=2 --quiet" in made.stdout
