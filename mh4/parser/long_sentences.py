@@ -78,7 +78,8 @@ def parse(
 
     longest: the number of words up to which they are decoded as usual; None: as `default` says.
     beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
-    that the parser uses anyway, otherwise beam where the system has it, otherwise mst.
+    that the parser uses anyway, otherwise beam where the system has it, otherwise mst. If all sentences are decoded in this way, `longest`
+    only says which get no probabilities.
 
     The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
     Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says, or if it predicts no `tags`,
@@ -88,6 +89,8 @@ def parse(
         raise InputError("--tags: no tags are predicted, as none were learned")
     longest = default(parser, confidence) if longest is None else longest
     how, other = _otherwise(parser, beyond)
+    if other is parser and not confidence:
+        longest = max(longest, default(parser))
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest]
     found = _parsed(parser, sentences, short, {"confidence": confidence, **options})
     parsed = []
@@ -171,7 +174,9 @@ def _otherwise(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | 
     if isinstance(parser, Parser):
         return _search(parser, beyond)
     pairs = [_search(member, beyond) for member in parser.parsers]
-    return " and ".join(dict.fromkeys(how for how, _ in pairs)) or "votes", Ensemble([other for _, other in pairs])
+    others = [other for _, other in pairs]
+    usual = others == parser.parsers and parser.tree == "mst"
+    return " and ".join(dict.fromkeys(how for how, _ in pairs)) or "votes", parser if usual else Ensemble(others)
 
 
 def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
@@ -179,6 +184,8 @@ def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
     system = parser.model.system
     if beyond is None and parser.decoding in ("greedy", "beam"):
         return parser.decoding if parser.decoding == "greedy" else "beam %d" % parser.beam, parser
+    if beyond != "beam" and parser.decode is mst.decode:
+        return "mst", parser
     arcs = next((tensor.name for tensor in system.tensors if tensor.name in ("arcs", "arc")), None)
     if beyond == "beam" or beyond is None and "beam" in system.decoders:
         if "beam" not in system.decoders:

@@ -54,14 +54,14 @@ def test_within_the_limit_nothing_changes(models, sentences):
 
 def test_longer_sentences_are_decoded_otherwise(models, sentences):
     n = 8
-    for name, how in (("mh4-hybrid", "beam"), ("mst", None), ("1ec", None), ("1ec", "mst"), ("greedy-mh4", None)):
+    for name, how in (("mh4-hybrid", "beam"), ("1ec", None), ("1ec", "mst"), ("greedy-mh4", "beam")):
         parser = Parser(models[name])
         found = long_sentences.parse(parser, sentences, n, how)
         expected = parser.parse(sentences)
-        if name == "mh4-hybrid":
+        if how == "beam":
             others, said = Parser(models[name], "beam", BEYOND_BEAM).parse(sentences), "beam %d" % BEYOND_BEAM
         else:
-            others, said = expected, "greedy" if name == "greedy-mh4" else "mst"
+            others, said = expected, "mst"
         assert {len(s) > n for s in sentences} == {True, False}
         for k, sentence in enumerate(sentences):
             if len(sentence) <= n:
@@ -129,12 +129,28 @@ def test_what_a_system_cannot_do_is_refused(models, sentences, name, decode, how
             long_sentences.parse(Parser(models[name], decode), given, None, how)
 
 
-def test_the_search_that_is_asked_for_is_kept(models, sentences):
-    for decode, width, said in (("greedy", None, "greedy"), ("beam", 3, "beam 3")):
-        parser = Parser(models["mh4-hybrid"], decode, width)
-        found = long_sentences.parse(parser, sentences[:5], 1)
-        assert all((a.heads == b.heads).all() for a, b in zip(found, parser.parse(sentences[:5])))
-        assert all(s.note.startswith(said + ", ") for s in found)
+def test_what_is_decoded_as_usual_is_not_called_too_long(models, sentences):
+    """The search that is asked for is kept, so that only windows and sentences without probabilities differ from others."""
+    mh4_hybrid, spanning, greedy = models["mh4-hybrid"], models["mst"], models["greedy-mh4"]
+    for model, decode, width, said in (
+        (mh4_hybrid, "greedy", None, "greedy"),
+        (mh4_hybrid, "beam", 3, "beam 3"),
+        (spanning, None, None, "mst"),
+        (greedy, None, None, "greedy"),
+    ):
+        parser = Parser(model, decode, width)
+        expected = parser.parse(sentences[:5])
+        for given in (parser, Ensemble([parser])):
+            found = long_sentences.parse(given, sentences[:5], 1)
+            assert all((a.heads == b.heads).all() and not a.note for a, b in zip(found, expected))
+        if model is not greedy:
+            found = long_sentences.parse(parser, sentences[:5], 1, confidence=True)
+            assert all((a.heads == b.heads).all() for a, b in zip(found, expected))
+            assert all(s.note.startswith(said + ", ") and s.probabilities is None for s in found)
+    found = long_sentences.parse(Ensemble([Parser(spanning)], "mh4"), sentences[:5], 1)  # which otherwise votes for trees of MH4
+    assert all(s.note.startswith("mst, ") for s in found)
+    votes = [SentenceWithVotes(s.words, votes=[parsed]) for s, parsed in zip(sentences[:5], expected)]
+    assert not any(s.note for s in long_sentences.parse(Ensemble([]), votes, 1))
 
 
 def test_probabilities_within_the_limit(models, sentences):
@@ -209,6 +225,8 @@ def test_votes_are_for_whole_sentences(sentences, monkeypatch):
     assert found.note == "" and (found.heads == heads).all()
     monkeypatch.setattr(long_sentences, "window", lambda parser: 30)
     (found,) = long_sentences.parse(Ensemble([]), [given], 50)
+    assert found.note == "" and (found.heads == heads).all()
+    (found,) = long_sentences.parse(Ensemble([], "mh4"), [given], 50)
     assert found.note == "votes, 100 words are more than --longest 50" and (found.heads == heads).all()
 
     def none(*arguments, **options):
