@@ -102,9 +102,14 @@ def placed(warning: object) -> str:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """The texts of the warnings in the block, with their places, which are for another process, or somebody else, to show."""
+    """The texts of the warnings in the block, each once, with their places, which are for another process, or somebody else, to show."""
     said: list[str] = []
+
+    def keep(warning: object, *rest: Any, **options: Any) -> None:
+        if (text := placed(warning)) not in said:
+            said.append(text)
+
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
+        warnings.showwarning = keep
         yield said

@@ -73,9 +73,7 @@ def parse(
     from mh4.cli.output import destinations, write
     from mh4.data import conllu
     from mh4.parser import parallel
-    from mh4.parser.model_files import opened
     from mh4.parser.parsing import Parser
-    from mh4.parser.temperature import FILE, Calibration
 
     wanted: dict[str, Any] = {"at_once": flush, "confidence": confidence, "tags": tags, "longest": longest, "beyond": beyond}
     arguments = (folder, decode, beam, contextual)
@@ -106,5 +104,3 @@ def parse(
             write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
             if rejected:
                 rejected.keep()
-    if (confidence or decode == "mbr") and not quiet and Calibration.load(opened(folder)) is None:
-        say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)

@@ -29,6 +29,7 @@ class Display:
         self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = 0
         self._new_words = self._new_bytes = 0
         self._problems: set[str] = set()
+        self._warnings: set[str] = set()  # which have been said
         self._start = self._said = time.monotonic()
         self._console = console()
         # Elsewhere than on a terminal, this shows nothing.
@@ -53,8 +54,9 @@ class Display:
         self.found(shard, record)
         self._new_words += record["parsed_words"]
         self._new_bytes += shard.length
-        if not self.quiet:
-            for warning in record["warnings"]:
+        for warning in record["warnings"]:
+            if not self.quiet and warning not in self._warnings:
+                self._warnings.add(warning)
                 self.say(warning)
 
     def failed(self, shard: Shard, reason: str, last: bool) -> None:

@@ -18,7 +18,7 @@ from mh4.corpus import cutting, parsing
 from mh4.corpus.cutting import Shard
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
-from mh4.errors import InputError
+from mh4.errors import InputError, collected_warnings
 from mh4.util import compression, memory
 from mh4.util.processes import temporary_child
 
@@ -93,6 +93,7 @@ def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
 def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) -> Measured:
     """Parse a shard of the sample, in another process."""
     start, output = time.perf_counter(), io.StringIO()
-    written = parsing.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
+    with collected_warnings():  # for whoever parses it all
+        written = parsing.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
     seconds = time.perf_counter() - start
     return Measured(len(content), len(output.getvalue().encode()), written.words, seconds, memory.peak_mb())

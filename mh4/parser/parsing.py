@@ -1,5 +1,6 @@
 """Parsing: the best tree according to the decoder, then its labels."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +18,7 @@ from mh4.decoders import Derivation, Marginals
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
 from mh4.parser.choices import BEAM
-from mh4.parser.temperature import at_temperature
+from mh4.parser.temperature import FILE, at_temperature
 from mh4.parser.vocabulary import Table, as_column, without_subtype
 from mh4.util.reading import Path, Paths, path_of
 
@@ -96,7 +97,7 @@ class Parser:
         Returns copies of TokenLists, with the columns that `mh4 parse --tags` changes. Of others, it returns new Sentences with
         heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats as predicted (a model that does
         not predict one of them leaves it as it is); with `confidence`, also with the probabilities of their arcs (float64 (n+1,),
-        probabilities[0] = 1), at the model's temperature; with `transitions`, also with those of their derivations, if the system
+        probabilities[0] = 1), at the model's temperature (without one, at 1 with a RuntimeWarning); with `transitions`, also with those of their derivations, if the system
         has them.
         `progress` is called with the number of words parsed after each minibatch.
         Raises InputError for a sentence without words, if the model needs contextual vectors that it has not been given, or if
@@ -140,7 +141,9 @@ class Parser:
     def _of_each(
         self, function: Callable[..., Found], sentences: Sequence[Sentence], scores: "Scores", calibrated: bool
     ) -> list[Found]:
-        """What a decoder finds in the scores of each sentence; calibrated: at the model's temperature."""
+        """What a decoder finds in the scores of each sentence; calibrated: at the model's temperature, or 1 with a warning."""
+        if calibrated and self.model.temperature is None:
+            warnings.warn("%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE), RuntimeWarning, stacklevel=2)
         found = []
         for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
             try:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 
 import brute
 import numpy as np
@@ -15,6 +16,7 @@ from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import config
+from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
@@ -168,13 +170,22 @@ def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_pa
     assert Model.load(str(folder)).temperature is None
     from running import mh4 as run
 
-    for option in (["--confidence"], ["--decode", "mbr"]):
-        done = run("parse", "--model", str(folder), *option, str(trained / "toy-ud-test.conllu"))
-        assert done.returncode == 0 and done.stderr.decode().count("\n") == 1
-        assert done.stderr.decode().endswith("has no calibration.json, so its probabilities are at temperature 1\n")
-    parsed = Parser(model).parse(sentences, confidence=True)
+    said = "%s has no calibration.json, so its probabilities are at temperature 1" % folder
+    for command in (["parse", "--confidence"], ["parse", "--decode", "mbr", "--jobs", "2"], ["test", "--decode", "mbr"], ["view"]):
+        done = run(*command, "--model", str(folder), str(trained / "toy-ud-test.conllu"))
+        assert done.returncode == 0 and done.stderr.decode() == "mh4: %s\n" % said
+    assert run("parse", "--confidence", "--quiet", "--model", str(folder), str(trained / "toy-ud-test.conllu")).stderr == b""
+    for parser, options in ((mh4.load(folder), {"confidence": True}), (mh4.load(folder, "mbr"), {})):
+        for given in (parser, Ensemble([parser])):
+            with pytest.warns(RuntimeWarning) as warned:
+                given.parse(sentences, **options)
+            assert {str(warning.message) for warning in warned} == {said}
+    with pytest.warns(RuntimeWarning, match="the model has no calibration.json"):
+        parsed = Parser(model).parse(sentences, confidence=True)
     model.temperature = 1.0
-    again = Parser(model).parse(sentences, confidence=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = Parser(model).parse(sentences, confidence=True)
     assert [s.probabilities.tolist() for s in parsed] == [s.probabilities.tolist() for s in again]
 
 
