@@ -48,7 +48,9 @@ worker_options = options.together(
 @options.decoding_options
 @worker_options
 @click.option(
-    "--plan", is_flag=True, help="Only parse a sample, and estimate what parsing all takes: core-hours, memory and disk."
+    "--plan",
+    is_flag=True,
+    help="Only parse a sample, here, and estimate what parsing all with so many --workers takes: core-hours, memory and disk.",
 )
 @click.option(
     "--shard-size",
@@ -91,6 +93,9 @@ def parse(
 
     options.check_text(text, segmenter, rejects=given["rejects"])
     _check_workers(scheduler, slurm)
+    for option, value in (("scheduler", scheduler), ("slurm", slurm), ("shard-size", shard_size), ("quiet", quiet or None)):
+        if plan and value is not None:
+            raise InputError("--plan parses a sample here and prints an estimate, on which --%s has no effect: omit it" % option)
     options.set_verbosity(quiet, False)
     files = found_in(inputs, text, output)
     settings = Settings.of(model, segmenter, **given)

@@ -325,6 +325,8 @@ def test_the_plan_is_measured(folder):
     lines = parse("--plan", "--workers", "3").splitlines()
     assert lines[0].startswith("input: 2 files, 46.") and lines[1].startswith("sample: ") and "by 3 workers" in lines[2]
     assert not (folder / "out").exists()
+    for option in (["--shard-size", "1"], ["--scheduler", "tcp://x:1"], ["--slurm", ""], ["--quiet"]):
+        assert "an estimate, on which %s has no effect: omit it" % option[0] in parse("--plan", *option, code=2)
 
 
 def test_lines_where_there_is_no_terminal(folder, monkeypatch):
@@ -335,6 +337,13 @@ def test_lines_where_there_is_no_terminal(folder, monkeypatch):
         r"[4-7] shards, \d+ sentences, \d+ words, [\d,]+ words/s, [\d:]+ left, workers: 2, failures: 0", lines[-4]
     )
     assert parse("--quiet") == ""
+
+
+def test_probabilities_without_a_temperature(folder):
+    """As `mh4 parse` says, once for all shards."""
+    said = parse("--confidence")
+    assert said.count("/model has no calibration.json, so its probabilities are at temperature 1\n") == 1
+    assert said.count("calibration.json") == 1
 
 
 def test_text(folder, model, monkeypatch, tmp_path_factory):
