@@ -88,7 +88,8 @@ class Workers:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
         """Have an idle worker call a function; there must be one."""
         worker = min(self._able() - set(self._running.values()))
-        future = self._client.submit(function, *arguments, pure=False, workers=[worker])
+        with self._connected():
+            future = self._client.submit(function, *arguments, pure=False, workers=[worker])
         self._running[future] = worker
         return future
 
@@ -98,12 +99,13 @@ class Workers:
         if not self._running:
             time.sleep(seconds)
             return []
-        with suppress(TimeoutError, CancelledError):
-            wait(list(self._running), timeout=seconds, return_when="FIRST_COMPLETED")
-        if self._client.status != "running":
-            raise gone()
-        ended = [call for call, worker in self._running.items() if call.done() or worker not in self._problems]
-        return [(call, *self._outcome(call)) for call in ended]
+        with self._connected():
+            with suppress(TimeoutError, CancelledError):
+                wait(list(self._running), timeout=seconds, return_when="FIRST_COMPLETED")
+            if self._client.status != "running":
+                raise gone()
+            ended = [call for call, worker in self._running.items() if call.done() or worker not in self._problems]
+            return [(call, *self._outcome(call)) for call in ended]
 
     def cancel(self) -> None:
         """Cancel the calls that have not ended."""
@@ -129,17 +131,28 @@ class Workers:
         """Find out which workers there are, and whether new ones can work."""
         if self._cluster:
             self._refusals += self._cluster.keep()
-        try:
+        with self._connected():
             # Client.scheduler_info may return the answer to another question, which the client asks every few seconds: one without workers.
             there_are = set(self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"])
             new = sorted(there_are - set(self._problems))
             answers = self._client.run(problem, self._settings, workers=new, on_error="return") if new else {}
-        except (OSError, TimeoutError, CancelledError):
-            raise gone() from None
         self._problems = {worker: self._problems[worker] for worker in self._problems if worker in there_are}
         for worker, answer in answers.items():
             if not isinstance(answer, OSError):  # of one that is gone
                 self._problems[worker] = answer if isinstance(answer, str) else "it cannot load mh4: %s" % answer
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Have errors in the block be that of a scheduler that has ended, if they are about the connection to it.
+
+        A client that could not connect again closes itself, perhaps at this moment, and then raises errors of any kind.
+        """
+        try:
+            yield
+        except Exception as error:
+            if self._client.status == "running" and not isinstance(error, (OSError, TimeoutError, CancelledError)):
+                raise
+            raise gone() from None
 
 
 def problem(settings: Settings) -> str:

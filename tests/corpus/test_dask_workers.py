@@ -15,6 +15,8 @@ workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installe
 
 from trial import Trial, contents  # noqa: E402
 
+from mh4.errors import InputError  # noqa: E402
+
 
 @pytest.mark.slow
 def test_a_worker_and_the_driver_are_killed(tmp_path):
@@ -49,6 +51,23 @@ def test_workers_are_not_taken_for_gone(monkeypatch):
     with workers.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
         with workers.Client(cluster) as client:
             assert workers.Workers(client, settings=None, cluster=None).count() == 1
+
+
+def test_a_client_that_has_closed_itself(monkeypatch):
+    """As it does where it cannot connect to the scheduler again, at any moment."""
+    monkeypatch.setattr(workers, "problem", lambda settings: "")
+    moments = [lambda pool: pool._look(), lambda pool: pool.submit(len, ""), lambda pool: pool.finished(1)]
+    with workers.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+        for number, moment in enumerate(moments):
+            client = workers.Client(cluster)
+            pool = workers.Workers(client, settings=None, cluster=None)
+            assert pool.count() == 1
+            if number == 2:
+                pool.submit(time.sleep, 1)
+            client.close()
+            assert client.scheduler is None
+            with pytest.raises(InputError, match="the scheduler of the workers is gone"):
+                moment(pool)
 
 
 @pytest.mark.slow
