@@ -97,8 +97,8 @@ class Parser:
         Returns copies of TokenLists, with the columns that `mh4 parse --tags` changes. Of others, it returns new Sentences with
         heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats as predicted (a model that does
         not predict one of them leaves it as it is); with `confidence`, also with the probabilities of their arcs (float64 (n+1,),
-        probabilities[0] = 1), at the model's temperature (without one, at 1 with a RuntimeWarning); with `transitions`, also with those of their derivations, if the system
-        has them.
+        probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a RuntimeWarning; with `transitions`, also
+        with those of their derivations, if the system has them.
         `progress` is called with the number of words parsed after each minibatch.
         Raises InputError for a sentence without words, if the model needs contextual vectors that it has not been given, or if
         probabilities are asked for and the system has none; and OutOfMemory, naming the sentence, if one is too long for the memory of

@@ -171,7 +171,12 @@ def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_pa
     from running import mh4 as run
 
     said = "%s has no calibration.json, so its probabilities are at temperature 1" % folder
-    for command in (["parse", "--confidence"], ["parse", "--decode", "mbr", "--jobs", "2"], ["test", "--decode", "mbr"], ["view"]):
+    for command in (
+        ["parse", "--confidence"],
+        ["parse", "--decode", "mbr", "--jobs", "2"],
+        ["test", "--decode", "mbr"],
+        ["view"],
+    ):
         done = run(*command, "--model", str(folder), str(trained / "toy-ud-test.conllu"))
         assert done.returncode == 0 and done.stderr.decode() == "mh4: %s\n" % said
     assert run("parse", "--confidence", "--quiet", "--model", str(folder), str(trained / "toy-ud-test.conllu")).stderr == b""
