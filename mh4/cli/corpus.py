@@ -115,7 +115,7 @@ def parse(
         with Display(begun, total, quiet) as display, start(begun, number, scheduler, slurm) as pool:
             driver.parse(begun, pool, display)
         if not quiet:
-            say(display.summary(), err=True)
+            say(display.summary(), *display.notes(), err=True)
     raise Exit(display.failures > 0)  # which have already been reported
 
 
@@ -179,6 +179,10 @@ def join(folder: str, output: str, rejects: str | None) -> None:
         raise InputError("%s: nothing was set aside, as it was parsed without --rejects" % folder)
     for path in dict.fromkeys(joining.join(begun, output, rejects)):
         say("mh4: %s: changed since it was parsed, or its time has; joined is the parse of what it was" % path, err=True)
+    left_out = 0 if rejects else joining.rejected(begun)
+    if left_out:
+        are = "block is" if left_out == 1 else "blocks are"
+        say("mh4: %d %s left out, as not CoNLL-U: --rejects FILE writes what was set aside" % (left_out, are), err=True)
 
 
 def _check_workers(scheduler: str | None, slurm: str | None) -> None:

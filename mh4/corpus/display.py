@@ -1,6 +1,7 @@
 """What is shown while a corpus is parsed: a display on a terminal, and lines now and then elsewhere."""
 
 import time
+from collections import Counter
 from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
@@ -12,7 +13,8 @@ from rich.text import Text
 
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus
-from mh4.errors import one_line
+from mh4.errors import counted, one_line
+from mh4.parser.writing import Written
 from mh4.util.progress import console
 
 EVERY = 30  # seconds between lines
@@ -26,7 +28,8 @@ class Display:
 
     def __init__(self, corpus: Corpus, total: int, quiet: bool) -> None:
         self.corpus, self.total, self.quiet = corpus, total, quiet
-        self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = 0
+        self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = self.rejects = 0
+        self.fallbacks: Counter[str] = Counter()
         self._new_words = self._new_bytes = 0
         self._problems: set[str] = set()
         self._warnings: set[str] = set()  # which have been said
@@ -48,6 +51,8 @@ class Display:
         self.sentences += record["parsed_sentences"]
         self.words += record["parsed_words"]
         self.bytes += shard.length
+        self.rejects += record["rejects"]
+        self.fallbacks.update(record["fallbacks"])
 
     def done(self, shard: Shard, record: dict[str, Any]) -> None:
         """The shard has been parsed."""
@@ -106,6 +111,18 @@ class Display:
         said = "%s: %s" % (self.corpus.folder, self._done())
         if self._new_words:
             said += f"; {self._new_words:,} words in {timedelta(seconds=round(seconds))} now, {int(self._new_words / seconds):,} words/s"
+        return said
+
+    def notes(self) -> list[str]:
+        """What `mh4 parse` would say at the end: how many blocks were set aside, and how many sentences were too long."""
+        said = []
+        if self.rejects:
+            blocks, them = counted(self.rejects, "block"), "it" if self.rejects == 1 else "them, each"
+            said.append(
+                "mh4: %s set aside, not CoNLL-U: `mh4 corpus join --rejects FILE` writes %s with the reason" % (blocks, them)
+            )
+        if self.fallbacks:
+            said.append("mh4: " + Written(self.sentences, self.words, self.fallbacks).notes())
         return said
 
     def _done(self) -> str:

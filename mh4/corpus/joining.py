@@ -64,6 +64,13 @@ def join(corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
     return [path for number, path in there if planning.changed(corpus, number)]
 
 
+def rejected(corpus: Corpus) -> int:
+    """How many blocks were set aside."""
+    if not corpus.settings.rejects:
+        return 0
+    return sum(record["rejects"] for record in map(corpus.record, verifying.planned(corpus)) if record is not None)
+
+
 def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
     """The parses of a file's shards; the sentences of text are numbered throughout. Raises InputError for text without any."""
     before = 0

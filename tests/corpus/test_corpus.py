@@ -133,10 +133,16 @@ def test_bad_files(folder):
     assert ", failed: in/none.conllu: no sentences in it, expected CoNLL-U (log: " in said
     assert len(corpora.records(folder / "out")) == 7
     (folder / "in/none.conllu").unlink()
-    mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects")
+    said = mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects")
+    assert said.endswith(
+        "mh4: 2 blocks set aside, not CoNLL-U: `mh4 corpus join --rejects FILE` writes them, each with the reason\n"
+    )
+    assert mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects", "--quiet") == ""
     assert "2 blocks rejected" in mh4("corpus", "status", "rest")
+    expected = "mh4: 2 blocks are left out, as not CoNLL-U: --rejects FILE writes what was set aside\n"
+    assert mh4("corpus", "join", "rest", "-o", "without") == expected
     mh4("corpus", "verify", "rest")
-    mh4("corpus", "join", "rest", "-o", "joined", "--rejects", "set aside")
+    assert mh4("corpus", "join", "rest", "-o", "joined", "--rejects", "set aside") == ""
     mh4("parse", "in/long.conllu", "--model", "model", "-o", "parsed", "--rejects", "rejects", "--quiet")
     assert (folder / "joined/long.conllu").read_bytes() == (folder / "parsed").read_bytes()
     assert (folder / "set aside").read_bytes() == (folder / "rejects").read_bytes() != b""
@@ -337,6 +343,16 @@ def test_lines_where_there_is_no_terminal(folder, monkeypatch):
         r"[4-7] shards, \d+ sentences, \d+ words, [\d,]+ words/s, [\d:]+ left, workers: 2, failures: 0", lines[-4]
     )
     assert parse("--quiet") == ""
+
+
+def test_sentences_that_are_too_long_are_counted(folder):
+    """As by `mh4 parse`; also those of shards that were done before."""
+    number = sum(len(sentence) > 12 for name in os.listdir("in") for sentence in conllu.read("in/" + name))
+    said = "\nmh4: %d of 102 sentences were too long for their decoder, as comments in them say: %d by beam 64\n" % (
+        number,
+        number,
+    )
+    assert parse("--longest", "12").endswith(said) and parse("--longest", "12").endswith(said)
 
 
 def test_probabilities_without_a_temperature(folder):
