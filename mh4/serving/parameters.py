@@ -3,12 +3,16 @@ names of uploaded files are ignored."""
 
 import asyncio
 import json
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import parse_qsl
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, FormParser, parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+
+from mh4.errors import shown
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
 _MOST = 100  # parameters of a request
@@ -67,21 +71,31 @@ def _form(text: bytes, where: str) -> dict[str, str]:
         raise HTTPException(400, "%s is not UTF-8" % where) from None
     except ValueError:
         raise HTTPException(400, "%s has more than %d parameters" % (where, _MOST)) from None
-    return dict(pairs)
+    return _each_once(pairs)
+
+
+def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The pairs by name. Raises HTTPException for a name that is given twice, of which one would be lost."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise HTTPException(400, "%s is given more than once" % shown(name))
+        found[name] = value
+    return found
 
 
 def _multipart(body: bytes, content_type: str) -> dict[str, str]:
-    found: dict[str, bytes] = {}
+    found: list[tuple[str, bytes]] = []
     ends: list[bool] = []
 
     def field(field: Field) -> None:
         if len(found) == _MOST:
             raise FormParserError
-        found[(field.field_name or b"").decode("utf-8", "replace")] = field.value or b""
+        found.append(((field.field_name or b"").decode("utf-8", "replace"), field.value or b""))
 
     def file(file: File) -> None:
         file.file_object.seek(0)
-        found[(file.field_name or b"").decode("utf-8", "replace")] = file.file_object.read()
+        found.append(((file.field_name or b"").decode("utf-8", "replace"), file.file_object.read()))
         file.close()
 
     try:
@@ -95,7 +109,7 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
     if not ends:
         raise HTTPException(400, "the form is malformed or incomplete, expected multipart/form-data")
     try:
-        return {name: value.decode("utf-8") for name, value in found.items()}
+        return _each_once((name, value.decode("utf-8")) for name, value in found)
     except UnicodeDecodeError:
         raise HTTPException(400, "the form is not UTF-8") from None
 
@@ -103,7 +117,7 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
 def _json(body: bytes) -> dict[str, str]:
     """The parameters in a JSON object; true stands for an empty string, as forms have it, and false and null for no parameter."""
     try:
-        given = json.loads(body)
+        given = json.loads(body, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise HTTPException(400, "the body is not JSON in UTF-8") from None
     if not isinstance(given, dict):

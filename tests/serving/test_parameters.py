@@ -88,6 +88,14 @@ def test_what_is_malformed():
     assert refused(415, b"x", "text/html").startswith("the content type of the request is none of ")
 
 
+def test_what_is_given_twice():
+    """One of the two would be lost. What is in the address, too, is overridden."""
+    once = "'data' is given more than once"
+    assert refused(400, b"data=x&data=y", FORM) == refused(400, b"", "", query=b"data=x&data=y") == once
+    assert refused(400, multipart({"data": "x"})[:-8] + multipart({"data": "y"}), MULTIPART) == once
+    assert refused(400, b'{"data": "x", "data": "y"}', "application/json") == once
+
+
 def test_what_is_too_large_or_too_slow():
     assert refused(413, b"data=xxx", FORM, most_bytes=7) == "a request may have up to 7 bytes: send several"
     assert received(b"data=xxx", FORM, most_bytes=8) == {"data": "xxx"}
