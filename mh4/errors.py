@@ -105,8 +105,8 @@ def collected_warnings() -> Iterator[list[str]]:
     """The texts of the warnings in the block, each once, with their places, which are for another process, or somebody else, to show."""
     said: list[str] = []
 
-    def keep(warning: object, *rest: Any, **options: Any) -> None:
-        if (text := placed(warning)) not in said:
+    def keep(message: Any, *rest: Any, **options: Any) -> None:
+        if (text := placed(message)) not in said:
             said.append(text)
 
     with warnings.catch_warnings():
