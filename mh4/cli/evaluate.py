@@ -5,6 +5,7 @@ import click
 from mh4.cli.group import say
 from mh4.cli.options import json_option
 from mh4.cli.paths import PATH, Input
+from mh4.errors import InputError
 
 
 @click.command()
@@ -31,6 +32,8 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
 
     from mh4.analysis import score_tables
 
+    if counts and as_json:
+        raise InputError("--json has counts and percentages, so that --counts has no effect: omit it")
     results = score_tables.score_files(gold_file, system_files)
     if as_json:
         click.echo(json.dumps(score_tables.record(gold_file, results, relations=bool(by)), indent=1))

@@ -143,7 +143,9 @@ class Parser:
     ) -> list[Found]:
         """What a decoder finds in the scores of each sentence; calibrated: at the model's temperature, or 1 with a warning."""
         if calibrated and self.model.temperature is None:
-            warnings.warn("%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE), RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                "%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE), RuntimeWarning, stacklevel=2
+            )
         found = []
         for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
             try:

@@ -30,7 +30,11 @@ def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequenc
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """Names of files or folders without the folders that they are in, if these remain distinct; otherwise the paths. All are printable."""
+    """Names of files or folders without the folders that they are in, if these remain distinct; otherwise the paths. All are printable.
+
+    "-" is standard input.
+    """
+    paths = ["standard input" if path == "-" else path for path in paths]
     short = [os.path.basename(path.rstrip(os.sep)) or path for path in paths]
     return list(map(one_line, short if len(set(short)) == len(short) else paths))
 

@@ -97,6 +97,7 @@ def test_short_names():
     assert [name for name, _ in coverage.short_names(rows)] == ["a/x.conllu", "b/x.conllu"]
     assert short_names(["a/x/", "b/y.conllu", "/"]) == ["x", "y.conllu", "/"]
     assert short_names(["a/x/", "b/x"]) == ["a/x/", "b/x"]
+    assert short_names(["-", "b/x"]) == ["standard input", "x"]
 
 
 # ------------------------------------------------------------------------------------------------------------ the command

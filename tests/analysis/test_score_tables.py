@@ -36,6 +36,13 @@ def test_one_system_gets_the_scorers_own_table(paths):
         assert succeeds("evaluate", paths[0], system, "--counts").decode() == official_table(paths[0], system, counts=True)
 
 
+def test_counts_in_json(paths):
+    """Which it has anyway, beside percentages."""
+    assert "--json has counts and percentages, so that --counts has no effect" in refuses(
+        "evaluate", *paths, "--counts", "--json"
+    )
+
+
 def test_arcs_that_are_right(paths):
     ((gold, (a, b)),) = evaluation.chunks(paths[0], paths[1:])
     gold_arcs = arcs.Arcs.of(gold.sentences)

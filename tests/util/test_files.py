@@ -213,3 +213,9 @@ def test_a_lock_holds_until_its_process_ends_in_whatever_way(tmp_path):
         with pytest.raises(InputError, match="another process is writing to this folder"), files.locked(str(tmp_path)):
             pass
     assert names(tmp_path) == []
+
+
+def test_a_file_in_the_place_of_a_folder(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="file: not a folder, expected one, or that there is nothing yet"):
+        files.make_folder(str(tmp_path / "file"))
