@@ -232,26 +232,26 @@ def _greedy(name: str, tree_class: str, codes: tuple[Transition, ...], *pairs: t
 
 
 # Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.
-_SHIFT = Tensor("shift", ("s0", "b0"))
-_MH3_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 2)
-_MH4_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 6)
-_MH4_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 6)
-_MH5_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 12)
-_MH5_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 12)
+SHIFT = Tensor("shift", ("s0", "b0"))
+MH3_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 2)
+MH4_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 6)
+MH4_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 6)
+MH5_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 12)
+MH5_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 12)
 # Arcs are scored on head and dependent, where the end of the sentence is neither.
-_ARCS = Tensor("arcs", ("h", "m"), sentinel=(False, False))
+ARCS = Tensor("arcs", ("h", "m"), sentinel=(False, False))
 
 SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         # The projective arc-hybrid parser on {s0, b0} (Shi, Huang & Lee 2017).
-        _transition_based("mh3", "projective", mh3, _SHIFT, _MH3_ON_S0B0, late=oracle.late),
+        _transition_based("mh3", "projective", mh3, SHIFT, MH3_ON_S0B0, late=oracle.late),
         # Edge-factored maximum spanning trees on {h, m}.
-        GlobalSystem("mst", "any", (_ARCS,), {"exact": mst.decode}, marginals=mst.marginals),
+        GlobalSystem("mst", "any", (ARCS,), {"exact": mst.decode}, marginals=mst.marginals),
         # MH4 with everything scored on {s0, b0}.
-        _transition_based("mh4-two", "mh4", mh4, _SHIFT, _MH4_ON_S0B0),
+        _transition_based("mh4-two", "mh4", mh4, SHIFT, MH4_ON_S0B0),
         # MH4 with shifts scored on {s0, b0} and reduces on {s1, s0, b0}, as {s1, s0} + {s0, b0} (Section 4.2).
-        _transition_based("mh4-hybrid", "mh4", mh4, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0),
+        _transition_based("mh4-hybrid", "mh4", mh4, SHIFT, MH4_ON_S0B0, MH4_ON_S1S0),
         # Third-order 1-Endpoint-Crossing trees (Pitler, TACL 2014) on {h, m}, {si, m} and {g, m}, and on {h, m} again with
         # separate scores for crossed arcs. The end of the sentence stands for a missing sibling or grandparent.
         GlobalSystem(
@@ -267,11 +267,11 @@ SYSTEMS: dict[str, System] = {
             marginals=oneec.marginals,
         ),
         # MH3 and MH4-hybrid plus the {h, m} scores of mst, decoded exactly.
-        _transition_based("mh3-arcs", "projective", mh3, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
-        _transition_based("mh4-arcs", "mh4", mh4, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
+        _transition_based("mh3-arcs", "projective", mh3, SHIFT, MH3_ON_S0B0, ARCS, in_paper=False),
+        _transition_based("mh4-arcs", "mh4", mh4, SHIFT, MH4_ON_S0B0, MH4_ON_S1S0, ARCS, in_paper=False),
         # MH5 scored as MH4-hybrid, and the same plus the {h, m} scores of mst.
-        _transition_based("mh5-hybrid", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, in_paper=False),
-        _transition_based("mh5-arcs", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, _ARCS, in_paper=False),
+        _transition_based("mh5-hybrid", "mh5", mh5, SHIFT, MH5_ON_S0B0, MH5_ON_S1S0, in_paper=False),
+        _transition_based("mh5-arcs", "mh5", mh5, SHIFT, MH5_ON_S0B0, MH5_ON_S1S0, ARCS, in_paper=False),
         # The greedy parsers of Tables 4 and 1, which sum the scores of adjacent positions.
         _greedy("greedy-mh3", "projective", MH3, ("s0", "b0")),
         _greedy("greedy-mh4", "mh4", MH4, ("s0", "b0"), ("s1", "s0"), ("s2", "s1")),
