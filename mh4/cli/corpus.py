@@ -25,7 +25,10 @@ def corpus() -> None:
 # Who does the work.
 worker_options = options.together(
     click.option(
-        "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Number of workers; by default one per core here."
+        "--workers",
+        type=click.IntRange(1, 10_000),
+        metavar="N",
+        help="Number of workers; by default one per core here. With --scheduler, which has its own, only the size of shards depends on it.",
     ),
     click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this Dask scheduler, such as tcp://node1:8786."),
     click.option(
