@@ -153,6 +153,7 @@ def test_what_is_decoded_as_usual_is_not_called_too_long(models, sentences):
     assert not any(s.note for s in long_sentences.parse(Ensemble([]), votes, 1))
 
 
+@pytest.mark.filterwarnings("ignore:.*has no calibration.json")  # as it has not been trained
 def test_probabilities_within_the_limit(models, sentences):
     found = long_sentences.parse(Parser(models["mh4-hybrid"]), sentences, 8, confidence=True)
     assert [s.probabilities is None for s in found] == [len(s) > 8 for s in sentences]

@@ -282,6 +282,7 @@ def test_labels_of_a_treebank_without_root(tmp_path):
         assert [one.deprels for one in mh4.Ensemble([parser, parser]).parse(sentences)] == [one.deprels for one in alone]
 
 
+@pytest.mark.filterwarnings("ignore:.*has no calibration.json")  # as it has not been trained
 def test_what_belongs_to_an_earlier_tree_goes(saved):
     parser = mh4.load(saved)
     (first,) = parser.parse([["ta", "kaluma", "."]], confidence=True)
