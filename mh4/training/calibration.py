@@ -6,6 +6,7 @@ log-likelihood of the gold arcs is kept (see mh4.parser.temperature).
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -31,6 +32,7 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
         for batch, scores in model.score(chosen):
             scored += zip(scores.trees.arrays(), (chosen[k] for k in batch), strict=True)
 
+    @cache
     def nll(temperature: float) -> float:
         probabilities = []
         for tensors, sentence in scored:
@@ -39,24 +41,41 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
             probabilities.append(arc_probabilities(found.arcs, sentence.heads)[1:])
         return negative_log_likelihood(np.concatenate(probabilities))
 
-    best = math.exp(golden_section(lambda x: nll(math.exp(x)), math.log(_LOWEST), math.log(_HIGHEST)))
-    found, uncalibrated = nll(best), nll(1.0)
+    best = math.exp(minimum(lambda x: nll(math.exp(x)), 0.0, math.log(_LOWEST), math.log(_HIGHEST)))
     # Of sentences of one word, which have one tree, all temperatures are as good; of very few, there may be several minima.
-    return Calibration(best, found, uncalibrated) if found < uncalibrated else Calibration(1.0, uncalibrated, uncalibrated)
+    best = best if nll(best) < nll(1.0) else 1.0
+    return Calibration(best, nll(best), nll(1.0))
 
 
-def golden_section(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with a single minimum between low and high has it, up to 0.005 (Kiefer 1953)."""
-    ratio = (math.sqrt(5) - 1) / 2
-    a, b = high - ratio * (high - low), low + ratio * (high - low)
-    at_a, at_b = function(a), function(b)
-    while high - low > 0.005:
-        if at_a < at_b:
-            high, b, at_b = b, a, at_a
-            a = high - ratio * (high - low)
-            at_a = function(a)
+def minimum(function: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Where a function with a single minimum between low and high has it, up to 0.005: Brent's method (1973), which begins at `start`.
+
+    It moves from the lowest point so far to the vertex of the parabola through the three lowest, or if that is beyond the interval, or
+    no closer than half the step before last, by the golden section of the larger part of the interval.
+    """
+    least = 0.0025  # step; at the end, the lowest point has others within twice as much on both sides, or is that close to an end
+    points = [(function(start), start)]
+    before = last = 0.0
+    while max(points[0][1] - low, high - points[0][1]) > 2 * least:
+        best = points[0][1]
+        step = _to_vertex(*points) if len(points) == 3 else math.inf
+        if abs(step) < before / 2 and low < best + step < high:
+            before, last = last, abs(step)
         else:
-            low, a, at_a = a, b, at_b
-            b = low + ratio * (high - low)
-            at_b = function(b)
-    return (low + high) / 2
+            part = high - best if high - best > best - low else low - best
+            step = (3 - math.sqrt(5)) / 2 * part
+            before, last = abs(part), abs(step)
+        new = best + math.copysign(max(abs(step), least), step)
+        points = sorted([*points, (function(new), new)])[:3]
+        if points[0][1] == best:
+            low, high = (low, new) if new > best else (new, high)
+        else:
+            low, high = (best, high) if new > best else (low, best)
+    return points[0][1]
+
+
+def _to_vertex(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    """How far it is from the first of three points (y, x) to the vertex of their parabola; infinity if they are on a line."""
+    (at_a, a_x), (at_b, b_x), (at_c, c_x) = a, b, c
+    p, q = (b_x - a_x) * (at_c - at_a), (c_x - a_x) * (at_b - at_a)
+    return ((b_x - a_x) * p - (c_x - a_x) * q) / (2 * (p - q)) if p != q else math.inf

@@ -22,7 +22,7 @@ from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
 from mh4.parser.temperature import FILE, at_temperature
 from mh4.parser.vocabulary import Vocabulary
-from mh4.training.calibration import calibrate, golden_section
+from mh4.training.calibration import calibrate, minimum
 from mh4.training.trainer import Trainer
 from mh4.util.files import write_text
 
@@ -236,10 +236,25 @@ def test_arcs_outside_the_class_do_not_make_the_likelihood_infinite():
     assert negative_log_likelihood(np.array([1, 0])) == pytest.approx(-np.log(1e-3) / 2)
 
 
-def test_golden_section():
-    for minimum in (-0.7, 0.0, 2.5):
-        assert golden_section(lambda x, at=minimum: (x - at) ** 4 + (x - at) ** 2, -3, 4) == pytest.approx(minimum, abs=0.005)
-    assert golden_section(lambda x: x, -3, 4) == pytest.approx(-3, abs=0.005)
+@pytest.mark.parametrize("at", [-0.7, 0.0, 2.5])
+@pytest.mark.parametrize(
+    "function", [lambda x: x**4 + x**2, lambda x: np.exp(2 * x) - 2 * x, abs], ids=["even", "skewed", "edge"]
+)
+def test_where_the_minimum_is(function, at):
+    called = []
+
+    def counted(x):
+        called.append(x)
+        return function(x - at)
+
+    assert minimum(counted, 0, -3, 4) == pytest.approx(at, abs=0.005)
+    assert len(called) < (15 if function is not abs else 25)
+
+
+def test_a_minimum_at_an_end_or_everywhere():
+    assert minimum(lambda x: x, 0, -3, 4) == pytest.approx(-3, abs=0.005)
+    assert minimum(lambda x: -x, 0, -3, 4) == pytest.approx(4, abs=0.005)
+    assert -3 <= minimum(lambda x: 1, 0, -3, 4) <= 4
 
 
 def test_reliability():
