@@ -42,18 +42,17 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
         return negative_log_likelihood(np.concatenate(probabilities))
 
     best = math.exp(minimum(lambda x: nll(math.exp(x)), 0.0, math.log(_LOWEST), math.log(_HIGHEST)))
-    # Of sentences of one word, which have one tree, all temperatures are as good; of very few, there may be several minima.
-    best = best if nll(best) < nll(1.0) else 1.0
+    best = best if nll(best) < nll(1.0) else 1.0  # of sentences of one word, which have one tree, all are as good
     return Calibration(best, nll(best), nll(1.0))
 
 
 def minimum(function: Callable[[float], float], start: float, low: float, high: float) -> float:
     """Where a function with a single minimum between low and high has it, up to 0.005: Brent's method (1973), which begins at `start`.
 
-    It moves from the lowest point so far to the vertex of the parabola through the three lowest, or if that is beyond the interval, or
-    no closer than half the step before last, by the golden section of the larger part of the interval.
+    From the lowest point so far, it goes to the vertex of the parabola through the three lowest or, if this is beyond the interval or
+    at least half as far as the step before last, divides the larger part of the interval by the golden section.
     """
-    least = 0.0025  # step; at the end, the lowest point has others within twice as much on both sides, or is that close to an end
+    least = 0.0025  # the length of the shortest step; the interval ends within two of them from the lowest point
     points = [(function(start), start)]
     before = last = 0.0
     while max(points[0][1] - low, high - points[0][1]) > 2 * least:
