@@ -10,7 +10,7 @@ from mh4.errors import InputError, shown
 
 PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
 _NO = "none"  # UDPipe's word for a tagger or parser that is not wanted
-_KNOWN = ("data", "model", "tokenizer", "input", "tagger", "parser", "confidence", "output", "second")
+PARAMETERS = ("data", "model", "tokenizer", "input", "tagger", "parser", "confidence", "output", "second")
 
 # For each model, the default one first, which of "tokenizer", "tagger" and "parser" it has.
 Abilities = Mapping[str, Sequence[str]]
@@ -36,8 +36,8 @@ class Task:
 def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool = False) -> Task:
     """The task that these parameters of a request describe. Raises InputError if they are invalid. if_possible: see Task."""
     for name in parameters:
-        if name not in _KNOWN:
-            raise InputError("no parameter %s, there are %s" % (shown(name), ", ".join(_KNOWN)))
+        if name not in PARAMETERS:
+            raise InputError("no parameter %s, there are %s" % (shown(name), ", ".join(PARAMETERS)))
     if "data" not in parameters:
         raise InputError("no parameter data, expected the text or the CoNLL-U to process")
     if "\0" in parameters["data"]:
