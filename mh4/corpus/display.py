@@ -1,7 +1,6 @@
 """What is shown while a corpus is parsed: a display on a terminal, and lines now and then elsewhere."""
 
 import time
-from collections import Counter
 from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
@@ -28,8 +27,8 @@ class Display:
 
     def __init__(self, corpus: Corpus, total: int, quiet: bool) -> None:
         self.corpus, self.total, self.quiet = corpus, total, quiet
-        self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = self.rejects = 0
-        self.fallbacks: Counter[str] = Counter()
+        self.shards = self.bytes = self.failures = self.workers = self.rejects = 0
+        self.written = Written()
         self._new_words = self._new_bytes = 0
         self._problems: set[str] = set()
         self._warnings: set[str] = set()  # which have been said
@@ -48,11 +47,11 @@ class Display:
     def found(self, shard: Shard, record: dict[str, Any]) -> None:
         """The shard was done before."""
         self.shards += 1
-        self.sentences += record["parsed_sentences"]
-        self.words += record["parsed_words"]
+        self.written.sentences += record["parsed_sentences"]
+        self.written.words += record["parsed_words"]
+        self.written.noted.update(record["fallbacks"])
         self.bytes += shard.length
         self.rejects += record["rejects"]
-        self.fallbacks.update(record["fallbacks"])
 
     def done(self, shard: Shard, record: dict[str, Any]) -> None:
         """The shard has been parsed."""
@@ -121,12 +120,12 @@ class Display:
             said.append(
                 "mh4: %s set aside, not CoNLL-U: `mh4 corpus join --rejects FILE` writes %s with the reason" % (blocks, them)
             )
-        if self.fallbacks:
-            said.append("mh4: " + Written(self.sentences, self.words, self.fallbacks).notes())
+        if self.written.noted:
+            said.append("mh4: " + self.written.notes())
         return said
 
     def _done(self) -> str:
-        return f"{self.shards} shards, {self.sentences:,} sentences, {self.words:,} words"
+        return f"{self.shards} shards, {self.written.sentences:,} sentences, {self.written.words:,} words"
 
     def _shown(self) -> Group:
         return Group(ProgressBar(total=self.total, completed=self.bytes, width=40), Text(self.line()))

@@ -75,9 +75,9 @@ def make_folder(path: str | Path) -> None:
         os.makedirs(path, exist_ok=True)
         for folder in new:
             _sync_name(folder)
+    except FileExistsError:
+        raise InputError("%s: not a folder, expected one, or that there is nothing yet" % path) from None
     except OSError as error:
-        if isinstance(error, FileExistsError):
-            raise InputError("%s: not a folder, expected one, or that there is nothing yet" % path) from None
         raise InputError("%s: this folder cannot be created: %s" % (path, reason(error))) from None
 
 
