@@ -166,8 +166,8 @@ def f1_by_group(page: Path, dimension: str) -> tuple[list[int], tuple[float, flo
             counts = Group(*(int(row[name]) for name in ("gold", "predicted", "recalled", "precise")))
             if row["dimension"] == dimension and row["labelled"] == "no":
                 words.setdefault(row["system"], []).append(counts)
-                if all(counts):
-                    found.setdefault(row["group"], []).append(harmonic_mean(filter(None, (counts.recall, counts.precision))))
+                if counts.recall is not None and counts.precision is not None:
+                    found.setdefault(row["group"], []).append(harmonic_mean([counts.recall, counts.precision]))
         a, b = (100 * sum(one.recalled for one in mine) / sum(one.gold for one in mine) for mine in words.values())
     except (ValueError, KeyError, TypeError, ZeroDivisionError):
         raise InputError("%s: rows are missing or damaged: restore or delete it" % shown(page)) from None

@@ -8,7 +8,8 @@ import sys
 import pytest
 from samples import record, study, usage
 
-from experiments.engine import predictions
+from experiments.engine import predictions, records
+from experiments.studies import compare
 from mh4.analysis import comparison
 from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu, treebanks
@@ -87,6 +88,19 @@ def test_bad_input_is_one_sentence(home, arguments, message, capsys):
     assert study("compare", "--lang", "toy", *arguments, home=home) == 2
     said = capsys.readouterr().err
     assert said.startswith(message) and said.count("\n") == 1
+
+
+def test_a_system_that_finds_no_arc_of_a_group_has_an_f1_of_0(tmp_path):
+    header, *lines = (records.RESULTS / "got-mh4-hybrid-1ec.csv").read_text(encoding="utf-8").splitlines()
+    cells = [line.split(",") for line in lines]
+    of_1ec = [row for row in cells if row[3:6] == ["length", "root", "1ec"]]
+    for row in of_1ec:
+        row[-2:] = "0", "0"
+    changed = tmp_path / "got.csv"
+    changed.write_text("\n".join([header, *map(",".join, cells)]) + "\n", encoding="utf-8")
+    *_, before = compare.f1_by_group(records.RESULTS / "got-mh4-hybrid-1ec.csv", "length")
+    *_, after = compare.f1_by_group(changed, "length")
+    assert len(of_1ec) == 2 and after == {**before, "root": (before["root"][0], 0.0)}
 
 
 def test_seeds_in_another_order_are_the_same_comparison(home):
