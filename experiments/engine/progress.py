@@ -24,25 +24,21 @@ def display(runs: Sequence[Run], console: Console) -> Iterator[Callable[[], None
         with Live(console=console, get_renderable=lambda: table(runs, console), auto_refresh=False) as live:
             yield live.refresh
     else:
-        yield Lines(runs, console).refresh
+        yield _lines(runs, console)
 
 
-class Lines:
+def _lines(runs: Sequence[Run], console: Console) -> Callable[[], None]:
     """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
+    said = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
+    width = max((len(run.name) for run in runs), default=0)
 
-    def __init__(self, runs: Sequence[Run], console: Console) -> None:
-        self.runs = runs
-        self.console = console
-        self.said = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
-        self.width = max((len(run.name) for run in runs), default=0)
-
-    def refresh(self) -> None:
+    def show() -> None:
         now = time.monotonic()
-        for run in self.runs:
-            state, metrics, before = self.said[run.folder]
+        for run in runs:
+            state, metrics, before = said[run.folder]
             if run.state == state and (run.metrics == metrics or now - before < REPORT_SECONDS):
                 continue
-            self.said[run.folder] = run.state, run.metrics, now
+            said[run.folder] = run.state, run.metrics, now
             if run.state == state:
                 numbers = tuple(_number(run, key) for key in _FORMS)
                 text = "evaluation %s, epoch %s, %s tokens/s, dev UAS %s, best %s" % numbers
@@ -52,7 +48,9 @@ class Lines:
                 text = "done in %s: best dev UAS %.2f" % (duration(run.seconds), run.dev_uas)
             else:
                 text = run.failure
-            self.console.print("%-*s  %s" % (self.width, run.name, text), soft_wrap=True)
+            console.print("%-*s  %s" % (width, run.name, text), soft_wrap=True)
+
+    return show
 
 
 def table(runs: Sequence[Run], console: Console) -> Table:
