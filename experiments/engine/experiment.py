@@ -139,9 +139,6 @@ def train_together(
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
     runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
 
-    def started(run: Run) -> None:
-        experiment_of[run.folder].started(run)
-
     def finished(run: Run) -> None:
         experiment_of[run.folder].finished(run)
         recorded()
@@ -161,4 +158,5 @@ def train_together(
     first = experiments[0]
     first.bench.console.print(said, soft_wrap=True)
     if waiting:
-        train_all(runs, jobs, started, finished, first.bench.console, environment(first.bank.lang))
+        own = environment(first.bank.lang)
+        train_all(runs, jobs, lambda run: experiment_of[run.folder].started(run), finished, first.bench.console, own)
