@@ -342,8 +342,6 @@ def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) 
 
 # The effects in the table of docs/differences.md: the last cell of each line of settings
 
-USUAL = Row.systems  # those of a row that names none
-
 
 def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
     """The page with the effects of rows that have a setting of the line; those with other settings, too, are named.
@@ -368,5 +366,6 @@ def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequ
     """The effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
     means = [(found.within.phrase, found.effect(row, system, plan.langs)) for found in everything]
     effects = [said + plus_minus(*mean, "+z.2f") for said, mean in means if mean]
-    whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, system not in USUAL)) if other]
+    unusual = system not in Row.systems  # those of a row that names none
+    whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, unusual)) if other]
     return " ".join([*whose, ", ".join(effects)]) if effects else ""
