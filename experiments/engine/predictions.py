@@ -9,6 +9,7 @@ import math
 import re
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
 
@@ -94,9 +95,7 @@ def restored(trees: Path, file: Path) -> str:
     blocks = list(conllu.blocks(str(file), trees=False))
     text = []
     for block, (heads, deprels) in zip(blocks, _trees(trees, file, [len(block.sentence) for block in blocks]), strict=True):
-        columns = {conllu.HEAD: list(map(str, heads[1:])), conllu.DEPREL: deprels}
-        # As in `mh4 parse`, DEPS would contradict the new columns.
-        text.append(block.text({**columns, conllu.DEPS: ["_"] * len(deprels)}))
+        text.append(block.text(replace(block.sentence, heads=heads, deprels=deprels).columns()))
     return "".join(text)
 
 
