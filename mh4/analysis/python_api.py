@@ -30,7 +30,7 @@ def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
 
     Words may differ; the scorer aligns them. Labels are compared without subtypes. Raises InputError for what the scorer rejects.
     """
-    with _files(gold, system) as paths:
+    with _files(gold=gold, system=system) as paths:
         return evaluation.official(*paths)
 
 
@@ -39,7 +39,7 @@ def compare(gold: Treebank, a: Treebank, b: Treebank) -> Comparison:
 
     The path of what is given as sentences is "gold", "a" or "b".
     """
-    with _files(gold, a, b) as paths:
+    with _files(gold=gold, a=a, b=b) as paths:
         found = comparison.compare(*paths)
     given = zip((gold, a, b), paths, ("gold", "a", "b"), strict=True)
     path, of_a, of_b = (path if isinstance(treebank, _PATH) else name for treebank, path, name in given)
@@ -52,16 +52,19 @@ def coverage(treebank: Treebank) -> Coverage:
 
     Raises InputError for what is not CoNLL-U, or has no trees.
     """
-    with _files(treebank) as (path,):
+    with _files(treebank=treebank) as (path,):
         return measure_coverage(block.sentence.heads for block in conllu.blocks(path))
 
 
 @contextmanager
-def _files(*treebanks: Treebank) -> Iterator[list[str]]:
-    """Files of the treebanks: sentences are written to temporary ones, as only text can be checked and aligned."""
+def _files(**treebanks: Treebank) -> Iterator[list[str]]:
+    """Files of the treebanks: sentences are written to temporary ones, as only text can be checked and aligned.
+
+    The names are those of the arguments, by which messages call the sentences.
+    """
     with ExitStack() as stack:
-        paths, temporary = [], []
-        for treebank in treebanks:
+        paths, temporary = [], {}
+        for argument, treebank in treebanks.items():
             if isinstance(treebank, _PATH):
                 paths.append(os.fsdecode(treebank))
                 continue
@@ -71,13 +74,13 @@ def _files(*treebanks: Treebank) -> Iterator[list[str]]:
             file.writelines(map(_text, treebank))
             file.flush()
             paths.append(file.name)
-            temporary.append(file.name)
+            temporary[file.name] = argument
         try:
             yield paths
         except InputError as error:
             message = str(error)
-            for name in temporary:
-                message = message.replace(name, "the sentences given")
+            for name, argument in temporary.items():
+                message = message.replace(name, "the sentences given as %s" % argument)
             raise type(error)(message) from None
 
 

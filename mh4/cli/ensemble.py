@@ -43,10 +43,10 @@ def ensemble(
 ) -> None:
     """Parse CoNLL-U files with several parsers that vote for one tree.
 
-    The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. So of two members, the
-    first always wins, and it takes three for the trees to become others. A file that votes must have the same sentences and words as
-    IN.conllu; for several files, or for those in a folder, name a folder in which the parses have the same names as they. Input is read
-    and output written as by `mh4 parse`, also if they are compressed.
+    The tree is the one with a single root whose arcs have the most votes, even if members have several; ties go to the members named
+    first, models before files. So of two members, the first always wins, and it takes three for the trees to become others. A file
+    that votes must have the same sentences and words as IN.conllu; for several files, or for those in a folder, name a folder in which
+    the parses have the same names as they. Input is read and output written as by `mh4 parse`, also if they are compressed.
 
     Beyond --longest (by default that of its slowest member), members search as `mh4 parse` would have them, and vote for any tree.
     """

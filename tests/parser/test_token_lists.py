@@ -154,8 +154,13 @@ def test_what_cannot_be_measured(folder):
     for bad in (None, 5, [gold, gold], [["ta"]], Sentence(["ta"]), bank(gold)[0]):
         with pytest.raises(InputError, match="^cannot measure .*: expected"):
             mh4.evaluate(gold, bad)
-    with pytest.raises(InputError, match="the sentences given"):
+    with pytest.raises(InputError, match="the sentences given as treebank"):
         mh4.coverage([])
+    sentences = bank(gold)
+    with pytest.raises(InputError, match="^the sentences given as b: the end, but the sentences given as gold, line"):
+        mh4.compare(sentences, sentences, sentences[:1])
+    with pytest.raises(InputError, match="^the sentences given as system: "):
+        mh4.evaluate(gold, sentences[:1])
 
 
 def test_misc_may_be_a_string(folder):
