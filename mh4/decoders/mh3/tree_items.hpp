@@ -14,11 +14,9 @@ template <class Forest> class MH3Items {
 
   public:
     // Derive all items; returns [0,n+1]. Throws as Memory::allocate does, or signals::Raised.
-    Item derive(Forest &forest, const int *heads, int n, bool single_root) {
+    Item derive(Forest &forest, const int *heads, int n) {
         const size_t side = n + 2;
         dependents.find(heads, n);
-        if (single_root && dependents.of(0).size() != 1)
-            return Forest::NONE;
         Item *items = memory.allocate(side * side);  // [i,l] at i, l
         for (int i = n; i >= 0; i--) {
             Outside outside;

@@ -159,11 +159,9 @@ template <class Forest> class MH5Items {
 
   public:
     // Derive all items; returns [0,n+1]. Throws as Memory::allocate does, or signals::Raised.
-    Item derive(Forest &forest, const int *heads, int words, bool single_root) {
+    Item derive(Forest &forest, const int *heads, int words) {
         n = words;
         dependents.find(heads, n);
-        if (single_root && dependents.of(0).size() != 1)
-            return Forest::NONE;
         spans = memory.allocate((size_t)(n + 2) * (n + 2));
         items.clear();
         for (int i = n; i >= 0; i--) {

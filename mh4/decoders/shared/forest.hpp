@@ -234,7 +234,7 @@ template <template <class> class Items, class N> class TreeSums {
     // they are right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
     bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
         forest.start(scores, direction);
-        const typename Forest<N>::Item goal = items.derive(forest, scores.heads, scores.n, scores.single_root);
+        const typename Forest<N>::Item goal = items.derive(forest, scores.heads, scores.n);
         if (!forest.fits())
             return false;
         forest.count(goal, counts, watch);

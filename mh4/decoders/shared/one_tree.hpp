@@ -1,5 +1,6 @@
 // The derivations of one tree, of which there are few. Each algorithm finds its items from the bottom up, with the dependents of nodes, and
-// hands every way to derive one to a forest, of sums (forest.hpp) or of maxima (tree_search.hpp).
+// hands every way to derive one to a forest, of sums (forest.hpp) or of maxima (tree_search.hpp). The tree has been checked: it has a single
+// root where that is required.
 #pragma once
 #include <vector>
 
@@ -23,7 +24,6 @@ class Dependents {
         const int *first, *last;
         const int *begin() const { return first; }
         const int *end() const { return last; }
-        int size() const { return (int)(last - first); }
     };
 
     // tree: the heads of the words 1 to n, which are looked at later, too.

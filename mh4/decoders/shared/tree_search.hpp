@@ -91,7 +91,7 @@ template <template <class> class Items> class TreeSearch final : public BestDeri
   public:
     bool find() override {
         forest.start(scores);
-        return forest.trace(items.derive(forest, heads, scores.n, single), codes);
+        return forest.trace(items.derive(forest, heads, scores.n), codes);
     }
     size_t bytes_needed() const override { return items.bytes_needed() + forest.bytes_needed(); }
     void release() override {
