@@ -46,7 +46,7 @@ class FullChart final : public TracedChart {
             for (int l = i + 1; l <= n; l++)
                 left[at(i, l)] = items[l] + scores.on_s0b0(LA, i, l) + scores.of_arc(l, i);
         }
-        return t2[at(0, n + 1)] > -INFINITY && !(single && n == 0);
+        return t2[at(0, n + 1)] > -INFINITY;
     }
 
     // [i,l] via each j from `first` to `last` - 1, for all l.

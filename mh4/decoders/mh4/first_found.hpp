@@ -30,7 +30,7 @@ class FirstFound final : public TracedChart {
                 at2(i, l) = step2(i, l).score;
             }
         }
-        return at2(0, n + 1) > -INFINITY && !(single && n == 0);
+        return at2(0, n + 1) > -INFINITY;
     }
 
     // The score of an arc in a Link of an item that ends in l; with a single root, only the `last` Link makes one from node 0.

@@ -71,7 +71,7 @@ class FullChart final : public TracedChart {
         tabulate();
         for (int i = n; i >= 0; i--)
             fill_plane(i);
-        return t2[n + 1] > -INFINITY && !(single && n == 0);
+        return t2[n + 1] > -INFINITY;
     }
 
     // Lay out the scores as the loops read them; the score of an arc is added where its head and dependent are known.

@@ -29,8 +29,6 @@ template <int COUNT = TILE, class F> static inline void with_constant(int count,
 template <class Rows>
 struct Panels : Items {
     bool fill() override {
-        if (single && n == 0)
-            return false;
         rows()->begin();
         tabulate();
         rows()->tabulate_pairs();

@@ -149,7 +149,7 @@ class TracedChart : public BestDerivation {
     bool find() override {
         memory.allocate();
         arrange();
-        if (!fill())
+        if (!fill() || (single && scores.n == 0))
             return false;
         trace();
         return true;
