@@ -64,7 +64,7 @@ struct Arcs final : Panels<Arcs> {
 
     // If most arcs to a word have the same score, as they have for the cost in training, much of what is done for arcs from several
     // heads can be done once for all of them. (A majority is found by a vote; without one, what comes out of it is as good as any.)
-    void begin() {
+    void find_common() {
         for (int m = 0; m <= n; m++) {
             common[m] = 0;
             int count = 0;
@@ -83,6 +83,7 @@ struct Arcs final : Panels<Arcs> {
     }
 
     void tabulate_pairs() {
+        find_common();
         for (int k = 1; k <= n; k++) {
             for (float *table : {arcs_to, k_by_i, k_by_x, k_by_y})
                 std::fill_n(table + k * stride, stride, 0);

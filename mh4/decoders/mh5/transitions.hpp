@@ -64,7 +64,6 @@ struct Transitions final : Panels<Transitions> {
         }
     }
 
-    void begin() {}
     void begin_block() {}
     void begin_rows(const Plane &plane, int, int y, int R) {
         for (const float *table : {t3, tables[0].b, tables[0].c})
