@@ -91,8 +91,8 @@ struct Items : TracedChart {
     float item3(int i, int j, int l) const override { return t3[pair(panel(l), i, j) + lane(l)]; }
     float item4(int i, int j, int k, int l) const override { return t4[triple(panel(l), i, j, k) + lane(l)]; }
 
-    void measure(int words) {
-        n = words;
+    void prepare() override {
+        n = scores.n;
         pad = (LANES - (n + 2) % LANES) % LANES;
         panels = (n + 2 + pad) / LANES;
         stride = panels * LANES;
@@ -104,6 +104,7 @@ struct Items : TracedChart {
             pairs[R + 1] = pairs[R] + two(high(R));
             triples[R + 1] = triples[R] + three(high(R));
         }
+        TracedChart::prepare();
     }
 
     void arrange() override {
@@ -190,11 +191,6 @@ struct Items : TracedChart {
         else
             for (int x = 0; x < count; x++)
                 row[x] = cell[x * KINDS * LANES];
-    }
-
-    void prepare() override {
-        measure(scores.n);
-        TracedChart::prepare();
     }
 
    protected:
