@@ -70,11 +70,6 @@ template <class N> class MST {
         double value() const { return most == -INFINITY ? 0 : most + log(sum); }
     };
 
-    void arrange(size_t square) {
-        for (Value **table : {&weights, &w, &g})
-            *table = memory.take(square);
-    }
-
     // f(h, m) for the arcs to a word whose weights have a scale in common: all or, with a single root, those from words.
     template <class F> void each_scaled(size_t cost, F f) {
         for (int h = single_root; h <= n; h++) {
@@ -89,11 +84,10 @@ template <class N> class MST {
     // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
     void tabulate(const double *arcs, const double *direction) {
         stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
-        size_t square = (size_t)(n + 1) * stride;
-        memory.start();
-        arrange(square);
-        memory.allocate();
-        arrange(square);
+        const size_t square = (size_t)(n + 1) * stride;
+        weights = memory.allocate(3 * square);
+        w = weights + square;
+        g = w + square;
         clear(weights, g + square, watch);
         totals.resize(n + 1);
         largest.assign(n + 1, N::SCALED ? -INFINITY : 0);
