@@ -6,8 +6,6 @@ from mh4.decoders.shared.marginals cimport AnyCharts, Sums
 
 cdef extern from "sampling.hpp":
     pass
-cdef extern from "tree_sums.hpp":
-    pass
 cdef extern from "all_charts.hpp" nogil:
     cdef cppclass AllCharts "marginals::AllCharts<marginals::MST, marginals::SampledMST, marginals::MSTTree>"(AnyCharts):
         pass
