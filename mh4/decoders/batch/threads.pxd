@@ -13,8 +13,6 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
     size_t columns_of(const Padded& of, size_t n)
     cdef cppclass Corner[To]:
         To* room(size_t size) except +
-        const To* take(const Padded& of, size_t sentence, size_t n) except +
-        void release()
     cdef cppclass Corners[To]:
         bint take(const Padded* of, size_t sentence, size_t n, const To** to) except +
         bint take(const Padded* of, const Padded& cost_of, size_t sentence, size_t n, const To** to, const To** cost) except +

@@ -2,7 +2,7 @@
 
 cdef extern from "transition_scores.hpp" namespace "transitions" nogil:
     enum:
-        SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3
+        SH, LA, RA, LAp, RAp, LA2, RA2
     int head_of(int code, int s3, int s2, int s1, int s0, int b0)
     int dependent_of(int code, int s2, int s1, int s0)
     cppclass Scores:
@@ -18,8 +18,6 @@ cdef extern from "transition_scores.hpp" namespace "transitions" nogil:
         float of_shift(int s0, int b0)
         float on_s0b0(int code, int s0, int b0)
         float on_s1s0(int code, int s1, int s0)
-        float of_arc(int head, int dependent)
-        float of_reduce(int code, int s3, int s2, int s1, int s0, int b0)
 
 
 cdef class Tensors:
