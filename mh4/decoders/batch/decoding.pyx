@@ -4,8 +4,9 @@ import numpy as np
 from libc.math cimport INFINITY
 
 from mh4.decoders.batch.threads cimport DONE, FAILED, ONE_TREE, Corners, Padded, Sentences, Worker
+from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.best_tree cimport TENSORS, PartRows, TreeSearch
-from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, rows, write
+from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, write
 from mh4.decoders.shared.search cimport BestDerivation, Search
 
 from mh4.decoders.batch import arguments
@@ -40,9 +41,8 @@ cdef class Decoding(Sentences):
         for x, name in enumerate(self.names):
             if name in tensors:
                 self.columns[x] = tensors[name].ndim
-                self.parts[name] = np.empty((self.before[self.count], self.columns[x]), dtype=np.intp)
-                self.parts[name].fill(-1)
-                self.rows[x] = rows(self.parts[name]).next
+                self.parts[name] = np.full((self.before[self.count], self.columns[x]), -1, dtype=np.intp)
+                self.rows[x] = <Py_ssize_t*> address(self.parts[name])
 
     def result(self):
         """The Derivations; of sentences that have failed, they say nothing."""

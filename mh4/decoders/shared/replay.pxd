@@ -55,4 +55,3 @@ cdef struct Replay:  # what a sequence of transitions comes to
 
 cdef double replay(const int* codes, const Scores* scores, Replay* to) noexcept nogil
 cdef object derivation(const int* codes, const Scores* scores)
-cdef Rows rows(array)
