@@ -79,7 +79,7 @@ template <class N> class MH3 : public TransitionSums<N> {
             for (int j = n; j > i; j--) {
                 watch.pass((stride - start(j)) / WIDTH * 16);
                 Value u = row(t2, i)[j] * row(shift, j)[i], arc_j = from(i, j), u_arc = u * arc_j;
-                Vector by_before = N::zero(), by_after = N::zero();
+                Vector by_before = Vector(), by_after = Vector();
                 for (int x = start(j); x < stride; x += WIDTH) {
                     Vector g_l = N::at(g + x);
                     by_before += g_l * N::at(row(before, j) + x);

@@ -150,7 +150,7 @@ template <class N> class MH4 : public TransitionSums<N> {
             link<by_arc>(i, k);
         }
         for (int x = start(i); x < stride; x += WIDTH)
-            N::put(row(by_u2, i) + x, N::zero());
+            N::put(row(by_u2, i) + x, Vector());
         for (int k = i + 1; k <= n; k++) {
             watch.pass((stride - start(k)) / WIDTH * 8);
             for (int x = start(k); x < stride; x += WIDTH) {
@@ -188,7 +188,7 @@ template <class N> class MH4 : public TransitionSums<N> {
             Vector kl = N::at(row(t2, k) + x);
             Vector kl_ra = kl * N::at(row(on_s0b0[RA], k) + x), kl_la = kl * N::at(row(on_s0b0[LA], k) + x);
             Vector l_ra2 = N::at(row(on_s0b0[RA2], k) + x), kl_ra2 = kl * l_ra2;
-            Vector lap = N::zero(), rap = N::zero(), la2 = N::zero(), arcs_la2 = N::zero();
+            Vector lap = Vector(), rap = Vector(), la2 = Vector(), arcs_la2 = Vector();
             for (int j = i + 1; j < k; j++) {
                 Vector jkl = N::at(row3(t3, j, k) + x);
                 Value *to = row3(d3, i, j) + x;
@@ -227,8 +227,8 @@ template <class N> class MH4 : public TransitionSums<N> {
             std::copy(row(h, k) + start(k), row(h, k) + stride, row3(g3, i, k) + start(k));
             u2[k] = row(u2_to, k)[i];
             count_la[k] = count_ra[k] = Value();
-            N::put(g_u2 + WIDTH * k, N::zero());
-            N::put(count_rap + WIDTH * k, N::zero());
+            N::put(g_u2 + WIDTH * k, Vector());
+            N::put(count_rap + WIDTH * k, Vector());
         }
         for (int k = n + 1; k > i; k--) {
             if (k == n)
@@ -272,7 +272,7 @@ template <class N> class MH4 : public TransitionSums<N> {
     template <bool by_arc> void unlink(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 32);
         const Value *g_k = row3(g3, i, k);
-        Vector by_lap = N::zero(), by_rap = N::zero(), by_la2 = N::zero();
+        Vector by_lap = Vector(), by_rap = Vector(), by_la2 = Vector();
         for (int x = start(k); x < stride; x += WIDTH) {
             Vector kl = N::at(row(t2, k) + x), g = N::at(g_k + x);
             Vector lap = g * N::at(row(on_s0b0[LAp], k) + x), rap = g * N::at(row(on_s0b0[RAp], k) + x);
@@ -289,7 +289,7 @@ template <class N> class MH4 : public TransitionSums<N> {
             by_rap += kl * rap;
             by_la2 += kl * la2;
         }
-        Vector from_i = N::zero();
+        Vector from_i = Vector();
         for (int j = i + 1; j < k; j++) {
             Vector sums[KINDS] = {};
             const Value *g_row = row3(g3, i, j), *t_row = row3(t3, j, k);
@@ -332,7 +332,7 @@ template <class N> class MH4 : public TransitionSums<N> {
             u_arc[i] = forbidden(i) ? Value() : u[i] * arc_j[i];
         if (!by_arc)
             for (int x = start(j); x < stride; x += WIDTH) {
-                Vector sum = N::zero();
+                Vector sum = Vector();
                 for (int i = 0; i < j; i++)
                     sum += u_arc[i] * N::at(row3(g3, i, j) + x);
                 N::put(k_u + x, sum);
@@ -349,11 +349,11 @@ template <class N> class MH4 : public TransitionSums<N> {
                     u_arc_k[i] = u[i] * arc_i;
                 }
             }
-            Vector sums[REDUCES] = {}, shifts = N::zero();
+            Vector sums[REDUCES] = {}, shifts = Vector();
             Value s = row(shift, k)[j];
             for (int x = start(k); x < stride; x += WIDTH) {
-                Vector k_d = N::zero(), k_d_arc = N::zero(), k_u_arc = N::zero();                   // for Links of k
-                Vector j_d = N::zero(), j_d_arc = N::zero(), j_u = N::zero(), j_u_arc = N::zero();  // for Links of j
+                Vector k_d = Vector(), k_d_arc = Vector(), k_u_arc = Vector();                   // for Links of k
+                Vector j_d = Vector(), j_d_arc = Vector(), j_u = Vector(), j_u_arc = Vector();  // for Links of j
                 for (int i = !by_arc && forbidden(0); i < j; i++) {
                     Vector g_j = N::at(row3(g3, i, j) + x), g_k = N::at(row3(g3, i, k) + x);
                     k_d += d[i] * g_j;

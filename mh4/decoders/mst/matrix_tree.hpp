@@ -47,7 +47,7 @@ template <class N> class MST {
             to[x] += factor * row[x];
     }
     static Value dot(const Value *a, const Value *b, int count) {
-        Vector sum = N::zero();
+        Vector sum = Vector();
         int x = 0;
         for (; x + WIDTH <= count; x += WIDTH)
             sum += N::at(a + x) * N::at(b + x);

@@ -52,12 +52,12 @@ template <class N> struct Projective : Tables<N> {
         for (int g = 0; g < count; g += WIDTH) N::put(out + g, N::at(out + g) + N::at(left + g) * N::at(right + g));
     }
     static Value dot(const Value* left, const Value* right, int count) {
-        Vector sum = N::zero();
+        Vector sum = Vector();
         for (int g = 0; g < count; g += WIDTH) sum += N::at(left + g) * N::at(right + g);
         return N::sum(sum);
     }
     static Value sum(const Value* row, int count) {
-        Vector total = N::zero();
+        Vector total = Vector();
         for (int g = 0; g < count; g += WIDTH) total += N::at(row + g);
         return N::sum(total);
     }

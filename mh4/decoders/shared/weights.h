@@ -89,7 +89,6 @@ struct Extendeds {
     static Extended at(const Extended *x) { return *x; }
     static void put(Extended *to, Extended x) { *to = x; }
     static Extended sum(Extended x) { return x; }
-    static Extended zero() { return Extended{0, 0}; }
 };
 
 // Eight float64, in as many registers as they need on the target processor. (GCC would also split a vector that is larger than a
@@ -138,7 +137,6 @@ struct Doubles {
     static Eight at(const double *x) { return *(const Eight *)x; }
     static void put(double *to, Eight x) { *(Eight *)to = x; }
     static double sum(Eight x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
-    static Eight zero() { return Eight(); }
 };
 
 // A number and its derivative.
@@ -195,7 +193,6 @@ template <class N> struct Duals {
             to[lane] = {values[lane], changes[lane]};
     }
     static Value sum(const Vector &x) { return {N::sum(x.value), N::sum(x.change)}; }
-    static Vector zero() { return {N::zero(), N::zero()}; }
 };
 
 template <class N> using Itself = N;
