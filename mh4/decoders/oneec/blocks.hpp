@@ -30,11 +30,8 @@ static INLINE LooseBlock& row(float* at) { return *reinterpret_cast<LooseBlock*>
 
 template <class Value> static INLINE void update_maximum(Value& best, Value value) { best = maximum(best, value); }
 
-static INLINE void set(Block& value, float to) { value = Block{} + to; }
-static INLINE void set(float& value, float to) { value = to; }
-
 template <class Value, int size> static INLINE void clear(Value (&values)[size]) {
-    for (int i = 0; i < size; i++) set(values[i], NEVER);
+    for (int i = 0; i < size; i++) values[i] = Value{} + NEVER;
 }
 
 // The inputs of a kernel, indexed by a state or by the direction of an arc.
