@@ -198,13 +198,8 @@ struct Tables : Layout<float, LANES> {
         near_left_of = take(insides * NEAR_STATES);
         half_pivot_left_of = take(insides * STATES[HALF_PIVOT]);
         for (Layer& each : layers) {
-            take_layer(each.closed_far, shift);
-            take_layer(each.closed_left, 0);
-            take_layer(each.open_far, shift);
-            take_layer(each.spanned, shift);
-            take_layer(each.neither_left, 0);
-            take_layer(each.arm_left, 0);
-            take_layer(each.wing, 0);
+            take_layer(shift, each.closed_far, each.open_far, each.spanned);
+            take_layer(0, each.closed_left, each.neither_left, each.arm_left, each.wing);
             each.near_right = take((size_t)side * side * NEAR_STATES);
             each.half_pivot_right = take((size_t)side * side * STATES[HALF_PIVOT]);
             for (float*& row : each.complexes) row = take_row(width);
@@ -230,8 +225,8 @@ struct Tables : Layout<float, LANES> {
         return before ? before + LANES : nullptr;
     }
     float* take_tiles(size_t tiles, int kind) { return take(tiles * STATES[kind] * LANES); }
-    template <int kind> void take_layer(Tiles<kind>& tiles, int shift) {
-        tiles = Tiles<kind>{take_tiles((size_t)side * blocks, kind), first_layer.data(), shift};
+    template <int... kinds> void take_layer(int shift, Tiles<kinds>&... tiles) {
+        ((tiles = Tiles<kinds>{take_tiles((size_t)side * blocks, kinds), first_layer.data(), shift}), ...);
     }
 };
 
