@@ -351,7 +351,12 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         pivot_right = take(STATES[PIVOT] * side);
         derivatives = memory.bytes() / sizeof(Value);
         take(derivatives);
-        for (Links* links : {&crossed, &longest}) links->lanes = take(cells * 2 * WIDTH);
+        for (Links* links : {&crossed, &longest}) {
+            links->lanes = take(cells * 2 * WIDTH);
+            links->side = side;
+            links->width = width;
+            links->derivatives = derivatives;
+        }
         gap_lanes = take(cells * STATES[GAP] * WIDTH);
         pivot_left_lanes = take(STATES[PIVOT] * WIDTH * side);
         pivot_right_lanes = take(STATES[PIVOT] * WIDTH * side);
@@ -362,11 +367,6 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         sibling = take(cells + side);
         hidden_sibling = take(side);
         grandparent = take((size_t)side * rows);
-        for (Links* links : {&crossed, &longest}) {
-            links->side = side;
-            links->width = width;
-            links->derivatives = derivatives;
-        }
     }
 
     void tabulate(const Scaling& scaling) {
