@@ -468,7 +468,8 @@ template <class N> class Marginals : Complexes<N> {
         const Value z = this->at_c(0, n)[this->none];
         counts.log_partition = N::log(z) + scaling.total;
         if (!counts.tensors[ARC]) return true;
-        clear_counts(scores.n, counts);
+        for (int part : {ARC, CROSSED_ARC}) std::fill_n(counts.tensors[part], (size_t)side * side, 0.0);
+        for (int part : {GRANDPARENT, SIBLING}) std::fill_n(counts.tensors[part], (size_t)(side + 1) * side, 0.0);
         this->at_c(0, n)[this->none + this->derivatives] = N::inverse(z);
         this->expected_arc = counts.tensors[ARC];
         this->expected_sibling = counts.tensors[SIBLING];
@@ -478,11 +479,6 @@ template <class N> class Marginals : Complexes<N> {
             for (int m = 1; m <= n; m++)
                 if (h != m) counts.tensors[CROSSED_ARC][(size_t)h * side + m] = expected_crossed(h, m);
         return in_range(scaling);
-    }
-
-    static void clear_counts(size_t n, Counts& counts) {
-        for (int part : {ARC, CROSSED_ARC}) std::fill_n(counts.tensors[part], (n + 1) * (n + 1), 0.0);
-        for (int part : {GRANDPARENT, SIBLING}) std::fill_n(counts.tensors[part], (n + 2) * (n + 1), 0.0);
     }
 
     double expected_crossed(int h, int m) const {
