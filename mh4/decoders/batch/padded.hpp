@@ -67,7 +67,7 @@ template <class To> class Corner {
         return of.wide ? of_type<double>(of, sentence, n) : of_type<float>(of, sentence, n);
     }
 
-    void release() { ::release(copy, KEEP); }
+    void release() { ::release(copy); }
 };
 
 // The score tensors of a sentence, as the charts take them, and the cost of arcs.

@@ -42,7 +42,7 @@ template <class Forest> class MH3Items {
     }
 
     size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
+    void release() { memory.release(); }
 };
 
 }  // namespace one_tree

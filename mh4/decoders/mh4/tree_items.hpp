@@ -108,9 +108,9 @@ template <class Forest> class MH4Items {
     }
 
     size_t bytes_needed() const { return memory.bytes() + triples.size() * sizeof(Triple); }
-    void release(size_t kept) {
-        memory.release(kept);
-        ::release(triples, kept);
+    void release() {
+        memory.release();
+        ::release(triples);
     }
 };
 

@@ -179,9 +179,9 @@ template <class Forest> class MH5Items {
     }
 
     size_t bytes_needed() const { return memory.bytes() + items.size() * sizeof(Inside); }
-    void release(size_t kept) {
-        memory.release(kept);
-        ::release(items, kept);
+    void release() {
+        memory.release();
+        ::release(items);
     }
 };
 

@@ -167,7 +167,7 @@ class Contraction final : public BestTree {
         return rows;
     }
     size_t bytes_needed() const override { return memory.bytes(); }
-    void release() override { memory.release(KEEP); }
+    void release() override { memory.release(); }
 };
 
 }  // namespace mst

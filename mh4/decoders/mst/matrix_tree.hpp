@@ -215,7 +215,7 @@ template <class N> class MST {
     }
 
     size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
+    void release() { memory.release(); }
 };
 
 // The "sum" over one tree, which is its score: its arcs are certain, whatever the scores.
@@ -231,7 +231,7 @@ template <class N> struct MSTTree {
     }
     static size_t cell(const Scores &of, int m) { return (size_t)of.heads[m] * (of.n + 1) + m; }
     size_t bytes_needed() const { return 0; }
-    void release(size_t) {}
+    void release() {}
 };
 
 }  // namespace marginals

@@ -43,7 +43,7 @@ template <class Value, int WIDTH> struct Layout {
     }
 
     size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
+    void release() { memory.release(); }
 
   protected:
     Memory<Value> memory;

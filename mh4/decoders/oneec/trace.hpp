@@ -21,7 +21,7 @@ class Chart final : Complexes, public BestTree {
     }
     const PartRows* parts(const int* tree, int words) override { return tree_parts.find(tree, words) ? tree_parts.rows : nullptr; }
     size_t bytes_needed() const override { return Complexes::bytes_needed(); }
-    void release() override { Complexes::release(KEEP); }
+    void release() override { Complexes::release(); }
 
   private:
     void trace(int* heads_of_words) {

@@ -41,9 +41,9 @@ template <class Value> static inline void make_room(std::vector<Value> &values, 
     values.reserve(capacity);
 }
 
-// Free the memory of a vector, and what is in it, if it is more than a number of bytes.
-template <class Value> static inline void release(std::vector<Value> &values, size_t kept) {
-    if (values.capacity() * sizeof(Value) > kept)
+// Free the memory of a vector, and what is in it, if it is too large to keep.
+template <class Value> static inline void release(std::vector<Value> &values) {
+    if (values.capacity() * sizeof(Value) > KEEP)
         std::vector<Value>().swap(values);
 }
 
@@ -67,7 +67,7 @@ template <class Value> class Memory {
     Memory() = default;
     Memory(const Memory &) = delete;
     Memory &operator=(const Memory &) = delete;
-    ~Memory() { release(0); }
+    ~Memory() { clear(); }
 
     void start() { taken = 0; }
 
@@ -85,7 +85,7 @@ template <class Value> class Memory {
     // been written to. Throws as `require` does, or std::bad_alloc.
     void allocate() {
         if (taken > capacity) {
-            release(0);
+            clear();
             require(bytes());
             const size_t alignment = bytes() < LARGE_PAGE ? ALIGNMENT : LARGE_PAGE;
             const size_t rounded = (bytes() + alignment - 1) / alignment * alignment;
@@ -113,19 +113,21 @@ template <class Value> class Memory {
         return take(size);
     }
 
-    // Free the memory if it is more than a number of bytes.
-    void release(size_t kept) {
-        if (capacity * sizeof(Value) > kept) {
-            if (mapped)
-                munmap(values, mapped);
-            else
-                free(values);
-            values = nullptr;
-            capacity = mapped = 0;
-        }
+    // Free the memory if it is too large to keep.
+    void release() {
+        if (capacity * sizeof(Value) > KEEP)
+            clear();
     }
 
   private:
+    void clear() {
+        if (mapped)
+            munmap(values, mapped);
+        else
+            free(values);
+        values = nullptr;
+        capacity = mapped = 0;
+    }
     // Memory from the system, which is 0 already: it takes no time until it is used.
     char *map(size_t size) {
         void *memory = mmap(nullptr, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

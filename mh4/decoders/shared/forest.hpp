@@ -214,8 +214,8 @@ template <class N> class Forest {
     }
 
     size_t bytes_needed() const { return (values.size() + by.size()) * sizeof(Value) + ways.size() * sizeof(Way); }
-    void release(size_t kept) {
-        if (bytes_needed() > kept) {
+    void release() {
+        if (bytes_needed() > KEEP) {
             std::vector<Value>().swap(values);
             std::vector<Value>().swap(by);
             std::vector<Way>().swap(ways);
@@ -242,9 +242,9 @@ template <template <class> class Items, class N> class TreeSums {
     }
 
     size_t bytes_needed() const { return items.bytes_needed() + forest.bytes_needed(); }
-    void release(size_t kept) {
-        items.release(kept);
-        forest.release(kept);
+    void release() {
+        items.release();
+        forest.release();
     }
 };
 

@@ -154,7 +154,7 @@ class TracedChart : public BestDerivation {
         trace();
         return true;
     }
-    void release() override { memory.release(KEEP); }
+    void release() override { memory.release(); }
 };
 
 }  // namespace transitions

@@ -87,7 +87,7 @@ template <class N> class TransitionSums {
     }
 
     size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
+    void release() { memory.release(); }
 };
 
 }  // namespace marginals

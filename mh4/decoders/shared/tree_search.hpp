@@ -80,7 +80,7 @@ class BestForest {
     }
 
     size_t bytes_needed() const { return ways.size() * sizeof(Way); }
-    void release(size_t kept) { ::release(ways, kept); }
+    void release() { ::release(ways); }
 };
 
 // The search of an algorithm, used in training to find gold's best derivation.
@@ -95,8 +95,8 @@ template <template <class> class Items> class TreeSearch final : public BestDeri
     }
     size_t bytes_needed() const override { return items.bytes_needed() + forest.bytes_needed(); }
     void release() override {
-        items.release(KEEP);
-        forest.release(KEEP);
+        items.release();
+        forest.release();
     }
 };
 

@@ -206,14 +206,14 @@ template <template <class> class Chart, template <class> class Of = Itself> clas
     // Throws as Memory::allocate does, or signals::Raised.
     template <class... Arguments> void find(Arguments &&...arguments) {
         if (!fast.find(arguments...)) {
-            fast.release(KEEP);
+            fast.release();
             exact.find(arguments...);
         }
     }
     size_t bytes_needed() const { return std::max(fast.bytes_needed(), exact.bytes_needed()); }
     void release() {
-        fast.release(KEEP);
-        exact.release(KEEP);
+        fast.release();
+        exact.release();
     }
 };
 
