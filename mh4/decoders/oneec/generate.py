@@ -546,10 +546,6 @@ enum Kind {
 constexpr int STATES[KINDS] = {%s};  // number of states of each item"""
 
 
-def wrap(things, margin):
-    return textwrap.fill(", ".join(things), 120, initial_indent=margin, subsequent_indent=margin)
-
-
 def braces(things):
     return "{%s}" % ", ".join(map(str, things))
 
@@ -592,7 +588,8 @@ def header():
     sum_states, sum_table = rules.tables(rules.SUM_RULES)
     cases = []
     for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True)):
-        rows = wrap(["{%s}" % ",".join(map(str, row)) for row in rows], " " * 4)
+        text = ", ".join("{%s}" % ",".join(map(str, row)) for row in rows)
+        rows = textwrap.indent(textwrap.fill(text, 116), " " * 4)
         cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.rule_text(rule), rows))
     pairs = rules.STATES[2]
     swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
