@@ -146,7 +146,6 @@ class Contraction final : public BestTree {
         best.resize(2 * n + 1);
         states.resize(2 * n + 1);
         top.resize(n + 1);
-        heads[0] = -1;
         if (!span(scores[ARCS], cost, single_root))
             return -INFINITY;
         expand();
