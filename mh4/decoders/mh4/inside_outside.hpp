@@ -218,9 +218,10 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     // Outside
 
-    // What the items of plane i are needed for in that plane
+    // What the items of plane i are needed for: first in the planes before it, then in that plane
     template <bool by_arc> void outside_plane(int i) {
         Value *h = h3;
+        gather<by_arc>(i);
         begin_plane(i);
         last_of_plane(i);
         for (int k = i + 1; k <= n; k++) {
@@ -412,11 +413,10 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
     }
 
-    template <bool by_arc> void inside_planes() {
+    void inside() override {
         for (int i = n; i >= 0; i--)
-            inside_plane<by_arc>(i);
+            scores.tensors[ARCS] ? inside_plane<true>(i) : inside_plane<false>(i);
     }
-    void inside() override { scores.tensors[ARCS] ? inside_planes<true>() : inside_planes<false>(); }
 
     void add_items(Range &range) override {
         for (int k = 1; k <= n; k++)
@@ -427,13 +427,10 @@ template <class N> class MH4 : public TransitionSums<N> {
             }
     }
 
-    template <bool by_arc> void outside_planes() {
-        for (int i = 0; i <= n; i++) {
-            gather<by_arc>(i);
-            outside_plane<by_arc>(i);
-        }
+    void outside() override {
+        for (int i = 0; i <= n; i++)
+            scores.tensors[ARCS] ? outside_plane<true>(i) : outside_plane<false>(i);
     }
-    void outside() override { scores.tensors[ARCS] ? outside_planes<true>() : outside_planes<false>(); }
 
     double write(Counts &counts) override {
         int side = n + 2;
