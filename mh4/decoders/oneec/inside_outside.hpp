@@ -132,37 +132,22 @@ template <class N> struct Complexes : Projective<N> {
 
     // half_pivot a b v for a block of a beyond v
     struct HalfPivots : Region {
-        int b, v;
+        int b, v, v_block, v_lane;  // where v is an x
+        const Tiles<N, ARM>& arms;
+        const Tiles<N, NEITHER>& neither;
+        const Tiles<N, CLOSED>& closed;
+        const Tiles<N, HALF_PIVOT>& half_pivots;
+
+        typename Base::Value* at_neither(int t) const { return neither.tile(t, v_block, b) + v_lane; }
+        typename Base::Value* at_closed(int t) const { return closed.tile(t, v_block, b) + v_lane; }
+        INLINE Tile arm_a_t_v(int t) const { return this->tile(arms.tile(v, this->block, t)); }
+        INLINE Common neither_t_b_v(int t) const {
+            return Common{at_neither(t), WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
+        }
         INLINE Common sums_gap_closed(int t) const {
             return Common{this->chart.sums + t * SUMS_GAP_CLOSED, 1, this->chart.sums_lanes + t * SUMS_GAP_CLOSED * WIDTH};
         }
-        INLINE Common neither(const typename Base::Value* at, int t) const {
-            return Common{at, WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
-        }
-    };
-
-    struct HalfPivotsLeft : HalfPivots {  // a < v < b
-        INLINE Tile arm_a_t_v(int t) const { return this->tile(this->chart.arm_left.tile(this->v, this->block, t)); }
-        INLINE Common neither_t_b_v(int t) const { return this->neither(at_neither(t), t); }
-        typename Base::Value* at_neither(int t) const {
-            return this->chart.neither_left.tile(t, this->v / WIDTH, this->b) + this->v % WIDTH;
-        }
-        typename Base::Value* at_closed(int t) const {
-            return this->chart.closed_left.tile(t, this->v / WIDTH, this->b) + this->v % WIDTH;
-        }
-        STORED(half_pivot_a_b_v, HALF_PIVOT, this->chart.half_pivot_left.tile(this->v, this->block, this->b))
-    };
-
-    struct HalfPivotsRight : HalfPivots {  // b < v < a
-        INLINE Tile arm_a_t_v(int t) const { return this->tile(this->chart.arm_right.tile(this->v, this->block, t)); }
-        INLINE Common neither_t_b_v(int t) const { return this->neither(at_neither(t), t); }
-        typename Base::Value* at_neither(int t) const {
-            return this->chart.neither_right.tile(t, this->chart.block_of(this->v), this->b) + this->chart.right_lane(this->v);
-        }
-        typename Base::Value* at_closed(int t) const {
-            return this->chart.closed_right.tile(t, this->chart.block_of(this->v), this->b) + this->chart.right_lane(this->v);
-        }
-        STORED(half_pivot_a_b_v, HALF_PIVOT, this->chart.half_pivot_right.tile(this->v, this->block, this->b))
+        STORED(half_pivot_a_b_v, HALF_PIVOT, half_pivots.tile(v, this->block, b))
     };
 
     // pivot a b v for one v
@@ -283,8 +268,12 @@ template <class N> struct Complexes : Projective<N> {
     NearRight at_near_right(const Region& at, int l, int r) {
         return {{at, r, l, this->pivot_right, this->pivot_right_lanes}};
     }
-    HalfPivotsLeft at_half_pivots_left(const Region& at, int l, int r) { return {{at, r, l}}; }
-    HalfPivotsRight at_half_pivots_right(const Region& at, int l, int r) { return {{at, l, r}}; }
+    HalfPivots at_half_pivots_left(const Region& at, int l, int r) {  // a < v < b
+        return {at, r, l, l / WIDTH, l % WIDTH, this->arm_left, this->neither_left, this->closed_left, this->half_pivot_left};
+    }
+    HalfPivots at_half_pivots_right(const Region& at, int l, int r) {  // b < v < a
+        return {at, l, r, block_of(r), right_lane(r), this->arm_right, this->neither_right, this->closed_right, this->half_pivot_right};
+    }
     Pivots at_pivots_left(int l, int r, int v) {
         const Value* half_pivot = this->half_pivot_left.tile(v, l / WIDTH, r) + l % WIDTH;
         return at_pivots(half_pivot, l, v, this->pivot_left, this->pivot_left_lanes);
@@ -313,14 +302,14 @@ template <class N> struct Complexes : Projective<N> {
     }
 
     // The sums for all t
-    template <class At> void prepare_sums(const At& at, int l, int r) {
+    void prepare_sums(const HalfPivots& at, int l, int r) {
         for (int t = l + 1; t < r; t++)
             sums_gap_closed<Value>(this->sums + t * SUMS_GAP_CLOSED, this->gap(at.v, t),
                                    Single{at.at_closed(t), WIDTH, nullptr});
     }
 
     // The reverse of half_pivots, for all blocks
-    template <class At, class Each> void reverse_half_pivots(const At& first, int l, int r, Each each) {
+    template <class Each> void reverse_half_pivots(const HalfPivots& first, int l, int r, Each each) {
         prepare_sums(first, l, r);
         std::fill(this->sums_lanes + l * SUMS_GAP_CLOSED * WIDTH, this->sums_lanes + r * SUMS_GAP_CLOSED * WIDTH, Value());
         std::fill(this->neither_lanes + l * STATES[NEITHER] * WIDTH, this->neither_lanes + r * STATES[NEITHER] * WIDTH, Value());
