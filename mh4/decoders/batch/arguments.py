@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mh4.decoders import mh3, mh4, mh5, mst, oneec
-from mh4.decoders.shared.arguments import LARGEST as LARGEST
 from mh4.decoders.shared.arguments import converted
 from mh4.decoders.shared.memory import room_for
 

@@ -9,7 +9,6 @@ from mh4.decoders.shared.best_tree cimport TENSORS, PartRows, TreeSearch
 from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, write
 from mh4.decoders.shared.search cimport BestDerivation, Search
 
-from mh4.decoders.batch import arguments
 from mh4.decoders.batch.results import Derivations
 from mh4.decoders.mh3.chart import Chart as MH3Chart, MH3TreeChart
 from mh4.decoders.mh4.full_chart import FullChart as MH4Chart, MH4TreeChart
@@ -17,6 +16,7 @@ from mh4.decoders.mh5.decoder import MAX_BYTES
 from mh4.decoders.mh5.full_chart import FullChart as MH5Chart, MH5TreeChart
 from mh4.decoders.mst.contraction import Contraction
 from mh4.decoders.oneec.chart import Chart as OneECChart
+from mh4.decoders.shared.arguments import LARGEST
 
 
 cdef class Decoding(Sentences):
@@ -59,7 +59,7 @@ cdef class Decoding(Sentences):
             parts["cost"] = np.stack([of, self.heads[of, words], words], axis=1)
         for name, rows in parts.items():
             values = tensors[name][tuple(rows.T)].astype(np.float64)
-            scores += np.bincount(rows[:, 0], weights=np.where(values > -arguments.LARGEST, values, -np.inf), minlength=self.count)
+            scores += np.bincount(rows[:, 0], weights=np.where(values > -LARGEST, values, -np.inf), minlength=self.count)
         return scores
 
     cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil:
