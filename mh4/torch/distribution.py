@@ -60,7 +60,6 @@ class TreeDistribution:
         devices = {numbers.device: tensor for tensor, numbers in self.scores.items()}
         if len(devices) > 1:
             raise ValueError("scores: %s" % ", but ".join("%s is on %s" % (tensor, device) for device, tensor in devices.items()))
-        self._single_root, self._threads = single_root, threads
         self._sentences = Sentences(name, self.scores, array(lengths), single_root, threads)
         self.batch_shape, self.event_shape = lengths.shape, torch.Size([self._sentences.longest + 1])
         (self._device,) = devices
@@ -105,7 +104,7 @@ class TreeDistribution:
             found = torch.stack(each) if each else self._returned(torch.empty(0, device="cpu"))
             return found.reshape(*heads.shape[:-2], *self.batch_shape)
         given = self._heads(heads, least=-1)
-        sentences = Sentences(self.name, self.scores, self._sentences.lengths, self._single_root, self._threads, given)
+        sentences = Sentences(self.name, self.scores, self._sentences.lengths, heads=given, **self._sentences.options)
         everything, with_arcs = self._log_partition(), self._summed(sentences)
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
 
@@ -217,11 +216,9 @@ class TreeDistribution:
         if not isinstance(other, TreeDistribution):
             raise ValueError("other: expected a TreeDistribution, got %s" % type(other).__name__)
         ours, theirs = self._sentences, other._sentences
-        alike = (
-            self.name == other.name and self._single_root == other._single_root and np.array_equal(ours.lengths, theirs.lengths)
-        )
+        alike = self.name == other.name and ours.options["single_root"] == theirs.options["single_root"]
         shapes, their_shapes = ({name: numbers.shape for name, numbers in each.scores.items()} for each in (self, other))
-        if not alike or shapes != their_shapes:
+        if not alike or shapes != their_shapes or not np.array_equal(ours.lengths, theirs.lengths):
             raise ValueError("the distributions differ in their decoder, single_root, lengths, score tensors or their dimensions")
         _, *expected = self._expected()
         total = other._log_partition()
