@@ -374,6 +374,6 @@ def test_what_the_page_says_of_greedy_parsers():
     assert "it loses %.2f on Hungarian and %.2f on Gothic in short runs" % tuple(late["greedy-mh4"]) in text
     assert "changes its UAS less, by %+.2f on Hungarian and %+.2f on Gothic" % tuple(-x for x in late["greedy-mh3"]) in text
     assert max(late["greedy-mh3"]) < 0.7 < 1 < min(late["greedy-mh4"])
-    for row in ("joint-layer", "illegal-rivals"):
+    for row, name in (("joint-layer", "the joint layer"), ("illegal-rivals", "illegal rivals")):
         both = [effects["greedy-mh4", row, lang] for lang in ("hu", "got")]
-        assert "by %.1f each" % (sum(both) / 2) in text
+        assert "%s by %.2f" % (name, sum(both) / 2) in text
