@@ -39,10 +39,11 @@ def compare(gold: Treebank, a: Treebank, b: Treebank) -> Comparison:
 
     The path of what is given as sentences is "gold", "a" or "b".
     """
-    with _files(gold=gold, a=a, b=b) as paths:
+    given = {"gold": gold, "a": a, "b": b}
+    with _files(**given) as paths:
         found = comparison.compare(*paths)
-    given = zip((gold, a, b), paths, ("gold", "a", "b"), strict=True)
-    path, of_a, of_b = (path if isinstance(treebank, _PATH) else name for treebank, path, name in given)
+    named = zip(given.items(), paths, strict=True)
+    path, of_a, of_b = (path if isinstance(treebank, _PATH) else name for (name, treebank), path in named)
     one, other = found.systems
     return replace(found, path=path, systems=(replace(one, path=of_a), replace(other, path=of_b)))
 
