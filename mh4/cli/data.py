@@ -19,7 +19,7 @@ from mh4.errors import InputError
 @click.option(
     "--source",
     type=click.Choice(["github", "lindat"]),
-    help="Where to fetch from; by default github, or what the environment variable MH4_DATA_SOURCE says.",
+    help="The only place to fetch from, also named by the environment variable MH4_DATA_SOURCE; by default github, then lindat.",
 )
 def data(language: str, to: str | None, ud: str | None, conll17: bool, source: str | None) -> None:
     """Fetch and verify a treebank of UD 2.0, or generate the toy treebank.

@@ -65,7 +65,7 @@ def download(
     """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 
     Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages);
-    see Collection.locate.
+    by default the first, and the second if that does not answer (see Collection.places).
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.system: row for row in manifest() if row.lang == lang}

@@ -55,7 +55,9 @@ SOURCES = {
     "github": Source("https://raw.githubusercontent.com/UniversalDependencies", _on_github),
     "lindat": Source(LINDAT, _on_lindat),
 }
-_COLLECTION = Collection(Path(__file__).with_name("treebanks.tsv"), ManifestRow, "UD " + RELEASE, "--ud FOLDER", SOURCES)
+_COLLECTION = Collection(
+    Path(__file__).with_name("treebanks.tsv"), ManifestRow, "UD " + RELEASE, "--ud FOLDER, with make UD=FOLDER", SOURCES
+)
 manifest, identify_blob = _COLLECTION.rows, _COLLECTION.identify
 
 
@@ -82,8 +84,8 @@ def locate(
     ud: a folder with LANG-ud-SPLIT.conllu files, of any language; then nothing is fetched.
     to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the current folder.
     splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
-    source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages); see
-    Collection.locate.
+    source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages); by
+    default the first, and the second if that does not answer (see Collection.places).
     Raises InputError if a file cannot be obtained, leaving at most a .part file, from which the next attempt resumes.
     """
     if lang == TOY:

@@ -1,11 +1,13 @@
 """Fetching files with known git blob ids: a file gets its name only when it is complete and its content is verified.
 
 Interrupted downloads are resumed from a .part file, which one process at a time writes to; the others wait for it. Files are
-fetched individually or extracted from an archive, which is kept once it has proved to have one of them.
+fetched individually or extracted from an archive, which is kept once it has proved to have one of them. If a source does not answer,
+or asks for a long pause, the next one is tried.
 The files of a collection, with their blob ids, are listed in a manifest.
 """
 
 import csv
+import math
 import os
 import shutil
 import stat
@@ -14,6 +16,7 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
@@ -48,8 +51,8 @@ class Source(NamedTuple):
 class Collection(Generic[Row]):
     """The files of a manifest, a tab-separated table whose header has the names of the fields of `row`.
 
-    name: what messages call it ("UD 2.0"). local_option: the option with which a user names a folder that already has the files.
-    sources: where to fetch them from; see locate.
+    name: what messages call it ("UD 2.0"). local_option: how a user names a folder that already has the files.
+    sources: where to fetch them from; see places.
     """
 
     def __init__(
@@ -69,33 +72,60 @@ class Collection(Generic[Row]):
         """The row of the file with this git blob id, or None."""
         return next((row for row in self.rows() if row.git_blob_sha1 == blob), None)  # type: ignore[attr-defined]
 
-    def locate(self, row: Any, name: str | None) -> tuple[str, Sequence[str]]:
-        """The URL of a file at the source called `name`, and the file's possible names if that is an archive.
+    def places(self, row: Any, name: str | None, folder: Path) -> list[tuple[str, Sequence[str]]]:
+        """Return the URLs of a file, each with the file's possible names if it leads to an archive, in the order to try them.
 
-        name: by default that in the environment variable MH4_DATA_SOURCE, if set, otherwise the first. The environment variable
-        MH4_DATA_URL, if set, replaces the source's address. Raises InputError for an unknown source.
+        name: the only source to use; by default the one in the environment variable MH4_DATA_SOURCE, if set, otherwise all,
+        beginning with those whose archive is in `folder`. The environment variable MH4_DATA_URL, if set, replaces the address of the
+        first. Raises InputError for an unknown source.
         """
-        name = name or os.environ.get("MH4_DATA_SOURCE") or next(iter(self._sources))
-        if name not in self._sources:
+        name = name or os.environ.get("MH4_DATA_SOURCE")
+        if name and name not in self._sources:
             raise InputError("unknown source %r, expected one of: %s" % (name, " ".join(self._sources)))
-        rest, members = self._sources[name].place(row)
-        base = os.environ.get("MH4_DATA_URL") or self._sources[name].address
-        return base.rstrip("/") + "/" + rest, members
+        sources = [self._sources[name]] if name else list(self._sources.values())
+        mirror = os.environ.get("MH4_DATA_URL")
+        if mirror:
+            sources = [sources[0]._replace(address=mirror.rstrip("/"))]
+        found = [(source.address + "/" + rest, members) for source in sources for rest, members in [source.place(row)]]
+        return sorted(found, key=lambda place: not (place[1] and (folder / _archive(place[0])).exists()))
 
     def fetch(self, row: Any, folder: Path, source: str | None) -> Path:
-        """The path of a file in this folder, to which it is fetched unless it is already there. source: see locate.
+        """Return the path of a file in this folder, to which it is fetched unless it is already there. source: see places.
 
         Raises InputError, leaving at most a .part file, from which the next attempt resumes.
         """
         wanted = _Wanted(folder / row.file, row.git_blob_sha1, self)
-        url, members = self.locate(row, source)
+        places = self.places(row, source, folder)
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
         try:
             if not _is_there(wanted):
                 make_folder(folder)
-                _fetch(wanted, url, members)
+                self._fetch_from(places, wanted)
         except OSError as error:  # from the disk: network errors are already InputErrors
             raise InputError("%s cannot be written: %s" % (error.filename or wanted.path, reason(error))) from None
+        finally:
+            for path in missing:  # unless there is something in it
+                with suppress(OSError):
+                    path.rmdir()
         return wanted.path
+
+    def _fetch_from(self, places: list[tuple[str, Sequence[str]]], wanted: "_Wanted") -> None:
+        failures: list[str] = []
+        for url, members in places:
+            if failures:
+                print("%s; fetching %s instead" % (failures[-1], url), file=sys.stderr)
+            try:
+                return _fetch(wanted, url, members)
+            except _Unavailable as error:
+                failures.append(str(error))
+        advice = "check the network, or give a folder that has the files (%s)" % self.local_option
+        others = ", or another source (--source, with make SOURCE: %s)" % " or ".join(self._sources) if len(failures) == 1 else ""
+        raise InputError("%s: %s%s" % ("; ".join(failures), advice, others))
+
+
+def _archive(url: str) -> str:
+    """Return the name under which an archive is kept."""
+    return url.rpartition("/")[2]
 
 
 class _Wanted(NamedTuple):
@@ -110,8 +140,16 @@ class _Wrong(Exception):
     """Why what was fetched is not the file, or does not contain it."""
 
 
-class _Interrupted(InputError):
-    """A failure that another attempt may overcome."""
+class _Unavailable(InputError):
+    """A source does not give the file; another may."""
+
+
+class _Interrupted(_Unavailable):
+    """A failure that another attempt may overcome, after a pause of so many seconds if the server asks for one."""
+
+    def __init__(self, message: str, pause: float = 0) -> None:
+        super().__init__(message)
+        self.pause = pause
 
 
 def _is_there(wanted: _Wanted) -> bool:
@@ -128,7 +166,7 @@ def _is_there(wanted: _Wanted) -> bool:
 
 def _fetch(wanted: _Wanted, url: str, members: Sequence[str]) -> None:
     extract = partial(_extract, members)
-    archive = wanted.path.with_name(url.rpartition("/")[2])
+    archive = wanted.path.with_name(_archive(url))
     if members and archive.exists() and not archive.is_file():
         raise InputError("%s is not a file: move it away, or choose another folder" % archive)
     with _part_of(archive if members else wanted.path) as part:
@@ -223,7 +261,7 @@ def _fetch_until(take: Callable[[_Wanted, IO[bytes]], None], wanted: _Wanted, ur
     """
     resumed = part.seek(0, os.SEEK_END) > 0
     while True:
-        _fetch_rest(url, part, limit, wanted.collection.local_option)
+        _fetch_rest(url, part, limit)
         part.seek(0)
         try:
             return take(wanted, part)
@@ -238,17 +276,29 @@ def _fetch_until(take: Callable[[_Wanted, IO[bytes]], None], wanted: _Wanted, ur
         resumed = False
 
 
-def _fetch_rest(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
+def _fetch_rest(url: str, part: IO[bytes], limit: int) -> None:
     """Fetch url into `part`, resuming from its content. Raises InputError, leaving what has been received in `part`."""
     for wait in WAITS:
         try:
-            return _attempt(url, part, limit, local_option)
-        except _Interrupted:
-            time.sleep(wait)
-    return _attempt(url, part, limit, local_option)
+            return _attempt(url, part, limit)
+        except _Interrupted as error:
+            if error.pause > PATIENCE:
+                raise
+            if error.pause > wait:
+                print("%s: waiting %d seconds, as the server asks" % (url, error.pause), file=sys.stderr)
+            time.sleep(max(wait, error.pause))
+    return _attempt(url, part, limit)
 
 
-def _attempt(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
+def _pause(value: str | None) -> float:
+    """Return the seconds to wait that Retry-After gives as a number or a date; 0 if it is missing or neither."""
+    with suppress(ValueError, OverflowError):
+        if value:
+            return float(int(value)) if value.isdecimal() else parsedate_to_datetime(value).timestamp() - time.time()
+    return 0
+
+
+def _attempt(url: str, part: IO[bytes], limit: int) -> None:
     have = part.seek(0, os.SEEK_END)
     headers = {"User-Agent": "mh4", "Range": "bytes=%d-" % have} if have else {"User-Agent": "mh4"}
     try:
@@ -257,16 +307,16 @@ def _attempt(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
         error.close()
         if error.code == 416 and have:  # nothing left to fetch: the caller checks the content
             return
-        kind = _Interrupted if error.code == 429 or error.code >= 500 else InputError
-        raise kind("%s: the server answered %d %s" % (url, error.code, " ".join(str(error.reason).split()))) from None
+        message = "%s: the server answered %d %s" % (url, error.code, " ".join(str(error.reason).split()))
+        if error.code != 429 and error.code < 500:
+            raise _Unavailable(message) from None
+        pause = _pause(error.headers.get("Retry-After"))
+        asked = ", and asks to wait %d minutes" % math.ceil(pause / 60) if pause > PATIENCE else ""
+        raise _Interrupted(message + asked, pause) from None
     except (InvalidURL, ValueError) as error:
         raise InputError("%s is not a valid address: %s" % (url, error)) from None
     except (URLError, HTTPException, OSError) as error:
-        why = getattr(error, "reason", error)
-        raise _Interrupted(
-            "no connection to %s (%s): check the network, or give a folder that has the files (%s)"
-            % (urlsplit(url).netloc, why, local_option)
-        ) from None
+        raise _Interrupted("no connection to %s (%s)" % (urlsplit(url).netloc, getattr(error, "reason", error))) from None
     with reply:
         if not reply.url.startswith(("http://", "https://")):  # urllib also opens ftp: and file:
             raise InputError("%s leads to %s, which is not an address on the web" % (url, reply.url))

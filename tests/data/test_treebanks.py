@@ -108,6 +108,19 @@ def server(monkeypatch):
     thread.join()
 
 
+def answering(*parts, end=b"", pause=0.0):
+    """An answer of these parts, and then of `end` again and again."""
+
+    def answer(write):
+        for part in parts:
+            write(part)
+        while end:
+            write(end)
+            time.sleep(pause)
+
+    return answer
+
+
 def fetch(server, folder, **options):
     return treebanks.locate("hu", to=str(folder), **{"splits": ["train"], **options})
 
@@ -166,7 +179,68 @@ def test_a_server_in_trouble_is_asked_again(server, tmp_path):
     server.statuses = [500] * 3
     with pytest.raises(InputError, match="500"):
         fetch(server, tmp_path / "other")
-    assert names(tmp_path / "other") == []
+    assert not (tmp_path / "other").exists()
+
+
+PAUSES = {"120": 120, "-1": 0, "soon": 0, None: 0, "Wed, 21 Oct 2015 07:28:00 GMT": 0, "Wed, 21 Oct 2099 07:28:00 GMT": 1e9}
+
+
+@pytest.mark.parametrize("value, seconds", PAUSES.items())
+def test_the_pause_a_server_asks_for(value, seconds):
+    assert max(0, min(fetching._pause(value), 1e9)) == seconds
+
+
+def too_many(seconds):
+    return answering(b"HTTP/1.0 429 Too Many Requests\r\nRetry-After: %d\r\n\r\n" % seconds)
+
+
+def test_a_short_pause_is_kept(server, tmp_path, monkeypatch, capsys):
+    waited = []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        server.answers.clear()
+
+    monkeypatch.setattr(fetching.time, "sleep", sleep)
+    server.answers[ADDRESS] = too_many(40)
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert waited[0] == 40 and "hu-ud-train.conllu: waiting 40 seconds, as the server asks" in capsys.readouterr().err
+
+
+@pytest.fixture
+def both(server, monkeypatch):
+    """Serve both sources, and no mirror."""
+    monkeypatch.delenv("MH4_DATA_URL")
+    sources = {name: source._replace(address=server.url) for name, source in treebanks.SOURCES.items()}
+    monkeypatch.setattr(treebanks._COLLECTION, "_sources", sources)
+    server.files[ARCHIVE] = archive({"a/hu-ud-train.conllu": CONTENT})
+    return server
+
+
+@pytest.mark.parametrize("answer", [too_many(3000), answering(b"HTTP/1.0 404 Not Found\r\n\r\n")], ids=["pause", "404"])
+def test_the_other_source_is_tried(both, tmp_path, capsys, answer):
+    """Its archive is kept, and then comes first."""
+    both.answers[ADDRESS] = answer
+    assert fetch(both, tmp_path)["train"].read_bytes() == CONTENT
+    said = capsys.readouterr().err
+    assert re.search(r"the server answered 4.*; fetching http.*%s instead\n$" % ARCHIVE, said) and said.count("\n") == 1
+    assert ("asks to wait 50 minutes" in said) == ("429" in said)
+    (tmp_path / "hu-ud-train.conllu").unlink()
+    del both.seen[:]
+    assert fetch(both, tmp_path)["train"].read_bytes() == CONTENT and both.seen == []
+
+
+@pytest.mark.parametrize("source", [None, "github"])
+def test_no_source_has_it(both, tmp_path, monkeypatch, source):
+    """The message says what can be done, and no folder stays."""
+    both.answers[ADDRESS] = too_many(3000)
+    del both.files[ARCHIVE]
+    with pytest.raises(InputError) as error:
+        fetch(both, tmp_path / "new" / "folder", source=source)
+    assert "429" in str(error.value) and "--ud FOLDER, with make UD=FOLDER" in str(error.value)
+    assert ("404" in str(error.value)) == (source is None)
+    assert ("SOURCE: github or lindat" in str(error.value)) == (source is not None)
+    assert names(tmp_path) == []
 
 
 def test_a_cut_connection_is_resumed_at_once(server, tmp_path):
@@ -237,19 +311,6 @@ def test_a_folder_that_cannot_be_made(server, tmp_path):
 
 
 # A server may answer anything
-
-
-def answering(*parts, end=b"", pause=0.0):
-    """An answer of these parts, and then of `end` again and again."""
-
-    def answer(write):
-        for part in parts:
-            write(part)
-        while end:
-            write(end)
-            time.sleep(pause)
-
-    return answer
 
 
 OK = b"HTTP/1.0 200 OK\r\n"
@@ -330,7 +391,7 @@ def test_redirections(server, tmp_path, monkeypatch):
         server.answers[ADDRESS] = answering(elsewhere % target)
         with pytest.raises(InputError, match=message) as error:
             fetch(server, tmp_path / "other")
-        assert "\n" not in str(error.value) and names(tmp_path / "other") == []
+        assert "\n" not in str(error.value) and not (tmp_path / "other").exists()
     monkeypatch.setenv("MH4_DATA_URL", "file://" + str(tmp_path))
     (tmp_path / ADDRESS[1:]).parent.mkdir(parents=True)
     (tmp_path / ADDRESS[1:]).write_bytes(CONTENT)
@@ -600,7 +661,7 @@ def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
     monkeypatch.setenv("MH4_DATA_URL", "http://mh4.invalid")
     with pytest.raises(InputError, match=r"check the network.*CONLL17=FOLDER"):
         conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"))
-    assert names(tmp_path / "other") == []
+    assert not (tmp_path / "other").exists()
 
 
 def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
@@ -696,7 +757,7 @@ def test_every_file_has_a_place_at_every_source():
     for module in (treebanks, conll17):
         rows = [row for row in module.manifest() if getattr(row, "release", "2.0") == "2.0"]
         for source in module.SOURCES:
-            places = [module._COLLECTION.locate(row, source) for row in rows]
+            places = [module._COLLECTION.places(row, source, Path())[0] for row in rows]
             assert all(url.startswith("https://") and bool(members) == (source == "lindat") for url, members in places)
             assert len({(url, *members) for url, members in places}) == len(rows)
     (option,) = (option for option in cli.main.commands["data"].params if option.name == "source")
