@@ -33,7 +33,7 @@ def test_the_new_system_trains_and_parses(tmp_path):
         SYSTEMS.update(known)
 
 
-SCRIPTS = re.findall(r"^\t.*python ((?:tests|tools)/\S+\.py)", (toy.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+SCRIPTS = re.findall(r"python ((?:tests|tools)/\S+\.py)", (toy.ROOT / "Makefile").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -45,7 +45,7 @@ def test_the_scripts_of_make_find_what_they_import(script):
 
 
 def test_there_are_such_scripts():
-    assert {"tests/slurm/check.py", "tests/slurm/corpus.py", "tests/hostile/fuzz.py", "tools/package.py"} <= set(SCRIPTS)
+    assert {"tests/slurm/check.py", "tests/slurm/corpus.py", "tools/package.py"} <= set(SCRIPTS)
 
 
 FOLDERS = ("mh4", "experiments", "benchmarks", "docs", "examples", "tests", "tools")

@@ -1,5 +1,6 @@
 """The commands of studies: their usage, and how they respond to bad input and interruption."""
 
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -37,10 +38,11 @@ class Command(click.Command):
 
 
 class Study(Command):
-    """The command of a study: its options are the variables of its `make` target; how its module begins is its usage."""
+    """The command of a study: its options are the variables of its `make` target, in either case; its module begins with its usage."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Variables of other studies, all of which make passes on, are ignored, unless they choose what is studied."""
+        arguments = [re.sub(r"^--[A-Z0-9]+(?==)", lambda name: name[0].lower(), each) for each in arguments]
         own = {parameter.name for parameter in self.params}
         others = set(VARIABLES) - own
         given = dict(each[2:].split("=", 1) for each in arguments if each.startswith("--") and "=" in each)
