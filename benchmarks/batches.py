@@ -15,7 +15,7 @@ import numpy as np
 
 from mh4.decoders import batch
 from mh4.decoders.batch.arguments import DECODERS, single
-from mh4.dynet_build import cpu
+from mh4.util import cpu
 
 SIZES = [(10, 256), (40, 64)]  # words and sentences
 

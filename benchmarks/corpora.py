@@ -29,7 +29,7 @@ from parsing import ROOT, number_of_words, run, saved_model
 from training import commit
 
 from mh4.data import treebanks
-from mh4.dynet_build import cpu
+from mh4.util import cpu
 from mh4.util.processes import with_parent
 
 ROWS = 20  # of the table of memory, about

@@ -24,8 +24,8 @@ import numpy as np
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4.full_chart import VECTOR
-from mh4.dynet_build import cpu
 from mh4.parser.systems import SYSTEMS
+from mh4.util import cpu
 from mh4.util.plots import plotted
 
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]

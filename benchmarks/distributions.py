@@ -22,9 +22,9 @@ import numpy as np
 import torch
 from batches import microseconds, random_scores
 
-from mh4.dynet_build import cpu
 from mh4.parser.config import Training
 from mh4.torch import TreeDistribution
+from mh4.util import cpu
 
 SENTENCES, WORDS = 64, (10, 20, 40)
 MEASURED = ("log_partition", "marginals", "argmax")

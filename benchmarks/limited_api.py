@@ -15,7 +15,7 @@ import decoders
 import numpy as np
 from variants import in_turns, run
 
-from mh4.dynet_build import cpu
+from mh4.util import cpu
 
 TURNS, SECONDS = 20, 0.01  # of each decoder in each turn; at least two sentences
 LENGTHS = [1, 10, 20, 40]

@@ -16,9 +16,9 @@ import time
 import numpy as np
 from decoders import elsewhere, random_scores
 
-from mh4.dynet_build import cpu
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, window_of
 from mh4.parser.systems import SYSTEMS, GlobalSystem
+from mh4.util import cpu
 from mh4.util.memory import peak_mb
 
 SHORTEST = 60

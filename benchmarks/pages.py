@@ -16,8 +16,8 @@ from pathlib import Path
 
 from training import commit
 
-from mh4.dynet_build import cpu
 from mh4.parser.systems import with_marginals
+from mh4.util import cpu
 from mh4.util.processes import with_parent
 
 HERE = Path(__file__).resolve().parent

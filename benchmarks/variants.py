@@ -14,7 +14,7 @@ import sys
 
 import decoders
 
-from mh4.dynet_build import cpu
+from mh4.util import cpu
 from mh4.util.processes import with_parent
 
 TURNS = 3

@@ -15,9 +15,9 @@ from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
 from experiments.engine.treebank import Treebank, located, with_test
 from mh4.cli.options import together
 from mh4.data import treebanks
-from mh4.dynet_build import cpu
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS
+from mh4.util import cpu
 
 # The defaults of `make reproduce`.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")

@@ -11,8 +11,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from mh4.dynet_build import cpu
 from mh4.errors import one_line
+from mh4.util import cpu
 from mh4.util.files import relative_if_inside
 
 EXPERIMENTS = Path(__file__).resolve().parents[1]

@@ -19,8 +19,8 @@ from experiments.engine.workflow import Grid, disk
 from experiments.engine.workplace import Bench
 from experiments.pages.writer import Table
 from mh4.data import treebanks
-from mh4.dynet_build import cpu
 from mh4.errors import InputError
+from mh4.util import cpu
 
 CORES = "16"
 HOW = "fetch one, with `mh4 data hu`, or name a folder with UD=folder"

@@ -29,8 +29,8 @@ from experiments.pages.writer import Average, Table, averages, error_of_differen
 from experiments.studies import compare, coverage
 from experiments.tables import against_mh3, summary, systems, table1_2, table4, table5_6, treebank
 from mh4.data import treebanks
-from mh4.dynet_build.cpu import described
 from mh4.errors import InputError
+from mh4.util.cpu import described
 from mh4.util.plots import require_matplotlib
 
 NAME = "report"

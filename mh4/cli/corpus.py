@@ -91,7 +91,7 @@ def parse(
     from mh4.corpus.inputs import inputs as found_in
     from mh4.corpus.settings import Settings
     from mh4.corpus.workers import start
-    from mh4.dynet_build import cpu
+    from mh4.util import cpu
     from mh4.util.files import make_folder
 
     options.check_text(text, segmenter, rejects=given["rejects"])
@@ -145,7 +145,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Corpus
     from mh4.corpus.workers import problem, start
-    from mh4.dynet_build import cpu
+    from mh4.util import cpu
 
     _check_workers(scheduler, slurm)
     begun = Corpus.load(folder)

@@ -9,8 +9,8 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 
-from mh4.dynet_build import cpu
 from mh4.errors import InputError
+from mh4.util import cpu
 
 
 def find_compiler(env: Mapping[str, str]) -> dict[str, str]:

@@ -22,10 +22,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from mh4.dynet_build import cpu
 from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
 from mh4.dynet_build.console import Console
 from mh4.errors import InputError
+from mh4.util import cpu
 from mh4.util.files import atomic_path, lock, make_folder
 
 VERSION = "2.1.2"

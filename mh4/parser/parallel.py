@@ -11,11 +11,11 @@ from queue import SimpleQueue
 from typing import Any
 
 from mh4.data.conllu import Block, Sentence
-from mh4.dynet_build import cpu
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.parsing import Parser
+from mh4.util import cpu
 from mh4.util.batching import batches
 from mh4.util.processes import Child, Killed
 

@@ -4,11 +4,11 @@ import pytest
 import toy
 
 from mh4.data import conllu
-from mh4.dynet_build import cpu
 from mh4.errors import OutOfMemory
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
+from mh4.util import cpu
 from mh4.util.processes import Child
 
 

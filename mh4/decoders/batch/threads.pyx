@@ -9,7 +9,7 @@ from mh4.decoders.shared.arguments cimport address, not_below_root
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory, workspaces
-from mh4.dynet_build import cpu
+from mh4.util import cpu
 
 cdef extern from *:
     """

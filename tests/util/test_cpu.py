@@ -2,7 +2,7 @@
 
 import pytest
 
-from mh4.dynet_build import cpu
+from mh4.util import cpu
 
 
 @pytest.mark.parametrize(
