@@ -2,7 +2,7 @@
 
     python examples/contextual_vectors.py --transformer FOLDER -o vectors.safetensors TRAIN.conllu DEV.conllu TEST.conllu
 
-FOLDER has a model of the `transformers` library. It needs `pip install 'mh4[contextual]' torch transformers`.
+FOLDER has a model of the `transformers` library. It needs `pip install safetensors torch transformers`.
 """
 
 import click

@@ -1,5 +1,7 @@
 """Errors in the user's input, explained in one sentence."""
 
+import re
+import shlex
 import unicodedata
 import warnings
 from collections.abc import Iterator
@@ -36,8 +38,20 @@ def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
             raise
         missing = "%s needs %s, which " % (what, package or error.name)
         if isinstance(error, ModuleNotFoundError):
-            raise NotInstalled(missing + "is not installed: pip install 'mh4[%s]'" % extra) from None
+            command = shlex.join(["pip", "install", *(packages(extra) or [str(error.name)])])
+            raise NotInstalled("%sis not installed: %s" % (missing, command)) from None
         raise InputError(missing + "cannot be imported: %s" % one_line(str(error))) from None
+
+
+def packages(extra: str) -> list[str]:
+    """Return what pip has to install for an extra of mh4, such as "safetensors>=0.5": pip finds mh4 itself on no index."""
+    from importlib import metadata  # which takes long to import
+
+    try:
+        required = metadata.requires("mh4") or []
+    except metadata.PackageNotFoundError:  # run from its sources
+        required = []
+    return [each.partition(";")[0].strip() for each in required if re.search(r"extra == ['\"]%s['\"]" % re.escape(extra), each)]
 
 
 def reason(error: OSError) -> str:

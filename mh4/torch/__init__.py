@@ -1,4 +1,4 @@
-"""Tree distributions for PyTorch, over the exact decoders; needs ``pip install 'mh4[torch]'``.
+"""Tree distributions for PyTorch, over the exact decoders; needs PyTorch.
 
 Nothing else in mh4 imports PyTorch::
 
@@ -8,10 +8,10 @@ Nothing else in mh4 imports PyTorch::
     loss = -trees.log_prob(heads).mean()
 """
 
-try:
+from mh4.errors import needs
+
+with needs("mh4.torch", "torch", "PyTorch"):
     import torch  # noqa: F401
-except ModuleNotFoundError:
-    raise ModuleNotFoundError("mh4.torch needs PyTorch, which is not installed: pip install 'mh4[torch]'", name="torch") from None
 
 from mh4.torch.distribution import TreeDistribution
 from mh4.torch.scores import Scores

@@ -243,5 +243,5 @@ def test_no_matplotlib(paths, monkeypatch, tmp_path):  # noqa: F811
     found = comparison.compare(*paths)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match=r"pip install 'mh4\[plots\]'"):
+    with pytest.raises(InputError, match=r"pip install 'matplotlib>=3.7'"):
         comparison.plot(str(tmp_path / "out.png"), found)

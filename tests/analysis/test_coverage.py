@@ -225,5 +225,5 @@ def test_no_plot_of_that_name(bank, tmp_path):
 def test_no_matplotlib(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match=r"pip install 'mh4\[plots\]'"):
+    with pytest.raises(InputError, match=r"pip install 'matplotlib>=3.7'"):
         check_plot(str(tmp_path / "out.png"))

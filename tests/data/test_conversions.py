@@ -181,5 +181,5 @@ def test_a_tree_without_labels_for_spacy(monkeypatch):
 def test_spacy_that_is_not_installed(monkeypatch):
     for module in ("spacy.tokens", "spacy.vocab"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=r"this needs spacy, which is not installed: pip install 'mh4\[spacy\]'"):
+    with pytest.raises(InputError, match=r"this needs spacy, which is not installed: pip install 'spacy>=3.7'"):
         conversions.to_spacy(PARSED)

@@ -178,7 +178,7 @@ def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
     assert "no/out: cannot be written" in refused(good, "--dev", good, "-o", str(tmp_path / "no" / "out"))
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
     message = refused(good, "--dev", good, "-o", str(out))
-    assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install 'mh4[text]'\n"
+    assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install 'ufal.udpipe>=1.3'\n"
 
 
 def test_what_is_trained_on_is_as_udpipe_reads_it(treebank, tmp_path):

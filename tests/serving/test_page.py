@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
-    pytest.importorskip(package, reason="%s is not installed: pip install 'mh4[serve]'" % package)
+    pytest.importorskip(package, reason="%s is not installed" % package)
 
 import browser  # noqa: E402
 from asking import serving  # noqa: E402

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
-    pytest.importorskip(package, reason="%s is not installed: pip install 'mh4[serve]'" % package)
+    pytest.importorskip(package, reason="%s is not installed" % package)
 
 import toy  # noqa: E402
 from asking import serving  # noqa: E402
@@ -264,7 +264,7 @@ def test_what_is_not_installed(package, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("mh4.serving") or name.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    assert refused("--model", "x=y").endswith("which is not installed: pip install 'mh4[serve]'")
+    assert refused("--model", "x=y").partition("which is not installed: ")[2].startswith("pip install 'starlette>=")
 
 
 def test_a_client_that_takes_little_at_a_time():

@@ -15,4 +15,4 @@ def test_nothing_else_imports_it():
 
 def test_without_it():
     code = "import sys; sys.modules['torch'] = None\ntry: import mh4.torch\nexcept ImportError as error: print(error)"
-    assert run(code) == "mh4.torch needs PyTorch, which is not installed: pip install 'mh4[torch]'\n"
+    assert run(code) == "mh4.torch needs PyTorch, which is not installed: pip install 'torch>=2.3'\n"

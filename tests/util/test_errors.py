@@ -8,7 +8,7 @@ from mh4.errors import InputError, NotInstalled, counted, needs, one_line
 @pytest.mark.parametrize(
     "error, kind, message",
     [
-        (ModuleNotFoundError("no", name="a.b"), NotInstalled, "this needs a.b, which is not installed: pip install 'mh4[c]'"),
+        (ModuleNotFoundError("no", name="a.b"), NotInstalled, "this needs a.b, which is not installed: pip install a.b"),
         (
             ImportError("libx.so\nis missing", name="a"),
             InputError,
@@ -22,6 +22,15 @@ def test_packages_that_cannot_be_imported(error, kind, message):
     with pytest.raises(kind) as found, needs("this", "c"):
         raise error
     assert str(found.value) == message and type(found.value) is kind
+
+
+def test_packages_of_an_extra_are_named_one_by_one():
+    """As pip can install them: mh4 itself is on no index."""
+    with (
+        pytest.raises(NotInstalled, match=r"not installed: pip install 'dask\[distributed\]>=\S+' 'dask-jobqueue>=\S+'$"),
+        needs("this", "corpus"),
+    ):
+        raise ModuleNotFoundError("no", name="dask")
 
 
 def test_what_could_control_a_terminal_is_made_visible_and_nothing_else():
