@@ -1,10 +1,11 @@
 """Errors in the user's input, explained in one sentence."""
 
+import difflib
 import re
 import shlex
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -77,6 +78,14 @@ def shown(value: Any) -> str:
         return "such a large value"
     text = text[:41].replace("\n", " ")  # as in those of arrays
     return text if len(text) <= 40 else text[:40] + "..."
+
+
+def unknown(kind: str, name: Any, known: Iterable[str]) -> str:
+    """Say that there is no `kind` of this name, which one is meant if one is similar, and which there are."""
+    known = list(known)
+    similar = difflib.get_close_matches(str(name).rpartition(".")[2], known, 1, cutoff=0.8)
+    meant = "did you mean %s? " % similar[0] if similar else ""
+    return "no %s %s; %sthere are %s" % (kind, shown(name), meant, ", ".join(known))
 
 
 def one_line(message: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, shown, unknown
 
 MOST, _LONGEST_LINE = 1 << 16, 4000  # of a file of settings: bytes, and characters
 _LISTED = 8  # differences between settings in a message
@@ -230,7 +230,7 @@ def override(config: Config, sections: Mapping[str, Any], source: str) -> Config
     known = [field.name for field in dataclasses.fields(config)]
     for section, values in sections.items():
         if section not in known or not isinstance(values, dict):
-            raise InputError("%s: no section %s; the sections are %s" % (source, shown(section), ", ".join(known)))
+            raise InputError("%s: %s" % (source, unknown("section", section, known)))
         changed = _override_section(section, getattr(config, section), values, source)
         config = dataclasses.replace(config, **{section: changed})
     return config
@@ -241,7 +241,7 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     changes = {}
     for name, value in values.items():
         if name not in known:
-            raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name[:40], ", ".join(known)))
+            raise InputError("%s: %s" % (source, unknown("setting", "%s.%s" % (section, name), known)))
         value = value.item() if getattr(value, "ndim", None) == 0 else value  # a number of numpy
         kind = type(getattr(current, name))
         number = type(value) is kind or kind is float and type(value) is int

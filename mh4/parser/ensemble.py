@@ -24,7 +24,7 @@ from mh4 import trees
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.decoders.shared import arguments
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
 from mh4.parser.choices import TREES
 from mh4.parser.parsing import ROOT, Gold, Parsed, Parser, Unparsed
@@ -67,7 +67,7 @@ class Ensemble:
         tree: the class of trees to choose from, one of TREES. Raises InputError for any other.
         """
         if not isinstance(tree, str) or tree not in TREES:
-            raise InputError("no class of trees %s; there are %s" % (shown(tree), ", ".join(TREES)))
+            raise InputError(unknown("class of trees", tree, TREES))
         members = parsing.items_of(parsers)
         if members is None or not all(isinstance(parser, Parser) for parser in members):
             raise InputError("no ensemble can be made of %s, expected a list of parsers" % shown(parsers))

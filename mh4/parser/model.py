@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, shown, unknown
 from mh4.parser import config as configuration
 from mh4.parser import model_files, systems
 from mh4.parser.config import Config
@@ -281,8 +281,7 @@ def description(files: model_files.Folder) -> tuple[str, int, Config]:
         )
     system, seed = known.get("system"), known.get("seed")
     if type(system) is not str or system not in systems.SYSTEMS:
-        names = ", ".join(systems.SYSTEMS)
-        raise InputError("%s: no system %s; there are %s" % (path, shown(system), names))
+        raise InputError("%s: %s" % (path, unknown("system", system, systems.SYSTEMS)))
     if type(seed) is not int or not 0 <= seed < 2**31:
         raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, shown(seed)))
     return system, seed, configuration.override(Config(), settings, path)

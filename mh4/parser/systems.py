@@ -16,7 +16,7 @@ from mh4 import transitions, trees
 from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.beam import joint
 from mh4.decoders.shared.derivation import from_heads
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, shown, unknown
 from mh4.parser import first_found, oracle
 from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM
 from mh4.parser.config import MOST, Config, override, tables
@@ -93,9 +93,9 @@ class System:
         """
         decoding = self.default if decoding is None else decoding
         if not isinstance(decoding, str) or decoding not in DECODING_METHODS:
-            raise InputError("no decoding %s; there are %s" % (shown(decoding), ", ".join(DECODING_METHODS)))
+            raise InputError(unknown("decoding", decoding, DECODING_METHODS))
         if decoding != "beam" and width is not None:
-            raise InputError("a beam of width %s only makes sense with the decoding beam, not %s" % (shown(width), decoding))
+            raise InputError("a beam of width %s needs the decoding beam (--decode beam), not %s" % (shown(width), decoding))
         if decoding == "mbr" and self.marginals:
             return partial(self.minimum_bayes_risk, self.marginals)
         if decoding not in self.decoders:
@@ -289,7 +289,7 @@ def with_marginals() -> list[str]:
 def get(name: str) -> System:
     """The system called `name`; InputError if there is none."""
     if not isinstance(name, str) or name not in SYSTEMS:
-        raise InputError("no system %r; there are %s" % (name, ", ".join(SYSTEMS)))
+        raise InputError(unknown("system", name, SYSTEMS))
     return SYSTEMS[name]
 
 

@@ -6,7 +6,7 @@ https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, unknown
 
 PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
 _NO = "none"  # UDPipe's word for a tagger or parser that is not wanted
@@ -37,7 +37,7 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     """The task that these parameters of a request describe. Raises InputError if they are invalid. if_possible: see Task."""
     for name in parameters:
         if name not in PARAMETERS:
-            raise InputError("no parameter %s, there are %s" % (shown(name), ", ".join(PARAMETERS)))
+            raise InputError(unknown("parameter", name, PARAMETERS))
     if "data" not in parameters:
         raise InputError("no parameter data, expected the text or the CoNLL-U to process")
     if "\0" in parameters["data"]:
@@ -68,4 +68,4 @@ def _model(name: str, abilities: Abilities) -> str:
     found = exact + [known for known in abilities if known.startswith(name + "-")]
     if found:
         return found[0]
-    raise InputError("no model %s, there are %s" % (shown(name), ", ".join(abilities)))
+    raise InputError(unknown("model", name, abilities))

@@ -1,6 +1,7 @@
 """What `mh4 train` does, in Python: reads the treebanks, puts the settings together, trains, and loads the parser."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -99,6 +100,7 @@ def train(
         weights = os.path.join(from_folder, "weights.npz") if os.path.isdir(from_folder) else from_folder
         sources["init"] = {"file": os.path.basename(os.path.abspath(from_folder)), "git_blob": git_blob_id(weights)}
     sentences = {split: [sentence for of_file in read.values() for sentence in of_file] for split, read in treebanks.items()}
+    _warn_of_overlap(sentences["train"], sentences["dev"])
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
         # A label root that only the first model has is not that of roots here.
         chosen = replace(chosen, scorer=replace(chosen.scorer, root_label=False))
@@ -118,6 +120,15 @@ def train(
         system, chosen, sentences["train"], sentences["dev"], folder, seed, sources, listener, from_folder, of_words, in_context
     ).run()
     return Parser.load(folder, contextual=in_context)
+
+
+def _warn_of_overlap(train: Sequence[Sentence], dev: Sequence[Sentence], least: int = 10) -> None:
+    """Warn if more than one percent of the sentences of dev are also in train, of those with at least so many words."""
+    known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in dev if len(sentence) >= least]
+    both = sum(tuple(sentence.words) in known for sentence in long)
+    if both > len(long) / 100:
+        text = "%d of the %d dev sentences with %d words or more are also in train, so that scores say little about other texts"
+        warnings.warn(text % (both, len(long), least), RuntimeWarning, stacklevel=3)
 
 
 def _path(given: Path, what: str) -> str:

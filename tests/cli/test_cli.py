@@ -238,13 +238,13 @@ def test_ways_to_decode(model, treebank, tmp_path):
     assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
     line = refuses("parse", "--model", folder, gold, "--decode", "exact")
     assert "greedy-mh4 has no exact decoding, only greedy or beam" in line
-    assert "a beam of width 4 only makes sense with the decoding beam, not exact" in refuses(
+    assert "a beam of width 4 needs the decoding beam (--decode beam), not exact" in refuses(
         "parse", "--model", model, gold, "--beam", "4"
     )
     assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
 
     folder = str(tmp_path / "mst")
-    succeeds("train", "--quiet", "--system", "mst", "--train", dev, "--dev", dev, "--model", folder, *QUICK.split())
+    succeeds("train", "--quiet", "--system", "mst", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
     for how in ("greedy", "beam"):
         line = refuses("parse", "--model", folder, gold, "--decode", how, "-o", str(tmp_path / "none"))
         assert "mst has no %s decoding, only exact" % how in line
@@ -267,8 +267,8 @@ def test_training_a_finished_model_again_says_so(model, treebank):
 
 @pytest.mark.slow
 def test_progress_shows_on_a_terminal(treebank, tmp_path):
-    dev = str(treebank / "toy-ud-dev.conllu")
-    command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
+    train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
+    command = ["train", "--system", "mst", "--train", train, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
     code, shown = on_a_terminal(*command, columns=80)
     assert code == 0
     for part in (b"epoch 1", b"tokens/s", b"loss", b"dev UAS", b"evaluation 3"):
@@ -282,8 +282,9 @@ def test_progress_shows_on_a_terminal(treebank, tmp_path):
 
 @pytest.mark.slow
 def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
-    dev, log, folder = str(treebank / "toy-ud-dev.conllu"), tmp_path / "log", tmp_path / "m"
-    command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(folder), *QUICK.split(), "--log"]
+    train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
+    log, folder = tmp_path / "log", tmp_path / "m"
+    command = ["train", "--system", "mst", "--train", train, "--dev", dev, "--model", str(folder), *QUICK.split(), "--log"]
     done = mh4(*command, str(log))
     said = done.stderr.decode().splitlines()
     assert done.returncode == 0 and [line.partition("  ")[0] for line in said[1:]] == ["evaluation %d" % k for k in (1, 2, 3)]
@@ -323,7 +324,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(model, treebank, tmp_path):
     bad.write_bytes(b"\xff\xfe")
     assert "line 1: not UTF-8" in train(str(bad))
     assert "no system 'mh9'" in train(good, "mh9")
-    assert "no setting training.rate" in train(good, "mst", "--set", "training.rate=1")
+    assert "no setting 'training.rate'" in train(good, "mst", "--set", "training.rate=1")
     for jobs in "1", "2":
         assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good, "--jobs", jobs)
     assert "cannot be read" in refuses("evaluate", good, str(tmp_path / "none.conllu"))
@@ -340,7 +341,18 @@ def test_several_roots_in_training_data_name_the_sentence(tmp_path):
 def test_training_that_diverges_is_one_sentence(treebank, tmp_path):
     dev = str(treebank / "toy-ud-dev.conllu")
     wild = [*QUICK.split(), "--quiet", "--set", "training.learning_rate=1e30"]
-    line = refuses("train", "--system", "mh4-two", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *wild)
+    line = refuses(
+        "train",
+        "--system",
+        "mh4-two",
+        "--train",
+        dev,
+        "--dev",
+        str(treebank / "toy-ud-test.conllu"),
+        "--model",
+        str(tmp_path / "m"),
+        *wild,
+    )
     assert "training has diverged, try a lower learning rate" in line
 
 

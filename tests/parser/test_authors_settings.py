@@ -66,7 +66,7 @@ def test_tables_of_systems_override_those_for_all(tmp_path):
 def test_tables_of_other_systems_are_checked_too(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text("[mh3.scorer]\nsingle_roots = true\n")
-    with pytest.raises(mh4.errors.InputError, match="no setting scorer.single_roots"):
+    with pytest.raises(mh4.errors.InputError, match="no setting 'scorer.single_roots'; did you mean single_root?"):
         systems.settings([str(path)], "mst")
     path.write_text("[mh33.scorer]\nsingle_root = true\n")
     with pytest.raises(mh4.errors.InputError, match="no section 'mh33'"):

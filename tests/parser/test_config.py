@@ -27,7 +27,7 @@ def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
     [
         ("training.learning_rate", "expected section.name=value"),
         ("learning_rate=1", "expected section.name=value"),
-        ("training.rate=1", "no setting training.rate"),
+        ("training.rate=1", "no setting 'training.rate'"),
         ("train.patience=1", "no section 'train'"),
         ("training.patience=1.5", "expected a whole number"),
         ("training.patience=0", "cannot be 0"),
@@ -49,7 +49,7 @@ def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
         ("encoder.units=1e3", "cannot be 1000.0"),
         ("encoder.units=true", "cannot be True"),
         ("encoder.layers=21", "expected a whole number from 1 to 20"),
-        ("encoder.x.y=1", "no setting encoder.x.y"),
+        ("encoder.x.y=1", "no setting 'encoder.x.y'"),
         ("__class__.encoder=1", "no section '__class__'"),
         ("scorer.single_root=[true]", "expected true or false"),
         ("dropout.char=-1", "expected a number from 0 to 1e+30"),

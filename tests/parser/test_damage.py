@@ -168,7 +168,7 @@ CONFIG = {
     "an infinite rate": ([("learning_rate = 0.005", "learning_rate = inf")], "training.learning_rate cannot be inf"),
     "a section that is a number": ([("[encoder]", "encoder = 4\n[encoding]")], "no section"),
     "a strange section": ([("[encoder]", "[__class__]")], "no section '__class__'"),
-    "a strange setting": ([("\nunits = 16", "\nunit = 16")], "no setting encoder.unit; there are"),
+    "a strange setting": ([("\nunits = 16", "\nunit = 16")], "no setting 'encoder.unit'; did you mean units? there are"),
     "a date": ([("\nunits = 16", "\nunits = 1979-05-27")], "encoder.units cannot be datetime.date(1979, 5, 27)"),
     "no date": ([("\nunits = 16", "\nunits = 1979-99-27")], "not TOML"),
     "a number of digits": ([("\nunits = 16", "\nunits = 1" + "0" * 5000)], "config.toml: "),

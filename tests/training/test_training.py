@@ -193,9 +193,9 @@ def test_a_parser_decodes_as_it_is_told(finished, everything):
     for how, message in (
         (("sideways",), "no decoding 'sideways'; there are exact, greedy, beam"),
         (("beam", 0), "a beam of width 0: expected 1"),
-        (("greedy", 64), "a beam of width 64 only makes sense with the decoding beam, not greedy"),
-        (("greedy", 8), "a beam of width 8 only makes sense with the decoding beam, not greedy"),
-        ((None, 64), "a beam of width 64 only makes sense with the decoding beam, not exact"),
+        (("greedy", 64), r"a beam of width 64 needs the decoding beam \(--decode beam\), not greedy"),
+        (("greedy", 8), r"a beam of width 8 needs the decoding beam \(--decode beam\), not greedy"),
+        ((None, 64), r"a beam of width 64 needs the decoding beam \(--decode beam\), not exact"),
     ):
         with pytest.raises(InputError, match=message):
             mh4.load(folder, *how)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from mh4.decoders import mh3, mh4, mh5, mst, oneec
 from mh4.decoders.shared.arguments import converted
 from mh4.decoders.shared.memory import room_for
+from mh4.errors import unknown
 
 
 class Shape(NamedTuple):
@@ -60,7 +61,7 @@ DECODERS = {
 def decoder(name: str) -> Decoder:
     """That of a name."""
     if not isinstance(name, str) or name not in DECODERS:
-        raise ValueError("no decoder %r; there are %s" % (name, ", ".join(DECODERS)))
+        raise ValueError(unknown("decoder", name, DECODERS))
     return DECODERS[name]
 
 
