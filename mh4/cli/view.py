@@ -1,6 +1,7 @@
 """The command `mh4 view`."""
 
 import os
+import shlex
 import sys
 
 import click
@@ -57,10 +58,21 @@ def view(
         from mh4.viewing.terminal import draw
 
         on_terminal = sys.stdout.isatty()
-        color = on_terminal and not os.environ.get("NO_COLOR")
+        color = on_terminal and not os.environ.get("NO_COLOR") and _pager_shows_colours()
         texts = (draw(shown, names, color) + "\n" for shown in sentences)
         if on_terminal:
+            # less shows colours, and leaves on the screen what fits on one. The user's options follow, and can switch these off.
+            os.environ["LESS"] = "-FRX " + os.environ.get("LESS", "")
             click.echo_via_pager(texts, color=color)
         else:
             for text in texts:
                 click.echo(text, nl=False)
+
+
+def _pager_shows_colours() -> bool:
+    """Whether escape codes reach the terminal through the user's pager, of which we know this of less and cat only."""
+    try:
+        command = shlex.split(os.environ.get("PAGER", "")) or ["less"]
+    except ValueError as error:
+        raise InputError("PAGER=%s is not a command: %s" % (os.environ["PAGER"], error)) from None
+    return os.path.basename(command[0]) in ("less", "cat") and os.environ.get("TERM") != "dumb"

@@ -1,6 +1,8 @@
 """`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
 
+import os
 import re
+import shutil
 from importlib import resources
 from xml.dom import minidom
 
@@ -9,7 +11,7 @@ import pytest
 import toy
 from click.testing import CliRunner
 from rich.cells import cell_len
-from running import on_a_terminal
+from running import COMMAND
 
 from mh4 import cli, trees
 from mh4.data import conllu
@@ -408,13 +410,63 @@ def test_a_tree_too_large_for_text(file, tmp_path, heads, reason):
     assert run(big, big).output.split("\n\n", 1)[0].splitlines()[2:] == [line, "# no arcs differ"]
 
 
-def test_the_pager_shows_colours_on_a_terminal(file, monkeypatch):
-    """Which a file or a pipe does not get."""
-    assert "\x1b[" not in run(file).output
-    monkeypatch.setenv("PAGER", "cat")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    code, shown = on_a_terminal("view", file, streams=("stdin", "stdout", "stderr"))
-    assert code == 0 and b"\x1b[" in shown and b"kaluma" in shown
+@pytest.fixture
+def in_pager(monkeypatch):
+    """A function that runs `mh4 view` with this PAGER on a terminal of 24 lines, without the user's options of less."""
+    pexpect = pytest.importorskip("pexpect")
+    for name in ("LESS", "PAGER", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def start(pager, *arguments, **variables):
+        if pager and not shutil.which(pager.split()[0]):
+            pytest.skip("there is no %s" % pager)
+        environment = {**os.environ, "TERM": "xterm", **({"PAGER": pager} if pager else {}), **variables}
+        return pexpect.spawn(COMMAND[0], [*COMMAND[1:], "view", *arguments], env=environment, dimensions=(24, 100), timeout=30)
+
+    return start
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "pager, variables, colour",
+    [
+        (None, {}, True),
+        ("less", {"LESS": "iM"}, True),
+        ("less -S", {}, True),
+        (None, {"LESS": "-+R"}, None),  # the user's own choice
+        (None, {"NO_COLOR": "1"}, False),
+        ("cat", {}, True),
+        ("cat", {"TERM": "dumb"}, False),
+    ],
+)
+def test_a_tree_that_fits_on_the_screen_stays_there(file, in_pager, pager, variables, colour):
+    """The pager ends by itself, without having used the alternate screen, and colours are shown as such or not at all."""
+    child = in_pager(pager, file, **variables)
+    child.expect(pytest.importorskip("pexpect").EOF)
+    assert b"kaluma" in child.before and b"\x1b[?1049h" not in child.before
+    if colour is not None:
+        assert (b"\x1b[3" in child.before) == colour and b"ESC" not in child.before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pager, colour", [(None, True), ("more", False)])
+def test_longer_output_waits_in_the_pager(tmp_path, in_pager, pager, colour):
+    path = tmp_path / "long.conllu"
+    path.write_text(20 * CROSSING, encoding="utf-8")
+    child = in_pager(pager, str(path))
+    child.expect("kaluma")
+    child.send(" q")
+    child.expect(pytest.importorskip("pexpect").EOF)
+    shown = child.before
+    assert b"# 20" not in shown and b"ESC" not in shown and (b"\x1b[3" in shown) == colour
+
+
+def test_a_pager_that_is_not_a_command(file, in_pager):
+    child = in_pager(None, file, PAGER="less '")
+    child.expect("mh4: PAGER=less ' is not a command: ")
+    child.expect(pytest.importorskip("pexpect").EOF)
+    child.close()
+    assert child.exitstatus == 2
 
 
 def test_the_terminal_marks_with_colours(file):
