@@ -20,6 +20,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx_click",
+    "sphinx_copybutton",
     "settings_table",  # this and what follows: in docs/extensions
     "tree_pictures",
     "item_pictures",
@@ -46,6 +47,11 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 # A transition such as LA' has a prime, which typographic quotes would turn into something else.
 smartquotes = False
+
+# Of a console block, the button copies the commands: neither their prompts nor what they print.
+copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
+copybutton_copy_empty_lines = False
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

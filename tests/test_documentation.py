@@ -1,6 +1,10 @@
-"""What README, the tutorial and the how-to pages show is run, in order, on the toy treebank."""
+"""What README, the tutorial and the how-to pages show is run, in order, on the toy treebank.
+
+With MH4_WRITE_OUTPUTS=1 in the environment, an output that is not as shown, or shown as `...`, is written into the page.
+"""
 
 import contextlib
+import difflib
 import importlib
 import io
 import os
@@ -21,6 +25,9 @@ DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
 NUMBER = re.compile(r"\d+\.\d+")
 TOLERANCE = 3  # of scores and percentages: sums of floating-point numbers differ between processors
+SIMILAR = 0.7  # the share of a drawing or table of predicted trees that has to be as shown, for the same reason
+PREDICTED = re.compile(r"mh4 (view|compare|evaluate) ")
+MEASURED = re.compile(r"(?<=after )\d+(?= updates)|[\d,.]+(?= (?:tokens|words)/s)")  # what differs from machine to machine
 
 
 def how_to():
@@ -64,6 +71,17 @@ def compared(shown, printed):
     return bool(found) and all(abs(float(number) - wanted) <= TOLERANCE for number, wanted in zip(found.groups(), expected))
 
 
+def similar(shown, printed):
+    """Whether most words of the output are as shown."""
+    return difflib.SequenceMatcher(None, shown.split(), printed.split(), autojunk=False).ratio() >= SIMILAR
+
+
+def write_output(page, command, shown, printed):
+    text, begin = page.read_text(encoding="utf-8"), "$ %s\n" % command
+    assert text.count(begin + shown) == 1
+    page.write_text(text.replace(begin + shown, begin + MEASURED.sub("...", printed.rstrip())), encoding="utf-8")
+
+
 def run_page(page, folder):
     names = {}
     environment = dict(os.environ, PATH="%s:%s" % (INSTALLED.parent, os.environ["PATH"]), PYTHONPATH=str(ROOT), COLUMNS="140")
@@ -75,9 +93,12 @@ def run_page(page, folder):
                     ["bash", "-c", command], stdout=-1, stderr=-1, stdin=subprocess.DEVNULL, env=environment, cwd=folder
                 )
                 assert done.returncode == 0, (command, done.stderr.decode())
-                assert not shown or compared(shown, done.stdout.decode()), "%s\n%s\n--- shown:\n%s" % (
-                    command, done.stdout.decode(), shown,
-                )  # fmt: skip
+                printed = done.stdout.decode()
+                as_shown = not shown or compared(shown, printed) or PREDICTED.match(command) and similar(shown, printed)
+                if os.environ.get("MH4_WRITE_OUTPUTS") and shown and (shown == "..." or not as_shown):
+                    write_output(page, command, shown, printed)
+                else:
+                    assert as_shown, "%s\n%s\n--- shown:\n%s" % (command, printed, shown)
         elif kind == "python":
             os.chdir(folder)
             try:
@@ -146,6 +167,7 @@ def test_the_page_on_spacy(tmp_path):
 def test_outputs_are_compared():
     assert compared("LAS ... (80)", "LAS 97.4\n x (80)\n") and not compared("LAS (80)", "LAS (81)")
     assert compared("LAS | 97.46", "LAS |     96.00") and not compared("LAS 97.46", "LAS 90.00")
+    assert similar("a b c d e", "a b c x e") and not similar("a b c d e", "a b x y z")
 
 
 @pytest.mark.parametrize("n", range(1, 7))

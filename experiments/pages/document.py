@@ -24,10 +24,11 @@ Part = str | Table  # a str is Markdown
 
 @dataclass(frozen=True)
 class Section:
-    """A title, and what follows it."""
+    """A title, and what follows it. folded: the reader opens it."""
 
     title: str
     parts: Sequence[str | Table | Figure]
+    folded: bool = False
 
 
 def items(lines: Iterable[str]) -> str:
@@ -76,6 +77,8 @@ def write_report(results: Path, name: str, title: str, sections: Sequence[Sectio
     parts: list[Part] = []
     for section in sections:
         in_words = [part for part in section.parts if not isinstance(part, Figure)]
+        if section.folded:
+            in_words = ["<details>\n<summary>Show</summary>", *in_words, "</details>"]
         parts += ["## " + section.title, *in_words] if in_words else []
     pages = {results / (name + ".md"): markdown(title, parts), results / (name + ".html"): as_html(title, sections)}
     for path, text in pages.items():
@@ -87,7 +90,7 @@ STYLE = """\
 :root { color-scheme: light dark; --line: #d5d9de; --soft: #f4f6f8; --link: #0b57a4; --text: #1c2024; --page: #fff; --faint: #555; }
 @media (prefers-color-scheme: dark) {
   :root { --line: #3d444d; --soft: #161b22; --link: #6cb0ff; --text: #e6edf3; --page: #0d1117; --faint: #9da7b3; }
-  figure svg { background: #fff; border-radius: 6px; }
+  figure svg { filter: invert(1) hue-rotate(180deg); }
 }
 body { margin: 0 auto; padding: 1rem 1.5rem 4rem; max-width: 78rem; color: var(--text); background: var(--page);
   font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; }
@@ -114,7 +117,8 @@ def as_html(title: str, sections: Sequence[Section]) -> str:
     ]
     for section in sections:
         lines.append('<section id="%s">\n<h2>%s</h2>' % (anchors[section.title], html.escape(section.title)))
-        lines += [_part(part) for part in section.parts]
+        begin, end = (["<details>\n<summary>Show</summary>"], ["</details>"]) if section.folded else ([], [])
+        lines += [*begin, *map(_part, section.parts), *end]
         lines.append("</section>")
     return "\n".join([*lines, "</body>\n</html>\n"])
 

@@ -98,7 +98,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
         *_by_length(compared, results),
         Section("Learning curves", _curves(compared, results)),
         Section("Speed", _speed(runs)),
-        Section("What was run", _runs(runs)),
+        Section("What was run", _runs(runs), folded=True),
         Section("Records of the same inputs that differ", _differing(runs)),
         Section("What is missing", [*_missing(compared, langs or list(runs)), *_outdated(compared)]),
     ]

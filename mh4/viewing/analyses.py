@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import tee
+from typing import Any
 
 import numpy as np
 
@@ -32,10 +33,17 @@ class SentenceView:
     def words(self) -> list[str]:
         return self.analyses[0].words
 
+    def differing_heads(self) -> list[int]:
+        """Return the words, from 1, whose head is not the same in both analyses."""
+        return _unequal([one.heads[1:].tolist() for one in self.analyses])
+
+    def differing_labels(self) -> list[int]:
+        """Return the words, from 1, whose label is not the same in both analyses."""
+        return _unequal([one.deprels for one in self.analyses])
+
     def differing(self) -> list[int]:
-        """The words, from 1, whose head or label is not the same in both analyses."""
-        arcs = (zip(one.heads[1:].tolist(), one.deprels, strict=True) for one in self.analyses)
-        return [m for m, of_word in enumerate(zip(*arcs, strict=True), start=1) if len(set(of_word)) > 1]
+        """Return the words, from 1, whose head or label is not the same in both analyses."""
+        return sorted({*self.differing_heads(), *self.differing_labels()})
 
 
 def read(path: str, second: str | None = None, model: str | None = None, sentence: str | None = None) -> Iterator[SentenceView]:
@@ -57,6 +65,10 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
 def parsed(number: int, block: Block, parses: Sequence[Sentence]) -> SentenceView:
     """Sentence `number` of a file as one or two models have parsed it."""
     return _shown(number, block, list(map(_as_parsed, parses)))
+
+
+def _unequal(columns: Sequence[Sequence[Any]]) -> list[int]:
+    return [m for m, of_word in enumerate(zip(*columns, strict=True), start=1) if len(set(of_word)) > 1]
 
 
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:

@@ -32,16 +32,18 @@ function drawTree(sentence, tree, id) {
   const tags = svg("g", { "aria-hidden": "true" });
   const words = svg("g", { role: "none" }); // or its words would not be options of the list box
   const parts = sentence.words.map((form, m) => {
-    const kind = (tree.crossed.has(m) ? " crossed" : "") + (sentence.differing.has(m) ? " differs" : "");
-    const paths = arcPaths(tree, m), shade = palest + (1 - palest) * (tree.probabilities?.[m] ?? 1);
+    const crossed = tree.crossed.has(m) ? " crossed" : "", probability = tree.probabilities?.[m] ?? 1;
+    const [head, relation] = [sentence.differingHeads.has(m), sentence.differingLabels.has(m)];
+    // Arcs that differ are what one looks for, so they are not paler if they are improbable, but dashed.
+    const paths = arcPaths(tree, m), shade = head || relation ? 1 : palest + (1 - palest) * probability;
     const arc = svg(
       "g",
-      { class: "arc" + kind + (shade < (1 + palest) / 2 ? " doubtful" : "") },
+      { class: "arc" + crossed + (head ? " differs" : "") + (probability < 0.5 ? " doubtful" : "") },
       svg("path", { class: "line", d: paths.line, opacity: shade }),
       svg("path", { class: "arrowhead", d: paths.arrowhead, opacity: shade }),
     );
     const ofLabel = { "font-size": labelSize, "fill-opacity": (1 + shade) / 2 }; // less pale, to be read
-    const label = svg("text", { class: "label" + kind, x: paths.x, y: paths.y, ...ofLabel }, tree.deprels[m]);
+    const label = svg("text", { class: "label" + crossed + (relation ? " differs" : ""), x: paths.x, y: paths.y, ...ofLabel }, tree.deprels[m]);
     const word = svg(
       "text",
       { class: "word", x: tree.x[m], y: tree.baseline, "font-size": wordSize, id: `${id}-${m}`, role: "option", "aria-selected": "false" },
@@ -71,7 +73,8 @@ function described(sentence, tree, m) {
     feats.split("|").filter(known).join(" "),
     arc + (tree.crossed.has(m) ? ", crossed" : ""),
     probability !== null ? `probability ${probability.toFixed(3)}` : "",
-    sentence.differing.has(m) ? "differs" : "",
+    sentence.differingHeads.has(m) ? "the heads differ" : "",
+    sentence.differingLabels.has(m) ? "the relations differ" : "",
   ].filter((line) => line).join("\n");
 }
 

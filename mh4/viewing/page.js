@@ -7,8 +7,9 @@ const WORDS = 3, DIFFERING = 6; // places in a packed sentence
 const unpacked = [];
 const unpack = (index) => (unpacked[index] ??= unpackSentence(...DATA.sentences[index]));
 
-function unpackSentence(number, sentId, text, words, lemmas, trees, differing) {
-  return { number, sentId, text: text || words.join(" "), words, lemmas, trees: trees.map(unpackTree), differing: new Set(differing) };
+function unpackSentence(number, sentId, text, words, lemmas, trees, _, heads, labels) {
+  const [differingHeads, differingLabels] = [new Set(heads), new Set(labels)];
+  return { number, sentId, text: text || words.join(" "), words, lemmas, trees: trees.map(unpackTree), differingHeads, differingLabels };
 }
 
 function unpackTree(packed) {
@@ -29,8 +30,8 @@ function search(sentence, terms) {
   for (const term of terms) {
     let found = sentence.sentId.toLowerCase() === term || (term === "crossed" && sentence.trees.some((tree) => tree.crossed.size));
     sentence.words.forEach((word, m) => {
-      const related = sentence.trees.some(({ deprels }) => deprels[m] === term || deprels[m].split(":")[0] === term);
-      if (related || word.toLowerCase().includes(term)) {
+      const described = sentence.trees.some((tree) => descriptions(tree, m).includes(term));
+      if (described || word.toLowerCase().includes(term)) {
         hits.add(m);
         found = true;
       }
@@ -38,6 +39,12 @@ function search(sentence, terms) {
     if (!found) return null;
   }
   return hits;
+}
+
+// What can be searched for of a word and its arc: the relation, with and without its subtype, UPOS, XPOS, and each feature.
+function descriptions(tree, m) {
+  const [upos, xpos, feats] = tree.tags[m], relation = tree.deprels[m];
+  return [relation, relation.split(":")[0], upos, xpos, ...feats.split("|")].filter(known).map((each) => each.toLowerCase());
 }
 
 let matches = []; // [index of a sentence, the words found in it]
@@ -61,7 +68,7 @@ const searched = () => byId("query").value.trim();
 
 function nothingFound() {
   const where = byId("differing").checked ? " in which the trees differ" : "";
-  const what = searched() ? ` has “${isolated(searched())}”. Words, relations, sent_ids and “crossed” can be found.` : ".";
+  const what = searched() ? ` has “${isolated(searched())}”. Words, relations, tags (UPOS, XPOS, or a feature such as Case=Gen), sent_ids and “crossed” can be found.` : ".";
   return html("p", { class: "nothing" }, `No sentence${where}${what}`);
 }
 
@@ -188,7 +195,8 @@ byId("next").addEventListener("click", () => turnTo(page + 1));
 window.addEventListener("beforeprint", () => document.querySelectorAll("article").forEach(fill));
 window.addEventListener("scroll", placeTooltip, { passive: true });
 const compared = DATA.names.length > 1;
-byId("differing-label").hidden = byId("differ").hidden = document.querySelector(".key.differs").hidden = !compared;
+byId("differing-label").hidden = byId("differ").hidden = !compared;
+document.querySelectorAll(".key.differs, .key.relabelled").forEach((key) => (key.hidden = !compared));
 byId("differ").textContent = compared ? differing(DATA.sentences) : "";
 document.querySelector(".key.pale").hidden = !DATA.probable;
 followSize();

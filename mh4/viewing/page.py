@@ -104,8 +104,8 @@ class _Packer:
         drawn = [(analysis.heads, analysis.deprels) for analysis in shown.analyses]
         layouts = layout.place(shown.words, drawn, direction, tags)
         packed = [self._tree(analysis, placed) for analysis, placed in zip(shown.analyses, layouts, strict=True)]
-        differing = [m - 1 for m in shown.differing()]
-        return [shown.number, shown.sent_id, text, shown.words, shown.lemmas, packed, differing]
+        differing = ([m - 1 for m in words] for words in (shown.differing(), shown.differing_heads(), shown.differing_labels()))
+        return [shown.number, shown.sent_id, text, shown.words, shown.lemmas, packed, *differing]
 
     def _tree(self, analysis: Sentence, placed: layout.Layout) -> dict[str, Any]:
         codes, source = transitions(analysis)

@@ -21,7 +21,8 @@ _LARGEST = 1_000_000  # of spans; a drawing that takes some seconds and 16 MB
 
 
 def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
-    """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with differing arcs marked.
+    """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with a mark between
+    them for each word whose head (≠), or only its relation (≈), differs.
 
     color: whether to use terminal escapes for colours. If a tree is too large to be drawn as text, a comment says so instead.
     """
@@ -33,14 +34,18 @@ def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
     if len(shown.analyses) == 1:
         return heading if too_large else heading + "\n".join(_lines(shown.analyses[0], color)) + "\n"
     differing = shown.differing()
-    note = "# %s\n" % ("%d of %d arcs differ" % (len(differing), len(shown.words)) if differing else "no arcs differ")
+    note = "# %s\n" % (
+        "%d of %d arcs differ (≠ in the head, ≈ in the relation alone)" % (len(differing), len(shown.words))
+        if differing
+        else "no arcs differ"
+    )
     if too_large:
         return heading + note
     left, right = ([name, *_lines(one, color, differing)] for name, one in zip(names, shown.analyses, strict=True))
     width = max(_width(line) for line in left)
-    marked = frozenset(differing)
+    marks = dict.fromkeys(differing, "≈") | dict.fromkeys(shown.differing_heads(), "≠")
     lines = [
-        "%s%s  %s  %s" % (a, " " * (width - _width(a)), "≠" if k - 1 in marked else " ", b)
+        "%s%s  %s  %s" % (a, " " * (width - _width(a)), marks.get(k - 1, " "), b)
         for k, (a, b) in enumerate(zip(left, right, strict=True))
     ]
     return "%s%s\n%s" % (heading, "\n".join(line.rstrip() for line in lines), note)

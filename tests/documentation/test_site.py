@@ -116,6 +116,32 @@ def test_pictures_follow_the_theme_that_is_chosen(visit, system):
         assert driver.execute_script(CONTRASTS) >= CONTRAST
 
 
+@pytest.mark.parametrize("theme, filtered", [("light", False), ("dark", True)])
+def test_plots_are_not_white_in_dark_colours(visit, theme, filtered):
+    driver = visit("docs/explanation/classes.html", theme=theme)
+    assert (driver.execute_script("return getComputedStyle(document.querySelector('article img')).filter") != "none") == filtered
+
+
+def test_the_table_of_results_fits(visit):
+    driver = visit("docs/paper/results.html", width=1280)
+    wide = "return [...document.querySelectorAll('.table-wrapper')].filter(box => box.scrollWidth > box.clientWidth).length"
+    assert driver.execute_script(wide) == 0
+
+
+def test_the_report_is_not_endless(visit):
+    driver = visit("experiments/results/report.html", width=1280)
+    assert driver.execute_script("return document.documentElement.scrollHeight") < 10_000
+
+
+def test_commands_are_copied_without_prompts_and_outputs(visit):
+    driver = visit("docs/tutorial.html")
+    (block,) = [each for each in driver.find_elements(By.CSS_SELECTOR, ".highlight-console") if "mh4 compare" in each.text]
+    driver.execute_script("document.execCommand = () => { window.copied = String(getSelection()); return true }")
+    driver.execute_script("arguments[0].querySelector('button').click()", block)
+    commands = [line for line in block.text.splitlines() if line.startswith(("$ ", "      --"))]
+    assert driver.execute_script("return window.copied").splitlines() == [line.removeprefix("$ ") for line in commands]
+
+
 def test_the_search_finds_a_page(visit):
     driver = visit("docs/index.html")
     (query,) = driver.find_elements(By.CSS_SELECTOR, ".sidebar-search")

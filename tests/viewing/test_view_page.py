@@ -164,6 +164,10 @@ def test_search(opened, files):
         word = sentences[4].words[0]
         assert shown.search(word[1:-1]) == count(lambda s: any(word[1:-1] in w for w in s.words))
         assert word in shown.texts("article .word") and shown.all(".marker")
+        tag, feature = sentences[4].xpos[0], sentences[4].feats[0].split("|")[0]
+        assert shown.search("aux") == count(lambda s: "AUX" in s.upos or any("aux" in w.lower() for w in s.words))
+        assert shown.search(tag.lower()) == count(lambda s: tag in s.xpos)
+        assert shown.search(feature) == count(lambda s: any(feature in feats.split("|") for feats in s.feats))
         both = count(lambda s: trees.crossed_arcs(s.heads).any() and "amod" in s.deprels)
         assert shown.search("crossed amod") == both
         assert shown.search("toy-test-7") == "1 of 80 sentences"
@@ -186,8 +190,37 @@ def test_differing_trees_and_probabilities(opened, files):
         differs = ["differs" in kind for kind in shown.attributes(article + ".label", "class")]
         assert differs == ([False] * (n - 1) + [True]) * 2
         shades = [float(shade) for shade in shown.attributes(article + ".line", "opacity")]
-        expected = [layout.PALEST + (1 - layout.PALEST) * round(1 / m, 4) for m in range(1, n + 1)]
+        expected = [layout.PALEST + (1 - layout.PALEST) * round(1 / m, 4) for m in range(1, n)] + [1]  # the last one differs
         assert shades[:n] == [1] * n and shades[n:] == pytest.approx(expected)
+        assert "doubtful" in shown.attributes(article + ".arc", "class")[-1]
+
+
+STYLES = """
+const style = (element) => {
+  const s = getComputedStyle(element);
+  return [s.strokeWidth, s.strokeDasharray, s.fontWeight, s.fill, s.textDecorationLine].join();
+};
+return [".tree:first-of-type .line", ".tree:first-of-type .label"].map(
+  (parts) => [...document.querySelectorAll("article:first-of-type " + parts)].map(style));
+"""
+
+
+def test_a_wrong_head_and_a_wrong_label_look_different(opened, tmp_path):
+    files = [tmp_path / "one.conllu", tmp_path / "two.conllu"]
+    for file, arcs in zip(files, ("0 root 1 obj 1 obj 1 obj 1 obj", "0 root 1 obj 2 obj 1 obl 2 obl")):
+        given = arcs.split()
+        rows = ["%d\tw\t_\tX\t_\t_\t%s\t%s\t_\t_" % (m + 1, *given[2 * m : 2 * m + 2]) for m in range(5)]
+        file.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    with opened(*files) as shown:
+        wait_for(shown, lambda: shown.all("article svg"))
+        (_, line, head, label, both), (_, same, of_head, of_label, of_both) = (shown[:5] for shown in shown.script(STYLES))
+        assert line == label != head == both and same == of_head != of_label == of_both
+        assert "underline" not in of_label
+        assert [key.text for key in shown.all("#legend .key") if key.is_displayed()] == [
+            "crossed arc",
+            "other head",
+            "other relation",
+        ]
 
 
 def test_transitions_step_by_step(opened, files):

@@ -15,7 +15,14 @@ from mh4.dynet_build.compilers import clean_environment
 
 REQUIREMENTS = {
     "workflow": ["snakemake>=9.27,<10", "snakemake-executor-plugin-slurm>=2.8,<3"],
-    "docs": ["sphinx>=8,<10", "myst-parser>=4,<6", "furo>=2024.8", "sphinx-click>=6,<7", "nbformat>=5.1,<6"],
+    "docs": [
+        "sphinx>=8,<10",
+        "myst-parser>=4,<6",
+        "furo>=2024.8",
+        "sphinx-click>=6,<7",
+        "sphinx-copybutton>=0.5.2,<0.6",
+        "nbformat>=5.1,<6",
+    ],
     "torch": ["torch==2.13.0", "transformers==5.23.0", "jax==0.10.2"],
     "spacy": ["spacy>=3.8,<4"],
 }
