@@ -22,7 +22,7 @@ from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Table, comma_separated
-from mh4.analysis import comparison
+from mh4.analysis import comparison, significance
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group, difference_cells, share_cells
 from mh4.errors import InputError
 from mh4.util.files import write_text
@@ -115,6 +115,8 @@ def _names(found: Comparison) -> tuple[str, str]:
 def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: str) -> list[document.Part]:
     """The page below its title."""
     said = SAID % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
+    if found.sentences < significance.FEWEST:
+        said += "\n" + significance.too_few(found.sentences) + "."
     parts: list[document.Part] = [
         "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing,
         scores(found),

@@ -203,13 +203,17 @@ def _differences(found: Comparison) -> str:
     body = list(map(difference_cells, found.differences.values()))
     columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"])]
     samples = format(significance.SAMPLES, ",")
-    return aligned("", columns, list(MEASURES.values()), body) + "\n\n" + EXPLANATION % (samples, samples)
+    explanation = EXPLANATION % (samples, samples)
+    if found.sentences < significance.FEWEST:
+        explanation = significance.too_few(found.sentences)
+    return aligned("", columns, list(MEASURES.values()), body) + "\n\n" + explanation
 
 
 def difference_cells(found: significance.Difference) -> list[str]:
-    """The scores of both, their difference, its interval, and p by both methods, as tables show them."""
-    scores = ["%.2f" % found.a, "%.2f" % found.b, f"{found.difference:+z.2f}", f"{found.low:+z.2f} to {found.high:+z.2f}"]
-    return [*scores, "%.4f" % found.p_bootstrap, "%.4f" % found.p_randomisation]
+    """The scores of both, their difference, its interval, and p by both methods, as tables show them; "-" where there is no test."""
+    interval = "-" if found.low is None else f"{found.low:+z.2f} to {found.high:+z.2f}"
+    values = ["-" if p is None else "%.4f" % p for p in (found.p_bootstrap, found.p_randomisation)]
+    return ["%.2f" % found.a, "%.2f" % found.b, f"{found.difference:+z.2f}", interval, *values]
 
 
 def _dimension_table(found: Comparison, dimension: Dimension) -> str:

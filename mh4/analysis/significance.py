@@ -14,8 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mh4.errors import counted
+
 SAMPLES = 10_000
 SEED = 1
+FEWEST = 10  # sentences for a test; of fewer, resampling finds almost any difference significant
 _AT_A_TIME = 2**18  # random numbers in memory at once
 _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 
@@ -24,16 +27,17 @@ class Difference(NamedTuple):
     """Scores of A and B and their difference A - B, in percent, and its significance.
 
     low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation: two-sided
-    p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0.
+    p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. Fewer than FEWEST sentences are too few for a
+    test: all four are None.
     """
 
     a: float
     b: float
     difference: float
-    low: float
-    high: float
-    p_bootstrap: float
-    p_randomisation: float
+    low: float | None
+    high: float | None
+    p_bootstrap: float | None
+    p_randomisation: float | None
 
 
 def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> list[Difference]:
@@ -49,6 +53,9 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
     both = np.concatenate([a, b], axis=1).astype(np.float64)  # whose products are fast; sums of whole numbers are exact
     observed = _scores(both.sum(axis=0)[None])[0]
     difference = observed[:measures] - observed[measures:]
+    scores = np.stack([observed[:measures], observed[measures:], difference], axis=1).tolist()
+    if len(both) < FEWEST:
+        return [Difference(one, other, more, None, None, None, None) for one, other, more in scores]
     resampled, exchanged = (
         np.concatenate([scores[:, :measures] - scores[:, measures:] for scores in parts])
         for parts in (_bootstrap(both, samples, seed), _exchanges(both, samples, seed))
@@ -57,8 +64,14 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
     as_large = np.abs(difference) - _EQUAL
     p_bootstrap = (1 + (np.abs(resampled - difference) >= as_large).sum(axis=0)) / (1 + samples)
     p_randomisation = (1 + (np.abs(exchanged) >= as_large).sum(axis=0)) / (1 + samples)
-    columns = (observed[:measures], observed[measures:], difference, low, high, p_bootstrap, p_randomisation)
-    return [Difference(*row) for row in np.stack(columns, axis=1).tolist()]
+    tests = np.stack([low, high, p_bootstrap, p_randomisation], axis=1).tolist()
+    return [Difference(*row, *test) for row, test in zip(scores, tests, strict=True)]
+
+
+def too_few(sentences: int) -> str:
+    """Why a Difference of this many sentences has no test, for people."""
+    are = "is" if sentences == 1 else "are"
+    return "%s %s too few for a test, which needs %d" % (counted(sentences, "sentence"), are, FEWEST)
 
 
 def _scores(sums: np.ndarray) -> np.ndarray:

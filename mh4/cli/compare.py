@@ -20,7 +20,8 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
     sentences parsed without error, each with two p-values: how often a difference as large as that between A and B, in either
     direction, would arise by chance if both were equally good. One is from the paired bootstrap, the other from approximate
     randomisation, both over gold sentences, with 10,000 samples and a fixed seed. A small p (below 0.05, say) is evidence of a
-    real difference between these two outputs; it says nothing about other seeds or other kinds of text.
+    real difference between these two outputs; it says nothing about other seeds or other kinds of text. Fewer than 10 sentences
+    are too few for a test.
 
     Then come recall and precision of arcs, unlabelled and labelled (without subtypes), by dependency length (with arcs from
     the root kept separate), by whether the arc is crossed, by distance to the root (the number of arcs from the root to the
@@ -29,7 +30,8 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
     With --json, {"gold": ..., "a": ..., "b": ..., "samples": ..., "seed": ..., "scores": {"uas": ..., "las": ...,
     "exact_unlabelled": ..., "exact_labelled": ...}, "arcs": {"length": [...], "crossed": [...], "depth": [...],
     "sentence_length": [...]}}. Each score has a, b, difference, low, high (the bootstrap's 95 % interval), p_bootstrap and
-    p_randomisation; each group of arcs has counts for gold and both systems, and the number of correct arcs.
+    p_randomisation, which are null if there are too few sentences; each group of arcs has counts for gold and both systems, and
+    the number of correct arcs.
     """
     import json
 

@@ -85,6 +85,7 @@ def test_the_same_counts_and_alignment(files, words):
 def test_the_same_comparison(files, words):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(significance.compare, "__defaults__", (50, significance.SEED))
+        patch.setattr(significance, "FEWEST", 1)
         paths = written(folder, files)
         whole = comparison.record(comparison.compare(*paths))
         patch.setattr(evaluation, "_CHUNK", words)

@@ -10,6 +10,14 @@ from hypothesis import strategies as st
 from mh4.analysis import significance
 
 
+@pytest.fixture(autouse=True, scope="module")
+def tests_of_few_sentences():
+    """Tests of the difference of as few sentences as can be enumerated."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(significance, "FEWEST", 1)
+        yield
+
+
 def counts(*rows):
     """One measure: (correct, total) for each sentence."""
     return np.array(rows, dtype=np.int64)[:, None]
@@ -101,3 +109,16 @@ def test_what_cannot_be_compared():
     for a, b in ((counts((1, 2)), counts((1, 2), (1, 2))), (counts((0, 0)), counts((0, 2))), (np.zeros((0, 1, 2)),) * 2):
         with pytest.raises(ValueError, match="same sentences"):
             significance.compare(a, b)
+
+
+@pytest.mark.parametrize("sentences, text", [(1, "1 sentence is too few"), (9, "9 sentences are too few"), (10, None)])
+def test_too_few_sentences_for_a_test(monkeypatch, sentences, text):
+    """Between perfect and useless parses; the scores are there all the same."""
+    monkeypatch.setattr(significance, "FEWEST", 10)
+    better, worse = counts(*[(2, 4)] * sentences), counts(*[(0, 4)] * sentences)
+    (found,) = significance.compare(better, worse)
+    assert found[:3] == (100, 0, 100)
+    if text:
+        assert found[3:] == (None, None, None, None) and text in significance.too_few(sentences)
+    else:
+        assert None not in found
