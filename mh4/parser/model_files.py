@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mh4.errors import InputError, OutOfMemory, shown
@@ -157,6 +158,8 @@ class Packed(Folder):
     def _zip(self) -> Iterator[zipfile.ZipFile]:
         try:
             with reading.open_regular(self.path) as file, zipfile.ZipFile(file) as packed:
+                if not {member.compress_type for member in packed.infolist()} <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+                    raise self._damaged()
                 yield packed
         except MemoryError:
             raise OutOfMemory("%s: damaged, or there is not enough memory for it" % self.path) from None
@@ -193,6 +196,18 @@ def check_ended(files: Folder) -> None:
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The files that a training was given, each with what it was for, such as "train"; where there are several, the summary has a list."""
     return [(name, one) for name, given in sources.items() for one in (given if isinstance(given, list) else [given])]
+
+
+def other_content(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """Say which files of one training differ in content from those of another, or return "" if none does: names may be others."""
+    differing = []
+    for name in dict.fromkeys([*there, *here]):
+        ours, theirs = ([one for role, one in each_source(sources) if role == name] for sources in (here, there))
+        for pair in zip_longest(theirs, ours):
+            if len({one and one["git_blob"] for one in pair}) > 1:
+                shown_ones = ["%s (git blob %.7s)" % (one["file"], one["git_blob"]) if one else "missing" for one in pair]
+                differing.append("%s is %s there, %s here" % (name, *shown_ones))
+    return "; ".join(differing)
 
 
 def write_packed(path: str, members: Mapping[str, bytes]) -> None:

@@ -8,6 +8,7 @@ evaluation); also checkpoint.npz while training is running, and calibration.json
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +25,7 @@ from mh4.errors import InputError, counted
 from mh4.parser import systems
 from mh4.parser.config import Config, differences, listed
 from mh4.parser.model import Model, description
-from mh4.parser.model_files import Folder, each_source
+from mh4.parser.model_files import Folder, each_source, other_content
 from mh4.parser.network.graph import backward, dy
 from mh4.parser.parsing import Parser, attachment_scores, longest, naming
 from mh4.parser.vectors import Vectors
@@ -67,9 +68,9 @@ class Trainer:
     entries are treebanks, one after another in `dev`, each with the number of its "sentences", and are also scored by themselves.
     init: the folder of a model of the same system and network to begin with, whose vocabulary is extended, and whose vectors are kept.
     vectors: of words, if the encoder uses any. contextual: files with contextual vectors of all sentences.
-    If the folder contains an unfinished run with the same settings and sources, it is resumed; the result is bit for bit the
-    same as without interruption. Settings that say how long to train (CAN_CHANGE) may differ then. Raises InputError if the
-    folder contains anything else, or if another process is training there.
+    If the folder contains an unfinished run with the same settings and sources, whatever the files are called now, it is resumed;
+    the result is bit for bit the same as without interruption. Settings that say how long to train (CAN_CHANGE) may differ then.
+    Raises InputError if the folder contains anything else, or if another process is training there.
 
     DyNet has one random generator, so that a model made or loaded in the same process during training, other than by the listener's
     `evaluation`, would change the result.
@@ -268,17 +269,26 @@ class Trainer:
         finished = "summary.json" in names
         there = self._settings_there(finished)
         if finished:
-            if self.files.record("summary.json").get("sources") != self.sources:
-                raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
+            self._check_sources(self.files.record("summary.json"), "summary.json")
             return False
         if "checkpoint.npz" in names:
             self._resume(there)
         else:  # interrupted before the first evaluation was recorded, or a copy of a model, without its record
             if "weights.npz" in names and self.files.text("vocabulary.json") != self.model.vocabulary.to_json():
-                raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
+                differing = "the words, tags or labels of train differ"
+                raise InputError(
+                    "%s: contains a model trained on other files (%s); choose another folder" % (self.folder, differing)
+                )
             self.model.save_all_but_weights(self.folder)
             self._keep_metrics(0)
         return True
+
+    def _check_sources(self, record: dict[str, Any], name: str) -> None:
+        """Raise InputError, naming them, if the record in a file of the folder is of a training on files with other contents."""
+        with self.files.intact(name):
+            differing = other_content(record.get("sources", {}), self.sources)
+        if differing:
+            raise InputError("%s: contains a model trained on other files (%s); choose another folder" % (self.folder, differing))
 
     def _settings_there(self, finished: bool) -> dict[str, Any]:
         """The settings that can change, with their values in the folder; InputError if another one, or one of a finished run, differs."""
@@ -299,6 +309,11 @@ class Trainer:
         self.model.save_weights(self.files.place("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
 
     def _resume(self, there: dict[str, Any]) -> None:
+        state: dict[str, Any] | None = None
+        with suppress(InputError), self.files.arrays("checkpoint.npz", sys.maxsize, "damaged") as arrays:  # named below
+            state = json.loads(str(arrays["state"]))
+        if state is not None:  # before the weights, which have other shapes if the files are others
+            self._check_sources(state, "checkpoint.npz")
         self.model.load_weights(self.files)  # the best so far must be there
         checkpoint = self.model.load_weights(self.files, "checkpoint.npz")
         try:
@@ -309,8 +324,6 @@ class Trainer:
             raise InputError(
                 "%s: contains a training run that this mh4 cannot resume; delete it or choose another folder" % self.folder
             ) from None
-        if state["sources"] != self.sources:
-            raise InputError("%s: contains a training run on other files; choose another folder" % self.folder)
         for change in progress.changes:  # the last may not have come to config.toml
             there.update((name, value) for name, value in change.items() if name in there)
         here = {name: attrgetter(name)(self.model.config) for name in there}

@@ -188,6 +188,24 @@ def test_damaged_files(packed, tmp_path):
     assert done.exit_code == 2 and done.output.count("\n") == 1
 
 
+@pytest.mark.parametrize("method", (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, 9))  # 9: deflate64
+@pytest.mark.parametrize("damaged", (False, True))
+def test_other_compression(packed, tmp_path, method, damaged):
+    path = tmp_path / "m.mh4"
+    with zipfile.ZipFile(packed) as file, zipfile.ZipFile(path, "w", method if method != 9 else zipfile.ZIP_DEFLATED) as other:
+        for name in file.namelist():
+            other.writestr(name, file.read(name))
+        start = other.infolist()[0].header_offset + 30 + len(other.namelist()[0])
+    content = bytearray(path.read_bytes())
+    if method == 9:
+        for signature, place in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+            content[content.index(signature) + place] = 9
+    if damaged:
+        content[start + 20 : start + 60] = bytes(40)
+    path.write_bytes(content)
+    assert refused(lambda: mh4.load(path)).endswith("made by mh4 pack")
+
+
 def test_every_member_is_checked(packed, tmp_path):
     def changed(members):
         members["config.toml"] = members["config.toml"].replace(b"seed = 1", b"seed = 2")

@@ -1,6 +1,8 @@
 """Several treebanks, models that begin with others, settings that change, and mh4.train."""
 
 import json
+import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary, normalised
 from mh4.training import python_api
 from mh4.training.trainer import Trainer
-from mh4.util.files import write_text
+from mh4.util.files import git_blob_id, write_text
 from mh4.util.progress import Listener
 
 TIMING = ("seconds", "cpu_seconds", "tokens_per_second")
@@ -209,6 +211,25 @@ def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
     assert trainer(*longer).run() == summary
     with pytest.raises(InputError, match="a finished model with other settings .*training.max_updates is 24 there, 20 here"):
         trainer("training.evaluate_updates=7").run()
+
+
+@pytest.mark.parametrize("finished", (False, True))
+def test_files_are_known_by_their_content(files, tmp_path, finished):
+    """A renamed one is resumed; one that differs is named."""
+    given = {"train": [files["a"], files["b"]], "dev": files["c"], "model": tmp_path / "model", "system": "mst", "config": SHORT}
+    listener = Cut(evaluations=99 if finished else 1)
+    with nullcontext() if finished else pytest.raises(KeyboardInterrupt):
+        mh4.train(**given, progress=listener)
+    renamed, changed = tmp_path / "renamed.conllu", tmp_path / "changed.conllu"
+    shutil.copy(files["b"], renamed)
+    changed.write_text(renamed.read_text().replace("\tNOUN\t", "\tX\t", 1))
+    blobs = tuple(git_blob_id(path)[:7] for path in (files["b"], changed))
+    differing = r"train is b.conllu \(git blob %s\) there, changed.conllu \(git blob %s\) here" % blobs
+    for others, message in (([changed], differing), ([], r"train is b.conllu \(.*\) there, missing here")):
+        with pytest.raises(InputError, match=r"trained on other files \(%s\); choose" % message):
+            mh4.train(**{**given, "train": [files["a"], *others]})
+    mh4.train(**{**given, "train": [files["a"], renamed]})
+    assert json.loads((tmp_path / "model" / "summary.json").read_text())["updates"] == 20
 
 
 @pytest.mark.parametrize("again, updates", [(24, 24), (20, 20), (16, 16)])
