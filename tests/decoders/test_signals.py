@@ -221,3 +221,27 @@ def test_other_threads_go_on():
         with pytest.raises(Stopped), alarm(stop, 0.1):
             threading.Event().wait()
         assert [comparable(future.result()) for future in futures] == [expected, expected]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module has another name")
+@pytest.mark.parametrize("call", ("mst.decode(array(3001, 3001))", "mh4.decode(array(302, 302), array(6, 302, 302))"))
+def test_subinterpreters(call):
+    """A decoder neither runs handlers there, which are those of the main interpreter, nor asks that for memory."""
+    decode = f"""
+import numpy as np
+from mh4.decoders import mh4, mst
+def array(*shape):
+    return np.resize(np.arange(9973, dtype=np.float32) % 101, shape)
+print({call}.score)
+"""
+    code = f"""
+import _xxsubinterpreters as interpreters, signal
+signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+signal.setitimer(signal.ITIMER_REAL, 0.3, 0.01)
+try:
+    interpreters.run_string(interpreters.create(), {decode!r})
+except ZeroDivisionError:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and float(done.stdout) > 0

@@ -16,18 +16,35 @@ enum {
     KEEP = 1 << 28,          // bytes that a thread keeps between calls
 };
 
-// Throws what memory.require in Python raises if this process may not use so many more bytes.
+// Calls memory.require in Python; false if that has raised an exception, which is set then.
+static inline bool there_is(size_t bytes) {
+    PyObject *module = PyImport_ImportModule("mh4.decoders.shared.memory");
+    PyObject *done = module ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
+    Py_XDECREF(done);
+    Py_XDECREF(module);
+    return done;
+}
+
+// Throws what memory.require raises if this process may not use so many more bytes; in a subinterpreter, std::bad_alloc.
 static inline void require(size_t bytes) {
     if (bytes < LARGE_MEMORY)
         return;
+    if (signals::in_subinterpreter()) {
+        PyThreadState *const state = PyThreadState_New(signals::interpreter);
+        if (!state)
+            throw std::bad_alloc();
+        PyEval_RestoreThread(state);
+        const bool enough = there_is(bytes);
+        PyThreadState_Clear(state);
+        PyThreadState_DeleteCurrent();
+        if (!enough)
+            throw std::bad_alloc();
+        return;
+    }
     const PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *module = PyImport_ImportModule("mh4.decoders.shared.memory");
-    PyObject *done = module ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
-    const bool raised = !done;
-    Py_XDECREF(done);
-    Py_XDECREF(module);
+    const bool enough = there_is(bytes);
     PyGILState_Release(state);
-    if (raised)
+    if (!enough)
         throw signals::Raised();
 }
 

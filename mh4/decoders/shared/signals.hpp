@@ -12,6 +12,12 @@
 
 namespace signals {
 
+// The interpreter that has imported this module, while it is loaded: only one can.
+static PyInterpreterState *const interpreter = PyInterpreterState_Get();
+
+// Whether that is a subinterpreter, which PyGILState_Ensure does not know of, and which handles no signals.
+static inline bool in_subinterpreter() { return interpreter != PyInterpreterState_Main(); }
+
 // Python has an exception set.
 struct Raised {};
 
@@ -23,8 +29,10 @@ class Watch {
     size_t done = 0;
     Clock::time_point due;
 
-    // Only the main thread runs handlers: others need not wait for the GIL.
+    // Only the main thread of the main interpreter runs handlers: others need not wait for the GIL.
     static bool can_handle() {
+        if (in_subinterpreter())
+            return false;
 #if defined(__linux__)
         return syscall(SYS_gettid) == getpid();
 #else
