@@ -30,7 +30,7 @@ worker_options = options.together(
         metavar="N",
         help="Number of workers; by default one per core here. With --scheduler, which has its own, only the size of shards depends on it.",
     ),
-    click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this Dask scheduler, such as tcp://node1:8786."),
+    click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this Dask scheduler, such as tls://node1:8786."),
     click.option(
         "--slurm",
         metavar="OPTIONS",

@@ -1,14 +1,18 @@
 """Workers as jobs of a Slurm cluster, which Dask submits, and submits again if they have ended or Slurm has refused them."""
 
+import copy
+import os
 import shlex
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from distributed.core import Status
+from distributed.security import Security
 
 from mh4.errors import InputError, needs
-from mh4.util.files import make_folder
 
 with needs("--slurm", "corpus", "dask-jobqueue"):
     from dask_jobqueue import SLURMCluster
@@ -24,6 +28,12 @@ class _Job(SLURMJob):
 
     refusal, worked = "", False
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        security = copy.copy(options["security"])  # its paths become arguments in a script of the shell
+        for name in ("tls_ca_file", "tls_worker_cert", "tls_worker_key"):
+            setattr(security, name, shlex.quote(getattr(security, name)))
+        super().__init__(*arguments, **{**options, "security": security})
+
     async def start(self) -> None:
         try:
             await super().start()
@@ -36,18 +46,23 @@ class _Job(SLURMJob):
 class Jobs(SLURMCluster):
     """Jobs with these options of sbatch, and logs in the folder `logs`.
 
-    number: how many there should be. environment: variables that jobs have in addition.
+    number: how many there should be. environment: variables that jobs have in addition. security: see `certificates`.
     """
 
     job_cls = _Job
 
     def __init__(
-        self, options: str, logs: str, number: int, environment: dict[str, str], scheduler_options: dict[str, Any]
+        self,
+        options: str,
+        logs: str,
+        number: int,
+        environment: dict[str, str],
+        scheduler_options: dict[str, Any],
+        security: Security,
     ) -> None:
         self._wanted, self._logs = number, logs
         self._again = time.monotonic() + AGAIN
         self._ended = 0  # jobs that ended without becoming a worker, since there was a worker
-        make_folder(logs)
         # Of Dask's own directives, memory and time are left to the options, or to the defaults of the cluster.
         super().__init__(
             cores=1,
@@ -55,10 +70,17 @@ class Jobs(SLURMCluster):
             memory="1GB",
             job_directives_skip=["--mem=", "#SBATCH -t "],
             job_extra_directives=['--output="%s/%%j.log"' % logs, *_directives(options)],
-            worker_extra_args=["--memory-limit", "0"],
+            worker_extra_args=[
+                "--memory-limit",
+                "0",
+                "--no-dashboard",
+                "--dashboard-address",
+                scheduler_options["dashboard_address"],
+            ],
             job_name="mh4-corpus",
             job_script_prologue=["export %s=%s" % pair for pair in environment.items()],
             scheduler_options=scheduler_options,
+            security=security,
         )
 
     def keep(self) -> list[str]:
@@ -93,6 +115,22 @@ class Jobs(SLURMCluster):
     def accepted(self) -> int:
         """How many jobs Slurm has, waiting or running."""
         return sum(job.status == Status.running for job in list(self.workers.values()))
+
+
+@contextmanager
+def certificates(path: str) -> Iterator[Security]:
+    """Certificates of this run in a file, which jobs read and nobody but its owner can, and which is deleted at the end of the block."""
+    made = Security.temporary()
+    with suppress(FileNotFoundError):
+        os.remove(path)  # of a run that was killed
+    with open(path, "x", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.write(made.tls_client_cert + made.tls_client_key)
+    try:
+        files = {"tls_%s_%s" % (role, kind): path for role in ("client", "scheduler", "worker") for kind in ("cert", "key")}
+        yield Security(require_encryption=True, tls_ca_file=path, **files)
+    finally:
+        with suppress(OSError):
+            os.remove(path)
 
 
 def _jobs_of_slurm() -> tuple[set[str] | None, list[str]]:

@@ -17,6 +17,7 @@ from mh4.corpus.folder import Corpus
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, needs
 from mh4.parser import checksums
+from mh4.util.files import make_folder
 
 if TYPE_CHECKING:  # it needs dask-jobqueue
     from mh4.corpus.slurm import Jobs
@@ -24,22 +25,39 @@ if TYPE_CHECKING:  # it needs dask-jobqueue
 with needs("this", "corpus", "Dask"):
     import dask
     from distributed import CancelledError, Client, Future, LocalCluster, wait
+    from distributed.security import Security
+with needs("this", "corpus"):
+    import cryptography  # noqa: F401  # by which Dask makes certificates
 
 _LOOK = 1  # seconds between looks at which workers there are
 _ANSWER = 30  # seconds in which a worker that has a result gives it
-_PROFILED = "distributed.worker.profile.enabled"  # 70 KB a second of each worker's memory, for the dashboard
-# A scheduler has an HTTP server anyway: at any free port, as the usual one may be that of another corpus on this machine.
+# Schedulers and workers have HTTP servers even without dashboards: at any free port of this machine only, and without pages.
 _NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+_OF_ALL_PROCESSES = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,  # 70 KB a second of each worker's memory, for the dashboard
+}
 _STARTS = 3  # of the workers of this machine, until it is an error that they do not start
 
 
 class Processes(LocalCluster):
-    """Worker processes on this machine. Dask replaces those that are killed, but gives up those that are not back after 15 seconds."""
+    """Worker processes on this machine, which listen to nobody on another one and to nobody without certificates of this run.
+
+    Dask replaces those that are killed, but gives up those that are not back after 15 seconds.
+    """
 
     def __init__(self, number: int) -> None:
         self._wanted = number
         super().__init__(
-            n_workers=number, threads_per_worker=1, memory_limit=0, scheduler_kwargs=_NO_DASHBOARD, silence_logs=logging.CRITICAL
+            n_workers=number,
+            threads_per_worker=1,
+            memory_limit=0,
+            host="127.0.0.1",
+            security=Security.temporary(),
+            scheduler_kwargs=_NO_DASHBOARD,
+            worker_dashboard_address=_NO_DASHBOARD["dashboard_address"],
+            silence_logs=logging.CRITICAL,
         )
 
     def keep(self) -> list[str]:
@@ -188,7 +206,7 @@ def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str 
         "distributed.admin.large-graph-warning-threshold": "1GB",  # what is read from compressed files goes with the calls
         "distributed.comm.timeouts.connect": "10s",
         "logging.distributed": "critical",  # also of the workers; failures have logs of their own
-        _PROFILED: False,
+        **_OF_ALL_PROCESSES,
     }
     with dask.config.set(options), ExitStack() as stack:
         cluster: Jobs | Processes | None = None
@@ -199,10 +217,12 @@ def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str 
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
                 with _undisturbed():
-                    cluster = _local(number) if slurm is None else _slurm(slurm, os.path.join(corpus.folder, "jobs"), number)
+                    cluster = (
+                        _local(number) if slurm is None else _slurm(stack, slurm, os.path.join(corpus.folder, "jobs"), number)
+                    )
                     stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, TypeError, ValueError, RuntimeError) as error:  # TypeError: for TLS without certificates
             raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
         yield Workers(client, corpus.settings, cluster)
 
@@ -244,7 +264,10 @@ def _local(number: int) -> Processes:
     return Processes(number)
 
 
-def _slurm(options: str, logs: str, number: int) -> "Jobs":
-    from mh4.corpus.slurm import Jobs
+def _slurm(stack: ExitStack, options: str, logs: str, number: int) -> "Jobs":
+    from mh4.corpus.slurm import Jobs, certificates
 
-    return Jobs(options, logs, number, {"DASK_%s" % _PROFILED.replace(".", "__").upper(): "False"}, _NO_DASHBOARD)
+    make_folder(logs)
+    security = stack.enter_context(certificates(os.path.join(logs, ".certificates.pem")))
+    variables = {"DASK_%s" % name.replace(".", "__").upper(): str(value) for name, value in _OF_ALL_PROCESSES.items()}
+    return Jobs(options, logs, number, variables, _NO_DASHBOARD, security)

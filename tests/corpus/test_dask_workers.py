@@ -9,6 +9,7 @@ from threading import Thread
 from types import SimpleNamespace
 
 import corpora
+import psutil
 import pytest
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
@@ -16,6 +17,8 @@ workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installe
 from trial import Trial, contents  # noqa: E402
 
 from mh4.errors import InputError  # noqa: E402
+
+INTRUDER = os.path.join(os.path.dirname(__file__), "intruder.py")
 
 
 @pytest.mark.slow
@@ -83,6 +86,38 @@ def test_workers_that_dask_has_given_up_are_started_again(monkeypatch):
         (worker,), (first,) = corpora.workers_of(us), pool._able()
         worker.kill()
         corpora.wait_for(lambda: pool.count() and pool._able() != {first})
+
+
+def listening():
+    """The addresses and ports to which this process and its children listen."""
+    us = psutil.Process()
+    sockets = [socket for process in (us, *us.children(recursive=True)) for socket in process.net_connections("inet")]
+    return [socket.laddr for socket in sockets if socket.status == psutil.CONN_LISTEN]
+
+
+def intrusions(ports):
+    """What another user can have our processes run."""
+    return subprocess.check_output([sys.executable, INTRUDER, *map(str, ports)], timeout=300).decode().splitlines()
+
+
+@pytest.mark.slow
+def test_nobody_else_runs_functions_in_our_processes(monkeypatch):
+    """Neither another user of this machine, who is tried if the tests run as root, nor another machine, to which nothing listens."""
+    monkeypatch.setattr(workers, "problem", lambda settings: "")
+    with workers.LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address="127.0.0.1:0") as cluster:
+        port = cluster.scheduler.port
+        assert intrusions([port]) == ["%d %d" % (port, os.getuid())]  # where nothing protects it, an intruder gets in
+    with workers.start(SimpleNamespace(settings=None), 1) as pool:
+        corpora.wait_for(pool.count)
+        found = listening()
+        assert len(found) >= 4 and {address for address, _ in found} == {"127.0.0.1"}  # scheduler, its HTTP server, nanny, worker
+        assert intrusions(port for _, port in found) == []
+
+
+def test_a_scheduler_whose_certificates_are_missing():
+    with pytest.raises(InputError, match="^tls://127.0.0.1:1: no workers: TLS expects "):
+        with workers.start(SimpleNamespace(settings=None), 1, scheduler="tls://127.0.0.1:1"):
+            pass
 
 
 def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals):
