@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from mh4.data import conllu
 from mh4.errors import InputError
+from mh4.util import reading
 
 _BLANK = b" \r\n"  # what blank lines consist of
 _MARK = b"\xef\xbb\xbf"
@@ -58,14 +59,15 @@ def after(last: Shard | None) -> tuple[int, int, int, int]:
     return last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences
 
 
-def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
+def cut(stream: BinaryIO, name: str, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
     """The shards of the rest of a file, each of at least `size` bytes, except perhaps the last, with their content.
 
-    last: the shard at the end of which the stream is; by default, the stream is at the start of the file.
+    name: what messages call the file. last: the shard at the end of which the stream is; by default, the stream is at the start of the
+    file. Raises InputError as `portions` does.
     """
     number, offset, line, sentence = after(last)
     parts: list[bytes] = []
-    for portion in chain(portions(stream), [b""]):
+    for portion in chain(portions(stream, name, line), [b""]):
         parts.append(portion)
         length = sum(map(len, parts))
         if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, to be refused
@@ -93,18 +95,28 @@ def _sentences(content: bytes) -> int:
     return len(_GAP.findall(runs)) + 1 if runs else 0
 
 
-def portions(stream: BinaryIO) -> Iterator[bytes]:
-    """The portions of the rest of a file; the stream is at the start of one."""
-    begin = stream.readline()
+def portions(stream: BinaryIO, name: str, before: int = 0) -> Iterator[bytes]:
+    """The portions of the rest of file `name`; the stream is at the start of one, after so many lines.
+
+    Raises InputError for a line or a sentence that is longer than any can be.
+    """
+    line = before  # how many have been read
+    begin = reading.line(stream, name, line + 1)
     while begin:
         data = begin
         if len(begin) < conllu.PORTION:  # the rest of a line makes it large enough, unless the file ends
-            data += stream.read(conllu.PORTION - 1 - len(begin)) + stream.readline()
+            data += stream.read(conllu.PORTION - 1 - len(begin))
+            data += reading.line(stream, name, line + data.count(b"\n") + 1)
+        first, size = line + 1, len(data) - conllu.PORTION
+        line += data.count(b"\n")
         last = data[data.rfind(b"\n", 0, len(data) - 1) + 1 :]
         begun = bool(data.strip(_BLANK + _MARK))
         ended = begun and not last.strip(_BLANK)
         parts = [data]
-        while (begin := stream.readline()) and not (ended and begin.strip(_BLANK)):
+        while (begin := reading.line(stream, name, line + 1)) and not (ended and begin.strip(_BLANK)):
+            line += 1
+            size += len(begin)
+            reading.check_size(size, name, first)
             begun = begun or bool(begin.strip(_BLANK))
             ended = begun and not begin.strip(_BLANK)
             parts.append(begin)

@@ -85,7 +85,7 @@ def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
     places = [(2 * k + 1) * ends[-1] // (2 * _PORTIONS) for k in range(_PORTIONS)]
     for file, number in Counter(bisect_left(ends, place) for place in places).items():
         with compression.opened(inputs[file].path) as stream:
-            for shard, content in islice(cutting.cut(stream, file, 1), number):
+            for shard, content in islice(cutting.cut(stream, inputs[file].given, file, 1), number):
                 if shard.sentences:
                     yield inputs[file], shard, content
 

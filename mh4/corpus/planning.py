@@ -3,12 +3,15 @@
 import json
 import os
 from collections.abc import Callable, Generator
+from functools import partial
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
 from mh4.corpus.folder import Corpus
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
 from mh4.util.files import append_line, make_folder, write_text
+
+_LONGEST_LINE = 1 << 16  # characters; one that is cut there does not belong to a plan
 
 
 def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Generator[tuple[Shard, bytes | None], None, None]:
@@ -23,7 +26,7 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
     size = min(corpus.shard_bytes, MOST_COMPRESSED) if compressed else corpus.shard_bytes
     if complete and planned != status:  # by which it may have the same shards as before
         with compression.opened(path) as stream:
-            if [shard for shard, _ in cut(stream, file, size)] != known:
+            if [shard for shard, _ in cut(stream, path, file, size)] != known:
                 raise has_changed(path)
     if not complete or planned != status:  # also to be without lines that do not belong to it
         known = known if complete or planned == status else []
@@ -37,7 +40,7 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
         if complete:
             return
         stream.seek(known[-1].end if known else 0)
-        for shard, content in cut(stream, file, size, known[-1] if known else None):
+        for shard, content in cut(stream, path, file, size, known[-1] if known else None):
             append_line(plan, json.dumps(shard._asdict()))
             known.append(shard)
             if wanted(shard):
@@ -56,7 +59,7 @@ def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard],
     known: list[Shard] = []
     try:
         with open(plan, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
+            for line in iter(partial(lines.readline, _LONGEST_LINE), ""):
                 content = json.loads(line)
                 if status is None:
                     status = {name: content[name] for name in ("bytes", "mtime_ns")}

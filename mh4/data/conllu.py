@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 import numpy as np
 
 from mh4.errors import InputError, counted, one_line, shown, unreadable
-from mh4.util import compression, files
+from mh4.util import compression, files, reading
 from mh4.util.reading import files_in
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -32,7 +32,6 @@ _CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # control
 _UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" makes of a byte that is not
 _BYTE_ORDER_MARK = "\ufeff"
-_LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
 NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
 _NOTE = "# %s = " % NOTE
 
@@ -261,7 +260,7 @@ def parsed(
     start: where in the file the lines begin.
     """
     number = start.sentence
-    for number, run in enumerate(runs(text, start.line, at_once), start=start.sentence + 1):
+    for number, run in enumerate(runs(text, name, start.line, at_once), start=start.sentence + 1):
         try:
             block = _block(run, name, number, trees)
         except InputError as error:
@@ -285,30 +284,36 @@ class Run(NamedTuple):
     portion: int
 
 
-def runs(text: Iterable[str], first: int = 0, at_once: bool = False) -> Iterator[Run]:
-    """The sentences or paragraphs of lines, the first of which has the number `first`. at_once: see blocks."""
+def runs(text: Iterable[str], name: str, first: int = 0, at_once: bool = False) -> Iterator[Run]:
+    """The sentences or paragraphs of lines of file `name`, the first of which has the number `first`. at_once: see blocks.
+
+    Raises InputError for one that is longer than any can be.
+    """
     portion = size = 0
-    for start, lines in _between_blanks(text, first, at_once):
+    for start, lines in _between_blanks(text, name, first, at_once):
         if size >= PORTION:
             portion, size = portion + 1, 0
         size += sum(len(line) if line.isascii() else len(line.encode("utf-8", "surrogateescape")) for line in lines)
         yield Run(start, lines, portion)
 
 
-def _between_blanks(text: Iterable[str], first: int, at_once: bool) -> Iterator[tuple[int, list[str]]]:
+def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool) -> Iterator[tuple[int, list[str]]]:
     """The lines of each sentence or paragraph, and the number of the first of these lines."""
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
+    size = 0
     for k, line in enumerate(text, start=first):
         blank = is_blank(line if k else line.removeprefix(_BYTE_ORDER_MARK))
         if ended and not blank:
             yield first, lines
-            first, lines, begun, ended = k, [], False, False
+            first, lines, begun, ended, size = k, [], False, False, 0
         lines.append(line)
+        size += len(line)
+        reading.check_size(size, name, first + 1)
         begun, ended = begun or not blank, begun and blank
         if ended and at_once:
             yield first, lines
-            first, lines, begun, ended = k + 1, [], False, False
+            first, lines, begun, ended, size = k + 1, [], False, False, 0
     if begun:
         yield first, lines
 
@@ -436,9 +441,7 @@ def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
 
 def decoded(file: BinaryIO, name: str, errors: str = "strict", before: int = 0) -> Iterator[str]:
     """The lines of a file that is open; see lines. before: how many there are before them, for messages."""
-    for k, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=before):
-        if len(line) == _LONGEST_LINE:
-            raise InputError("%s, line %d: more than %d MB, expected CoNLL-U" % (name, k + 1, _LONGEST_LINE >> 20))
+    for k, line in enumerate(reading.lines(file, name, before=before), start=before):
         try:
             yield line.decode("utf-8", errors)
         except UnicodeDecodeError as error:

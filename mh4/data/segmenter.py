@@ -195,7 +195,7 @@ def _train(train_text: str, dev_text: str, epochs: int, messages: str) -> bytes:
 
 def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
     """The text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
-    runs = conllu.runs(_without_nul(lines, name, before), before)
+    runs = conllu.runs(_without_nul(lines, name, before), name, before)
     for portion, parts in groupby(runs, lambda run: run.portion):
         text = "".join(line for part in parts for line in part.lines)
         yield text if portion or before else text.lstrip("\ufeff")

@@ -16,11 +16,11 @@ import numpy as np
 from mh4.errors import InputError
 from mh4.parser.model_files import Folder, write_arrays
 from mh4.parser.vocabulary import normalised
-from mh4.util import compression, memory
+from mh4.util import compression, memory, reading
 
 FILE = "vectors.npz"
 MOST_DIMENSIONS, MOST_WORDS = 10_000, 10_000_000
-_LONGEST = 200_000  # bytes of a word, or of a first line
+_LONGEST, _LONGEST_LINE = 200_000, 1 << 20  # bytes: of a word, or of a first line; of any other line
 _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 
 
@@ -111,12 +111,14 @@ def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
             raise InputError("%s: a model of fastText, not vectors; its vectors are in the file that ends in .vec" % path)
         sizes = first.split()
         if len(sizes) != 2 or not all(size.isdigit() and len(size) < 9 for size in sizes):  # GloVe
-            yield from _text(itertools.chain([first], buffered), path, 1, first.rstrip().count(b" "))
+            rest = reading.lines(buffered, path, _LONGEST_LINE, before=1)
+            yield from _text(itertools.chain([first], rest), path, 1, first.rstrip().count(b" "))
             return
         count, dimensions = map(int, sizes)
         is_text = _is_text(buffered.peek(), dimensions)
+        rest = reading.lines(buffered, path, _LONGEST_LINE, before=1)
         read = 0
-        for row in _text(buffered, path, 2, dimensions) if is_text else _binary(buffered, path, dimensions):
+        for row in _text(rest, path, 2, dimensions) if is_text else _binary(buffered, path, dimensions):
             read += 1
             yield row
         if read != count:
@@ -149,7 +151,7 @@ def _binary(file: BinaryIO, path: str, dimensions: int) -> Iterator[tuple[str, C
         raise InputError("%s: line 1: vectors in %d dimensions, which cannot be" % (path, dimensions))
     for number in itertools.count(1):
         letters = itertools.takewhile(lambda byte: byte not in (b" ", b""), iter(partial(file.read, 1), None))
-        word = b"".join(letters).lstrip(b"\n")
+        word = b"".join(itertools.islice(letters, _LONGEST + 1)).lstrip(b"\n")
         content, place = file.read(4 * dimensions), "word %d" % number
         if not word and not content:
             return

@@ -4,12 +4,16 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, BinaryIO
 
 from mh4.errors import InputError, shown, unreadable
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
+LONGEST = (
+    1 << 27
+)  # bytes of a line, and of the lines between two blank ones: more is no sentence, but perhaps a device that never ends
 
 Path = str | bytes | os.PathLike[Any]
 Paths = Path | Iterable[Path]  # one, or several
@@ -75,6 +79,31 @@ def text(path: str, most: int = MOST, pipe: bool = False) -> str:
     if len(content) > most:
         raise too_large(path, most)
     return decoded(content, path)
+
+
+def line(file: BinaryIO, name: str, number: int, most: int | None = None) -> bytes:
+    """Read the next line of a file, which has this number, with its end; empty at the end of the file.
+
+    Raises InputError, naming file and line, if it has more than `most` bytes, by default LONGEST; no more of it is read.
+    """
+    most = LONGEST if most is None else most
+    found = file.readline(most + 1)
+    if len(found) > most:
+        raise InputError("%s, line %d: more than %d MB in one line" % (name, number, most >> 20))
+    return found
+
+
+def lines(file: BinaryIO, name: str, most: int | None = None, before: int = 0) -> Iterator[bytes]:
+    """Read the lines of a file, each as `line` does; before: how many come before them."""
+    numbers = count(before + 1)
+    return iter(lambda: line(file, name, next(numbers), most), b"")
+
+
+def check_size(size: int, name: str, number: int) -> None:
+    """Raise InputError if the lines from this one on, without a blank one between them, have more than LONGEST bytes or characters."""
+    if size > LONGEST:
+        wrong = "more than %d MB without a blank line, which ends a sentence or a paragraph" % (LONGEST >> 20)
+        raise InputError("%s, line %d: %s" % (name, number, wrong))
 
 
 def too_large(path: str, most: int) -> InputError:

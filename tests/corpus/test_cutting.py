@@ -37,11 +37,11 @@ def test_portions_and_shards(content, portion, size, data):
         together = {}
         for block in blocks:
             together.setdefault(block.portion, []).append("".join(block.lines))
-        portions = list(cutting.portions(io.BytesIO(content)))
+        portions = list(cutting.portions(io.BytesIO(content), "FILE"))
         assert portions == ["".join(lines).encode() for lines in together.values()]
         assert all(len(one) >= portion for one in portions[:-1])
 
-        shards = list(cutting.cut(io.BytesIO(content), 0, size))
+        shards = list(cutting.cut(io.BytesIO(content), "FILE", 0, size))
         assert b"".join(part for _, part in shards) == content and all(shard.length >= size for shard, _ in shards[:-1])
         assert sum(shard.sentences for shard, _ in shards) == len(blocks)
         again = [block for shard, part in shards for block in read(part, conllu.Start(shard.line, shard.sentence))]
@@ -50,20 +50,20 @@ def test_portions_and_shards(content, portion, size, data):
         last, _ = data.draw(st.sampled_from(shards))
         rest = io.BytesIO(content)
         rest.seek(last.end)
-        assert list(cutting.cut(rest, 0, size, last)) == shards[last.number + 1 :]
+        assert list(cutting.cut(rest, "FILE", 0, size, last)) == shards[last.number + 1 :]
 
 
 def test_a_file_of_blank_lines_before_its_first_sentence(monkeypatch):
     monkeypatch.setattr(conllu, "PORTION", 10)
     content = b"\n" * 50 + (WORD + "\n\n").encode() * 2
-    assert [len(one) for one in cutting.portions(io.BytesIO(content))] == [50 + len(WORD) + 2, len(WORD) + 2]
+    assert [len(one) for one in cutting.portions(io.BytesIO(content), "FILE")] == [50 + len(WORD) + 2, len(WORD) + 2]
     assert len({block.portion for block in read(content)}) == 2
 
 
 def test_a_byte_order_mark_within_a_file_is_a_line_that_is_not_blank(monkeypatch):
     monkeypatch.setattr(conllu, "PORTION", 10)
     content = (WORD + "\n\n" + "\ufeff\n\n" + WORD + "\n\n").encode()
-    assert [shard.sentences for shard, _ in cutting.cut(io.BytesIO(content), 0, 1)] == [1, 2]
+    assert [shard.sentences for shard, _ in cutting.cut(io.BytesIO(content), "FILE", 0, 1)] == [1, 2]
     rejects = []
     list(
         conllu.parsed(conllu.decoded(io.BytesIO(content), "FILE"), "FILE", trees=False, rejected=lambda *one: rejects.append(one))
@@ -73,7 +73,7 @@ def test_a_byte_order_mark_within_a_file_is_a_line_that_is_not_blank(monkeypatch
 
 def test_an_empty_file_is_a_shard():
     """Which is refused by whoever parses it."""
-    ((shard, content),) = cutting.cut(io.BytesIO(b""), 3, 1)
+    ((shard, content),) = cutting.cut(io.BytesIO(b""), "FILE", 3, 1)
     assert (shard.file, shard.length, shard.sentences, content) == (3, 0, 0, b"")
 
 

@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
+from mh4.corpus import cutting
 from mh4.data import conllu
 from mh4.errors import InputError
+from mh4.util import reading
 
 
 def row(number, form="w", head="0", deprel="root", feats="_"):
@@ -146,11 +148,23 @@ def test_long_chains_are_read_in_linear_time(file):
         assert sentence.heads.tolist() == [-1, *heads]
 
 
-def test_a_line_that_does_not_end(file, monkeypatch):
-    """As that of a device."""
-    monkeypatch.setattr(conllu, "_LONGEST_LINE", 1 << 20)
-    with pytest.raises(InputError, match="line 1: more than 1 MB, expected CoNLL-U"):
-        conllu.read(file("x" * (1 << 21)))
+@pytest.mark.parametrize(
+    "end, message",
+    (
+        ("x" * (1 << 21), "line 4: more than 1 MB in one line"),
+        ((row(1) + "\n") * (1 << 16), "line 4: more than 1 MB without a blank line, which ends a sentence or a paragraph"),
+        (" \n" * (1 << 20), "line 1: more than 1 MB without .*"),
+    ),
+)
+def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
+    """As those of a device; the parts that corpora are cut into have the same bounds."""
+    monkeypatch.setattr(reading, "LONGEST", 1 << 20)
+    monkeypatch.setattr(conllu, "PORTION", 10)
+    path = file("\n" + row(1) + "\n\n" + end)
+    with pytest.raises(InputError, match=message + "$"):
+        conllu.read(path)
+    with open(path, "rb") as stream, pytest.raises(InputError, match=message + "$"):
+        list(cutting.cut(stream, path, 0, 1))
 
 
 def test_closed_standard_input_and_output(monkeypatch):

@@ -4,7 +4,10 @@ import bz2
 import gzip
 import os
 import pickle
+import re
 import shutil
+import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -105,15 +108,35 @@ def test_the_first_words_and_those_of_the_treebanks_are_kept(tmp_path):
         (b"7 99999999\n" + binary(), "cannot be"),
         (bytes.fromhex("ba164f2f") + bytes(100), "a model of fastText, not vectors"),
         (binary().replace(b"az ", b"a\nz "), "a line break in a word"),
+        (b"2 3\na 1 2 3\nb " + (1 << 20) * b"1 ", "line 3: more than 1 MB in one line"),
+        (b"a 1 2 3\nb " + (1 << 20) * b"1 ", "line 2: more than 1 MB in one line"),
     ],
 )
 def test_other_files_are_refused(content, message, tmp_path):
     (tmp_path / "v").write_bytes(content)
     with pytest.raises(InputError) as error:
         read(tmp_path / "v", train=["a", "b", "az"])
-    assert str(error.value).startswith("%s: " % (tmp_path / "v")) and message in str(error.value)
+    assert re.match(r"%s[:,] " % re.escape(str(tmp_path / "v")), str(error.value)) and message in str(error.value)
     with pytest.raises(InputError, match="No such file"):
         read(tmp_path / "none")
+
+
+def test_a_word_that_does_not_end(tmp_path):
+    """No more of it is read than a word may have."""
+    os.mkfifo(tmp_path / "v")
+    written = []
+
+    def write():
+        with suppress(BrokenPipeError), open(tmp_path / "v", "wb", buffering=0) as file:
+            file.write(b"2 3\n")
+            written.append(sum(file.write(b"x" * (1 << 16)) for _ in range(400)))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with pytest.raises(InputError, match="word 1: cut off, or not vectors in 3 dimensions"):
+        read(tmp_path / "v")
+    writer.join()
+    assert not written
 
 
 # ----------------------------------------------------------------------------------------------------------- in a model
