@@ -56,7 +56,6 @@ class Processes(LocalCluster):
             host="127.0.0.1",
             security=Security.temporary(),
             scheduler_kwargs=_NO_DASHBOARD,
-            worker_dashboard_address=_NO_DASHBOARD["dashboard_address"],
             silence_logs=logging.CRITICAL,
         )
 
