@@ -5,13 +5,27 @@ between them work there as they do in the repository.
 """
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
+
+from pygments.lexers.shell import BashSessionLexer
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "extensions"))
 
 import mh4  # noqa: E402
+
+
+class Console(BashSessionLexer):
+    """Commands after "$ ", and what they print: elsewhere, "#" is a prompt, too."""
+
+    _ps1rgx = re.compile(r"^(\$ )(.*\n?)")
+
+
+def setup(app):
+    app.add_lexer("console", Console)
+
 
 project, author, copyright = "mh4", "The mh4 developers", "The mh4 developers"
 release = version = mh4.__version__

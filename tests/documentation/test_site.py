@@ -116,10 +116,28 @@ def test_pictures_follow_the_theme_that_is_chosen(visit, system):
         assert driver.execute_script(CONTRASTS) >= CONTRAST
 
 
-@pytest.mark.parametrize("theme, filtered", [("light", False), ("dark", True)])
-def test_plots_are_not_white_in_dark_colours(visit, theme, filtered):
-    driver = visit("docs/explanation/classes.html", theme=theme)
-    assert (driver.execute_script("return getComputedStyle(document.querySelector('article img')).filter") != "none") == filtered
+@pytest.mark.parametrize(
+    "page, system, chosen, inverted",
+    [
+        ("explanation/classes", "light", "auto", False),
+        ("explanation/classes", "light", "dark", True),
+        ("explanation/classes", "dark", "auto", True),
+        ("explanation/classes", "dark", "light", False),
+        ("howto/viewing", "dark", "auto", False),  # a tree, which follows the system's theme by itself
+        ("howto/viewing", "light", "dark", True),
+        ("howto/viewing", "dark", "light", True),
+    ],
+)
+def test_pictures_are_inverted_where_they_do_not_fit_the_theme(visit, page, system, chosen, inverted):
+    driver = visit("docs/%s.html" % page, theme=system)
+    driver.execute_script("document.body.dataset.theme = arguments[0]", chosen)
+    assert (driver.execute_script("return getComputedStyle(document.querySelector('article img')).filter") != "none") == inverted
+
+
+def test_outputs_are_not_taken_for_commands(visit):
+    driver = visit("docs/tutorial.html")
+    prompts = driver.execute_script("return [...document.querySelectorAll('.highlight-console .gp')].map(e => e.textContent)")
+    assert set(prompts) == {"$ "}
 
 
 def test_the_table_of_results_fits(visit):
