@@ -88,16 +88,20 @@ def unknown(kind: str, name: Any, known: Iterable[str]) -> str:
     return "no %s %s; %sthere are %s" % (kind, shown(name), meant, ", ".join(known))
 
 
-def one_line(message: str) -> str:
-    """A message with line breaks, terminal escapes and similar characters, which may come from a file, made visible.
+def one_line(message: str, kept: str = "") -> str:
+    """Make line breaks, terminal escapes and similar characters visible in a message, which may have them from a file or a client.
 
-    Spaces, soft hyphens and (non-)joiners, which are part of words, stay as they are.
+    These are all control characters, those that change the direction of text, and line and paragraph separators. Spaces, soft hyphens,
+    (non-)joiners and Arabic signs, which are part of words, stay as they are, and so do the characters in `kept`.
     """
-    return "".join(char if _harmless(char) else char.encode("unicode_escape").decode("ascii") for char in message)
+    if message.isprintable():
+        return message
+    return "".join(char if char in kept or _harmless(char) else char.encode("unicode_escape").decode("ascii") for char in message)
 
 
 def _harmless(char: str) -> bool:
-    return char.isprintable() or char in "\xad\u200c\u200d" or unicodedata.category(char) == "Zs"
+    is_word = char in "\xad\u200c\u200d" or unicodedata.bidirectional(char) == "AN"
+    return char.isprintable() or is_word or unicodedata.category(char) == "Zs"
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,5 +1,6 @@
 """The command `mh4 serve`."""
 
+import os
 import re
 
 import click
@@ -13,13 +14,13 @@ Pairs = tuple[tuple[str, str], ...]  # names, each with a path
 
 
 class _Named(click.ParamType):
-    """NAME=PATH."""
+    """NAME=PATH, or PATH alone, whose name is then empty."""
 
     name = "name=path"
 
     def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> tuple[str, str]:
-        name, equals, path = value.partition("=")
-        if not equals or not _NAME.fullmatch(name):
+        name, equals, path = value.partition("=") if "=" in value else ("", "", value)
+        if equals and not _NAME.fullmatch(name):
             raise InputError("%s: expected NAME=PATH, with a name of letters, digits, _, - and ." % shown(value))
         return name, NAMED_PATH.convert(path, parameter, context)
 
@@ -29,20 +30,27 @@ class _Named(click.ParamType):
     "--model",
     "models",
     type=_Named(),
-    metavar="NAME=DIR",
+    metavar="[NAME=]DIR",
     multiple=True,
     required=True,
-    help="A model, by name; may be repeated.",
+    help="A model, called NAME, or like its folder; may be repeated.",
 )
 @click.option(
     "--segmenter",
     "segmenters",
     type=_Named(),
-    metavar="NAME=FILE",
+    metavar="[NAME=]FILE",
     multiple=True,
-    help="The segmenter of raw text for the model of this name, from `mh4 segmenter train`; may be repeated.",
+    help="The segmenter of raw text for the model of this name, or for the only one, from `mh4 segmenter train`; may be repeated.",
 )
 @click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for all of this machine.")
+@click.option(
+    "--host-name",
+    "host_names",
+    metavar="NAME",
+    multiple=True,
+    help="A name by which clients may ask for the server, besides localhost and its addresses; may be repeated.",
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, help="The port; 0 for any that is free.")
 @click.option("--workers", type=click.IntRange(1, 1000), default=1, help="Processes to parse with; each loads all models.")
 @click.option("--max-words", type=click.IntRange(min=1), default=10_000, help="Words of a request, at most.")
@@ -54,7 +62,15 @@ class _Named(click.ParamType):
 )
 @click.option("--queue", type=click.IntRange(min=0), default=100, help="Requests that may wait, at most.")
 def serve(
-    models: Pairs, segmenters: Pairs, host: str, port: int, workers: int, max_words: int, timeout: float, queue: int
+    models: Pairs,
+    segmenters: Pairs,
+    host: str,
+    host_names: tuple[str, ...],
+    port: int,
+    workers: int,
+    max_words: int,
+    timeout: float,
+    queue: int,
 ) -> None:
     """Serve models over HTTP: UDPipe's REST API, and a page for browsers.
 
@@ -69,8 +85,13 @@ def serve(
         from mh4.serving.app import Limits
         from mh4.serving.server import serve
 
+    models = tuple((name or _name_of(path), path) for name, path in models)
     names = [name for name, _ in models]
-    for name, _ in segmenters:
+    if len(names) == 1:
+        segmenters = tuple((name or names[0], path) for name, path in segmenters)
+    for name, path in segmenters:
+        if not name:
+            raise InputError("--segmenter %s: expected NAME=FILE, as there are several models" % path)
         if name not in names:
             raise InputError("--segmenter %s: no --model of this name" % name)
     for option, given in (("--model", models), ("--segmenter", segmenters)):
@@ -78,4 +99,12 @@ def serve(
             raise InputError("%s: a name is given twice" % option)
     files = {name: (folder, dict(segmenters).get(name)) for name, folder in models}
     limits = Limits(max_words, timeout, queue)
-    serve(files, host, port, workers, limits, lambda address: say("%s serves %s" % (address, ", ".join(names))))
+    serve(files, host, port, workers, limits, lambda address: say("%s serves %s" % (address, ", ".join(names))), host_names)
+
+
+def _name_of(path: str) -> str:
+    """The name of a model that is given none: that of its folder or, without .mh4, of its file."""
+    name = os.path.basename(os.path.realpath(path)).removesuffix(".mh4")
+    if not _NAME.fullmatch(name):
+        raise InputError("--model %s: expected NAME=DIR, as %s is no name of letters, digits, _, - and ." % (path, shown(name)))
+    return name

@@ -30,7 +30,6 @@ ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a
 
 _EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
-_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # control characters other than tabs and line ends
 _UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" makes of a byte that is not
 _BYTE_ORDER_MARK = "\ufeff"
@@ -442,7 +441,7 @@ def rejects(path: str, written: Callable[[int], None] = lambda number: None) -> 
 
 class _OnTerminal(io.TextIOWrapper):
     def write(self, text: str) -> int:
-        return super().write(_CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text))
+        return super().write(one_line(text.replace("\r\n", "\n"), kept="\t\n"))
 
 
 def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:

@@ -84,7 +84,7 @@ class Segmenter:
         options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence). Raises InputError for
         those that it does not take.
         """
-        known = {option.partition("=")[0] for option in options.split(";")} <= _OPTIONS
+        known = set(options.split(";")) <= _OPTIONS
         tokenizer = self._model.newTokenizer(options) if known else None
         if not tokenizer:
             raise InputError(

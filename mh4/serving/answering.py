@@ -65,7 +65,6 @@ def load(models: Mapping[str, Files], expected: Sequence[str]) -> Abilities:
 
 def answer(task: Task, most_words: int) -> Answer:
     """Do a task. Raises TooManyWords if the data has more than `most_words`, and InputError as formats.read and Parser.parse do."""
-    formats.check_output(task.output)
     with collected_warnings() as said:
         blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words))
         result = _drawn(task, blocks) if task.output in (PAGE, SVG) else _written(task, blocks)

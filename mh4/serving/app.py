@@ -13,17 +13,20 @@ from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from mh4.errors import InputError, OutOfMemory, one_line
+from mh4.errors import InputError, OutOfMemory, one_line, shown
 from mh4.serving import answering
 from mh4.serving.answering import Answer, TooManyWords
+from mh4.serving.hosts import Hosts
 from mh4.serving.log_and_metrics import LOG, Observed
 from mh4.serving.parameters import parameters
-from mh4.serving.tasks import PAGE, SVG, Abilities, Task, task
+from mh4.serving.tasks import CONLLU, PAGE, SVG, Abilities, Task, task
 from mh4.serving.workers import Busy, TooLong, Workers
 from mh4.util.processes import Killed
 
@@ -48,8 +51,8 @@ class Limits:
     waiting: int = 100
 
 
-def application(workers: Workers, abilities: Abilities, limits: Limits) -> Observed:
-    """The ASGI application. abilities: what each model that the workers have loaded can do."""
+def application(workers: Workers, abilities: Abilities, limits: Limits, hosts: Hosts) -> Observed:
+    """The ASGI application. abilities: what each model that the workers have loaded can do. hosts: by which it is asked."""
     endpoints = _Endpoints(workers, abilities, limits)
     page = _page(abilities)
     both = ["GET", "POST"]
@@ -71,7 +74,15 @@ def application(workers: Workers, abilities: Abilities, limits: Limits) -> Obser
     }
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return Observed(app, workers, [route.path for route in routes])
+
+    async def asked_by_name(scope: Scope, receive: Receive, send: Send) -> None:
+        header = Headers(scope=scope).get("host")
+        if hosts.has(header):
+            return await app(scope, receive, send)
+        sentence = "this server is not called %s; if it is, start it with --host-name" % shown(header or "")
+        await PlainTextResponse(sentence + "\n", 421)(scope, receive, send)
+
+    return Observed(asked_by_name, workers, [route.path for route in routes])
 
 
 class _Endpoints:
@@ -88,12 +99,12 @@ class _Endpoints:
 
     async def view(self, request: Request) -> Response:
         """The trees as `mh4 view --html` draws them."""
-        _, answer = await self._of_form(request, output=PAGE)
+        _, answer = await self._of_form(request, PAGE)
         return HTMLResponse(answer.result, headers={"Content-Security-Policy": _POLICY_OF_VIEW, "Cache-Control": "no-store"})
 
     async def download(self, request: Request) -> Response:
         """The result as a file."""
-        wanted, answer = await self._of_form(request, second="")
+        wanted, answer = await self._of_form(request, CONLLU, SVG)
         kind, name = ("image/svg+xml", "trees.svg") if wanted.output == SVG else ("text/plain", "trees.conllu")
         headers = {"Content-Disposition": 'attachment; filename="%s"' % name, "Content-Security-Policy": "default-src 'none'"}
         return Response(answer.result, media_type=kind, headers=headers)
@@ -110,9 +121,12 @@ class _Endpoints:
         most_bytes = max(_LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
         return await parameters(request, most_bytes, self._limits.seconds)
 
-    async def _of_form(self, request: Request, **fixed: str) -> tuple[Task, Answer]:
-        """The task of the page's form, which always asks for all that the models can do."""
-        asked = {**await self._parameters(request), "tagger": "", "parser": "", "confidence": "", **fixed}
+    async def _of_form(self, request: Request, *outputs: str) -> tuple[Task, Answer]:
+        """The task of the page's form, which always asks for all that the models can do. outputs: those that it may have."""
+        asked = await self._parameters(request)
+        for name, values in {"tagger": ("",), "parser": ("",), "confidence": ("",), "output": outputs}.items():
+            if asked.setdefault(name, values[0]) not in values:
+                raise HTTPException(400, "%s is %s, which cannot be chosen at this address" % (name, shown(asked[name])))
         if "data" in asked:
             asked["data"] = asked["data"].replace("\r\n", "\n")  # as browsers send the lines of a form
         return await self._answer(request, asked, if_possible=True)

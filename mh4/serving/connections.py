@@ -1,4 +1,4 @@
-"""Connections that do not wait for ever for a client to send the head of its request, or to receive the answer.
+"""Connections that do not wait for ever for a client to send the head of its request, or to receive the answer, and are not too many.
 
 The body of a request is read by `parameters.py`; between requests, uvicorn waits some seconds.
 """
@@ -11,8 +11,8 @@ _LATE = b"the request did not arrive within %d seconds\n"
 _HEAD = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
 
 
-def connection(seconds: float) -> type[H11Protocol]:
-    """The class of connections that wait this long."""
+def connection(seconds: float, most: int) -> type[H11Protocol]:
+    """The class of connections that wait this long, and of which there are so many at most: others are closed at once."""
 
     class Connection(H11Protocol):
         _asking: asyncio.TimerHandle | None = None  # runs while there is a request to come
@@ -20,7 +20,10 @@ def connection(seconds: float) -> type[H11Protocol]:
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._wait()
+            if len(self.connections) > most:
+                transport.abort()
+            else:
+                self._wait()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)

@@ -11,10 +11,8 @@ from mh4.data import conllu
 from mh4.data.conllu import Block
 from mh4.data.segmenter import Segmenter, for_udpipe, udpipe_sentences
 from mh4.errors import InputError, shown
-from mh4.serving.tasks import CONLLU, PAGE, SVG, Task
+from mh4.serving.tasks import CONLLU, Task
 
-_INPUTS = (CONLLU, "horizontal", "vertical", "generic_tokenizer")
-_OUTPUTS = (CONLLU, "horizontal", "vertical", "plaintext", "matxin", "epe")
 _DATA = "data"  # what messages call the parameter
 
 
@@ -26,29 +24,20 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
             yield from segmenter.blocks_of(task.data, _DATA, task.tokenizer)
         else:
             text = task.data
-            if _name(task.input, _INPUTS, "input") != CONLLU:
+            if not _is_conllu(task.input):
                 text = _converted(text.removeprefix("\ufeff"), task.input, CONLLU)
             yield from conllu.parsed(io.StringIO(text, newline="\n"), _DATA, trees=False)
     except conllu.NoSentences:
         return
 
 
-def check_output(output: str) -> None:
-    """Raises InputError if there is no such format."""
-    _name(output, (*_OUTPUTS, SVG, PAGE), "output")
-
-
 def write(text: str, output: str) -> str:
     """CoNLL-U in one of UDPipe's formats."""
-    return text if _name(output, _OUTPUTS, "output") == CONLLU else _converted(for_udpipe(text), CONLLU, output)
+    return text if _is_conllu(output) else _converted(for_udpipe(text), CONLLU, output)
 
 
-def _name(given: str, known: tuple[str, ...], parameter: str) -> str:
-    """The name of a format without its options, which follow a "="."""
-    name = given.partition("=")[0]
-    if name not in known:
-        raise InputError("%s is %s, expected one of: %s" % (parameter, shown(given), ", ".join(known)))
-    return name
+def _is_conllu(given: str) -> bool:
+    return given.partition("=")[0] == CONLLU
 
 
 def _converted(text: str, source: str, target: str) -> str:

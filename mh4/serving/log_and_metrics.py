@@ -3,7 +3,8 @@
 import json
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,9 +12,14 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessColl
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mh4.errors import one_line
 from mh4.serving.workers import Workers
 
 LOG = logging.getLogger("mh4.serving")
+
+
+_SECONDS = 60  # for which a warning that is repeated is counted
+_MOST = 1000  # warnings that are remembered
 
 
 class JsonLines(logging.Formatter):
@@ -21,19 +27,71 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line = {"time": when, "level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
+        return _json({"time": when, **self.said(record)})
+
+    def said(self, record: logging.LogRecord) -> dict[str, Any]:
+        """All but the time."""
+        line = {"level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return line
 
 
-def log_to(stream: Any) -> None:
-    """Send the logs of the server and of uvicorn to a text stream."""
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonLines())
-    for logger, level in ((LOG, logging.INFO), (logging.getLogger("uvicorn"), logging.WARNING)):
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)
+def _json(line: Mapping[str, Any]) -> str:
+    """Nothing in the line controls a terminal, neither as it is nor in what a program decodes from it."""
+    shown = {name: one_line(value, kept="\n") if isinstance(value, str) else value for name, value in line.items()}
+    return json.dumps(shown, ensure_ascii=False)
+
+
+class Log(logging.StreamHandler[Any]):
+    """Writes lines to a text stream. Warnings and errors that are repeated within a minute are counted instead, in a field `repeated`."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._lines = JsonLines()
+        self.setFormatter(self._lines)
+        self._seen: dict[
+            str, tuple[logging.LogRecord, int]
+        ] = {}  # the first record of each line, the oldest first; how often repeated
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._count(record.created - _SECONDS)
+        if record.levelno >= logging.WARNING:
+            line = _json(self._lines.said(record))
+            if line in self._seen:
+                first, times = self._seen[line]
+                self._seen[line] = first, times + 1
+                return
+            self._seen[line] = record, 0
+        super().emit(record)
+
+    def close(self) -> None:
+        """Write what is still counted."""
+        self._count(float("inf"))
+        super().close()
+
+    def _count(self, until: float) -> None:
+        """Write how often the lines before a time were repeated, and forget them."""
+        while self._seen and (len(self._seen) > _MOST or next(iter(self._seen.values()))[0].created < until):
+            first, times = self._seen.pop(next(iter(self._seen)))
+            if times:
+                first.created, first.facts = time.time(), {**getattr(first, "facts", {}), "repeated": times}
+                super().emit(first)
+
+
+@contextmanager
+def logging_to(stream: Any) -> Iterator[None]:
+    """Send the log of the server, and warnings of all libraries, to a text stream."""
+    root, handler = logging.getLogger(), Log(stream)
+    LOG.setLevel(logging.INFO)
+    root.addHandler(handler)
+    logging.captureWarnings(True)
+    try:
+        yield
+    finally:
+        logging.captureWarnings(False)
+        root.removeHandler(handler)
+        handler.close()
 
 
 class Observed:

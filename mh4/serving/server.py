@@ -1,10 +1,11 @@
 """Running a server, from its start to its graceful end."""
 
 import asyncio
+import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,42 +16,66 @@ from mh4.serving import answering
 from mh4.serving.answering import Files
 from mh4.serving.app import Limits, application
 from mh4.serving.connections import connection
-from mh4.serving.log_and_metrics import LOG, log_to
+from mh4.serving.hosts import Hosts
+from mh4.serving.log_and_metrics import LOG, logging_to
 from mh4.serving.workers import Workers
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
-_MORE_CONNECTIONS = 100  # than those whose requests are parsed or wait
+_MORE_CONNECTIONS = (
+    100  # than those whose requests are parsed or wait; beyond them, requests get 503, and beyond as many again, nothing
+)
+_BACKLOG = 64  # connections that asyncio accepts at once, several times before it can close those that are too many
+_FILES = 64 + 4 * _BACKLOG  # which the server may have open besides connections and those of its processes
+_FILES_OF_PROCESS = 4
 
 
-def serve(models: Mapping[str, Files], host: str, port: int, workers: int, limits: Limits, ready: Callable[[str], Any]) -> None:
+def serve(
+    models: Mapping[str, Files],
+    host: str,
+    port: int,
+    workers: int,
+    limits: Limits,
+    ready: Callable[[str], Any],
+    names: Iterable[str] = (),
+) -> None:
     """Serve models, by name, until SIGTERM or SIGINT; requests that have begun are still answered then.
 
     port: 0 for any that is free. workers: how many processes parse. ready: is called with the address once requests are answered.
-    Raises InputError if the address cannot be used, and as Parser.load and Segmenter do.
+    names: of the server, other than those that it has by its address; see Hosts.
+    Raises InputError if the address cannot be used, if the process may not open enough files, and as Parser.load and Segmenter do.
     """
-    with _listening(host, port) as listening:
-        asyncio.run(_serve(models, listening, workers, limits, ready))
+    connections = limits.waiting + workers + _MORE_CONNECTIONS
+    _may_open(connections + _MORE_CONNECTIONS + workers * _FILES_OF_PROCESS + _FILES)
+    with _listening(host, port) as listening, logging_to(sys.stderr):
+        hosts = Hosts(listening.getsockname()[0], host, names)
+        asyncio.run(_serve(models, listening, hosts, workers, limits, connections, ready))
 
 
 async def _serve(
-    models: Mapping[str, Files], listening: socket.socket, size: int, limits: Limits, ready: Callable[[str], Any]
+    models: Mapping[str, Files],
+    listening: socket.socket,
+    hosts: Hosts,
+    size: int,
+    limits: Limits,
+    connections: int,
+    ready: Callable[[str], Any],
 ) -> None:
-    log_to(sys.stderr)
     workers = Workers(
         size, limits.waiting, limits.seconds, (answering.load, dict(models), answering.checksums_of(models.values()))
     )
     try:
         abilities = await workers.start()
         config = uvicorn.Config(
-            application(workers, abilities, limits),
-            http=connection(limits.seconds),
+            application(workers, abilities, limits, hosts),
+            http=connection(limits.seconds, connections + _MORE_CONNECTIONS),
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
             headers=_HEADERS,
-            limit_concurrency=limits.waiting + size + _MORE_CONNECTIONS,
+            limit_concurrency=connections,
+            backlog=_BACKLOG,
             timeout_graceful_shutdown=int(2 * limits.seconds) + 1,
         )
         with _ended_by_uvicorn():
@@ -60,6 +85,17 @@ async def _serve(
     finally:
         workers.stop()
     LOG.info("ended")
+
+
+def _may_open(number: int) -> None:
+    """Have this process be allowed to open so many files. Raises InputError if the system does not let it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < number:
+        raise InputError(
+            "this needs %d open files, and a process may have %d (ulimit -n): lower --queue or --workers" % (number, hard)
+        )
+    if soft != resource.RLIM_INFINITY and soft < number:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
 
 
 def _listening(host: str, port: int) -> socket.socket:

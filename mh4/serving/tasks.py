@@ -6,10 +6,17 @@ https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mh4.errors import InputError, unknown
+from mh4.errors import InputError, shown, unknown
 
 PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
-_NO = "none"  # UDPipe's word for a tagger or parser that is not wanted
+_WANTED = {"": True, "none": False}  # values of the parameters that switch something on; "none" is UDPipe's
+_OF_TOKENIZER = ("normalized_spaces", "presegmented", "ranges")
+# Formats, each with its options, which follow "=": UDPipe's, and some of ours. UDPipe itself ignores options that it does not know.
+_INPUTS = {CONLLU: ("v2",), "horizontal": (), "vertical": (), "generic_tokenizer": _OF_TOKENIZER, TEXT: ()}
+_OUTPUTS = {
+    CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
+    "matxin": (), "epe": (), SVG: (), PAGE: (),
+}  # fmt: skip
 PARAMETERS = ("data", "model", "tokenizer", "input", "tagger", "parser", "confidence", "output", "second")
 
 # For each model, the default one first, which of "tokenizer", "tagger" and "parser" it has.
@@ -34,7 +41,10 @@ class Task:
 
 
 def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool = False) -> Task:
-    """The task that these parameters of a request describe. Raises InputError if they are invalid. if_possible: see Task."""
+    """The task that these parameters of a request describe. Raises InputError if they are invalid.
+
+    if_possible: see Task; a second model is then left out if the output has no place for it.
+    """
     for name in parameters:
         if name not in PARAMETERS:
             raise InputError(unknown("parameter", name, PARAMETERS))
@@ -45,11 +55,16 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     models = [_model(parameters.get("model", ""), abilities)]
     if parameters.get("second"):
         models.append(_model(parameters["second"], abilities))
-    tokenizer, format_of_input = parameters.get("tokenizer"), parameters.get("input", CONLLU)
+    tokenizer, format_of_input = parameters.get("tokenizer"), _format(parameters, "input", _INPUTS)
     if tokenizer is None and format_of_input == TEXT:
         tokenizer = ""
-    wanted = {name: parameters.get(name, _NO) != _NO for name in ("tagger", "parser", "confidence")}
-    found = Task(parameters["data"], tuple(models), tokenizer, format_of_input, output=parameters.get("output", CONLLU), **wanted)
+    wanted = {name: _wanted(parameters, name) for name in ("tagger", "parser", "confidence")}
+    output = _format(parameters, "output", _OUTPUTS)
+    if len(models) > 1 and output != PAGE:
+        if not if_possible:
+            raise InputError("second needs output %s" % PAGE)
+        del models[1:]
+    found = Task(parameters["data"], tuple(models), tokenizer, format_of_input, output=output, **wanted)
     if if_possible:
         found = replace(found, if_possible=True, tagger=found.tagger and "tagger" in abilities[models[0]])
     for ability, asked in (("tokenizer", tokenizer is not None), ("tagger", found.tagger)):
@@ -57,9 +72,29 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
             raise InputError("the model %s has no %s" % (models[0], ability))
     if not found.parser and (found.confidence or found.output in (SVG, PAGE)):
         raise InputError("%s needs parser" % ("confidence" if found.confidence else "output %s" % found.output))
-    if len(models) > 1 and found.output != PAGE:
-        raise InputError("second needs output %s" % PAGE)
     return found
+
+
+def _wanted(parameters: Mapping[str, str], name: str) -> bool:
+    value = parameters.get(name, "none")
+    if value not in _WANTED:
+        raise InputError("%s is %s, expected no value, or none" % (name, shown(value)))
+    return _WANTED[value]
+
+
+def _format(parameters: Mapping[str, str], parameter: str, formats: Mapping[str, Sequence[str]]) -> str:
+    """The format that a parameter names, with its options."""
+    given = parameters.get(parameter, CONLLU)
+    name, _, options = given.partition("=")
+    if name not in formats:
+        raise InputError("%s is %s, expected one of: %s" % (parameter, shown(given), ", ".join(formats)))
+    for option in filter(None, options.split(";")):
+        if option not in formats[name]:
+            known = ", ".join(formats[name]) or "none"
+            raise InputError(
+                "%s is %s: no option %s of %s, there are: %s" % (parameter, shown(given), shown(option), name, known)
+            )
+    return given
 
 
 def _model(name: str, abilities: Abilities) -> str:

@@ -190,11 +190,11 @@ def test_progress_and_quiet(model, treebank):
 @pytest.mark.slow
 def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
     """A pipe gets every byte."""
-    odd = "\x1b[31m\x07\x9b2J\r\x7f"
+    odd = "\x1b[31m\x07\x9b2J\r\x7f\u202e\u2066\u2028\u2029"
     path = tmp_path / "odd.conllu"
     path.write_bytes(("# text = %s\n1\té%s\t_\t_\t_\t_\t_\t_\t_\t_\r\n\n" % (odd, odd)).encode("utf-8"))
     code, shown = on_a_terminal("parse", "--model", model, str(path), streams=("stdout",))
-    assert code == 0 and shown.count(b"\\x1b[31m\\x07\\x9b2J\\r\\x7f") == 2 and "é".encode() in shown
+    assert code == 0 and shown.count(rb"\x1b[31m\x07\x9b2J\r\x7f\u202e\u2066\u2028\u2029") == 2 and "é".encode() in shown
     assert not re.search(b"[^\r\n\t -~\x80-\xff]|\xc2[\x80-\x9f]|\r[^\r\n]", shown) and shown.count(b"\n") == 3
     assert succeeds("parse", "--model", model, str(path)).count(odd.encode("utf-8")) == 2
 

@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from functools import partial
 from urllib.parse import urlencode
 
 import toy
@@ -29,10 +31,18 @@ class Here:
         return function(*arguments)
 
 
-def ask(app, path, body=b"", kind=FORM, method=None, query=b""):
+def served(abilities, error=None, **limits):
+    """An application at a loopback address, whose processes are this one."""
+    from mh4.serving.app import Limits, application
+    from mh4.serving.hosts import Hosts
+
+    return application(Here(error), abilities, Limits(**limits), Hosts("127.0.0.1", "127.0.0.1"))
+
+
+def ask(app, path, body=b"", kind=FORM, method=None, query=b"", host="localhost:8080"):
     """Status, headers and body of the answer to a request; body: bytes, or parameters for a form."""
     body = urlencode(body).encode() if isinstance(body, dict) else body
-    headers = [(b"content-type", kind.encode())] if body else []
+    headers = [(b"host", host.encode())] + ([(b"content-type", kind.encode())] if body else [])
     scope = {
         "type": "http",
         "method": method or ("POST" if body else "GET"),
@@ -87,6 +97,8 @@ class Server:
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, error.read()
+        except OSError:  # the server closes the connection
+            return None, b""
 
     def process_text(self, **parameters):
         status, body = self.get("/process", urlencode(parameters).encode())
@@ -119,18 +131,25 @@ class Server:
 
 
 @contextmanager
-def serving(folder, models, *options):
-    """A server of these models, {name: (folder, segmenter)}, on a port of its own; its log goes to a file in the folder."""
-    arguments = ["serve", "--port", "0", *options]
-    for name, (model, segmenter) in models.items():
-        arguments += ["--model", "%s=%s" % (name, model)] + (["--segmenter", "%s=%s" % (name, segmenter)] if segmenter else [])
+def running(folder, arguments, files=None):
+    """`mh4 arguments`, which may have so many files open; its log goes to a file in the folder."""
     log = folder / "log"
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
+    limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files)) if files else None
     with open(log, "wb") as errors:
-        process = subprocess.Popen(COMMAND + arguments, stdout=subprocess.PIPE, stderr=errors, env=environment)
+        command = COMMAND + arguments
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment, preexec_fn=limit)
     with process:
         try:
             yield Server(process, log)
         finally:
             if process.poll() is None:
                 process.kill()
+
+
+def serving(folder, models, *options, files=None):
+    """A server of these models, {name: (folder, segmenter)}, on a port of its own; see `running`."""
+    arguments = ["serve", "--port", "0", *options]
+    for name, (model, segmenter) in models.items():
+        arguments += ["--model", "%s=%s" % (name, model)] + (["--segmenter", "%s=%s" % (name, segmenter)] if segmenter else [])
+    return running(folder, arguments, files)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import socket
 from xml.etree import ElementTree
 
 import pytest
@@ -10,14 +11,14 @@ import pytest
 for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
     pytest.importorskip(package, reason="%s is not installed" % package)
 
-from asking import Here, ask, refusal, result  # noqa: E402
+from asking import ask, refusal, result, served  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
 
 from mh4 import cli  # noqa: E402
 from mh4.data import conllu  # noqa: E402
-from mh4.errors import InputError, OutOfMemory  # noqa: E402
+from mh4.errors import InputError, OutOfMemory, shown  # noqa: E402
 from mh4.serving import answering  # noqa: E402
-from mh4.serving.app import Limits, application  # noqa: E402
+from mh4.serving.hosts import Hosts  # noqa: E402
 from mh4.serving.workers import Busy, TooLong  # noqa: E402
 from mh4.util.processes import Killed  # noqa: E402
 
@@ -34,7 +35,7 @@ def abilities(of_both):
 
 @pytest.fixture(scope="module")
 def app(abilities):
-    return application(Here(), abilities, Limits(words=100))
+    return served(abilities, words=100)
 
 
 def parsed(models, tmp_path, text, *options):
@@ -100,8 +101,8 @@ def test_a_byte_order_mark_and_spaces_in_blank_lines(app, text):
 
 
 def test_models_are_found_as_udpipe_finds_them(abilities):
-    app = application(Here(), {"x-big": ["parser"], **abilities}, Limits())
-    assert "no model 'toy-', there are x-big, toy, toy-mh3" in refusal(app, 400, data="x", model="toy-")
+    app = served({"x-big": ["parser"], **abilities})
+    assert "no model 'toy-'; did you mean toy? there are x-big, toy, toy-mh3" in refusal(app, 400, data="x", model="toy-")
     assert result(app, data="", model="x") == result(app, data="", model="toy-mh3") == result(app, data="") == ""
 
 
@@ -139,9 +140,10 @@ def test_downloads(app):
 def test_what_is_wrong_is_said_in_a_sentence(app):
     assert refusal(app, 400) == "no parameter data, expected the text or the CoNLL-U to process"
     assert refusal(app, 400, data="x", confidense="") == (
-        "no parameter 'confidense', there are data, model, tokenizer, input, tagger, parser, confidence, output, second"
+        "no parameter 'confidense'; did you mean confidence? there are data, model, tokenizer, input, tagger, parser, confidence, "
+        "output, second"
     )
-    assert refusal(app, 400, data="x", model="../mst") == "no model '../mst', there are toy, toy-mh3"
+    assert refusal(app, 400, data="x", model="../mst") == "no model '../mst'; there are toy, toy-mh3"
     assert refusal(app, 400, data="1\tx\n", parser="") == "data, line 1, sentence 1: 2 columns, expected 10 separated by tabs"
     assert refusal(app, 400, data="x", tokenizer="", model="toy-mh3") == "the model toy-mh3 has no tokenizer"
     assert refusal(app, 400, data="x", input="/etc/passwd").startswith("input is '/etc/passwd', expected one of: conllu, horiz")
@@ -155,7 +157,29 @@ def test_what_is_wrong_is_said_in_a_sentence(app):
     assert refusal(app, 404, "/process/", data="x") == "there is nothing at this address"
     assert refusal(app, 405, "/models", data="x") == "this address does not take this method"
     assert refusal(app, 405, "/", data="x") == "this address does not take this method"
-    assert refusal(app, 400, "/view", data="<b>", model="<i>") == "no model '<i>', there are toy, toy-mh3"
+    assert refusal(app, 400, "/view", data="<b>", model="<i>") == "no model '<i>'; there are toy, toy-mh3"
+
+
+@pytest.mark.parametrize(
+    "path, name, value",
+    [
+        *(("/process", name, value) for name in ("tagger", "parser", "confidence") for value in ("no", "false", "0", "yes", " ")),
+        *(("/process", "input", value) for value in ("", "nonsense", "conllu=v1", "horizontal=x", "vertical=paragraphs", "text=x")),
+        *(("/process", "output", value) for value in ("", "nonsense", "conllu=v1", "vertical=x", "matxin=x", "svg=x", "page=x")),
+        *(("/process", "tokenizer", value) for value in ("nonsense", "ranges=no", "ranges;x")),
+        ("/process", "input", "generic_tokenizer=ranges;x"), ("/process", "model", "nonsense"), ("/process", "second", "nonsense"),
+        *(("/view", name, "none") for name in ("tagger", "parser", "confidence")), ("/view", "output", "svg"),
+        ("/download", "output", "vertical"), ("/download", "second", "nonsense"), ("/download", "confidence", "no"),
+    ],
+)  # fmt: skip
+def test_values_that_parameters_do_not_have(app, path, name, value):
+    assert shown(value) in refusal(app, 400, path, **{"data": TEXT, "input": "text", "parser": "", name: value})
+
+
+@pytest.mark.parametrize("options", ["", "=v2"])
+def test_options_that_formats_have(app, options):
+    assert result(app, data="", input="conllu" + options, output="conllu" + options) == ""
+    assert result(app, data="Ta\n", input="generic_tokenizer=presegmented;ranges", output="vertical=paragraphs", tagger="none")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +197,7 @@ def test_what_is_wrong_is_said_in_a_sentence(app):
     ],
 )
 def test_what_goes_wrong(abilities, error, status, sentence):
-    app = application(Here(error), abilities, Limits())
+    app = served(abilities, error)
     assert refusal(app, status, data="x", input="horizontal", parser="") == sentence
     _, headers, _ = ask(app, "/process", {"data": "x"})
     assert ("retry-after" in headers) == (status == 503)
@@ -193,7 +217,7 @@ def test_a_model_that_has_changed(models, tmp_path):
 
 
 def test_metrics_and_health(abilities, caplog):
-    app = application(Here(), abilities, Limits())
+    app = served(abilities)
     result(app, data=HORIZONTAL, input="horizontal", parser="")
     ask(app, "/" + "x" * 1000)
     counts = ask(app, "/metrics")[2].decode()
@@ -205,6 +229,45 @@ def test_metrics_and_health(abilities, caplog):
     assert json.loads(ask(app, "/health")[2])["status"] == "ok"
 
 
+HERE = socket.gethostname()
+ADDRESSES = ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "[::1]:8080"]
+OTHERS = [
+    "evil.example",
+    "evil.example:8080",
+    "127.0.0.1.evil.example",
+    "localhost@evil.example",
+    "[::1].evil",
+    "localhost.",
+    "",
+    " ",
+]
+
+
+@pytest.mark.parametrize(
+    "address, host, more, names, strangers",
+    [
+        ("127.0.0.1", "127.0.0.1", [], ADDRESSES, [*OTHERS, "192.0.2.1", HERE]),
+        ("127.0.0.1", "localhost", ["Tree.example"], ["tree.example:80", *ADDRESSES], [*OTHERS, "tree"]),
+        ("::1", "::1", [], ADDRESSES, OTHERS),
+        ("127.0.0.2", "127.0.0.2", [], ["127.0.0.2", *ADDRESSES], OTHERS),
+        ("0.0.0.0", "0.0.0.0", ["tree.example"], ["tree.example", "192.0.2.1:1", "[2001:db8::1]", HERE, *ADDRESSES], OTHERS),
+        ("192.0.2.1", "parser.example", [], ["parser.example", "192.0.2.1"], OTHERS),
+    ],
+)  # fmt: skip
+def test_names_of_the_server(address, host, more, names, strangers):
+    hosts = Hosts(address, host, more)
+    assert [name for name in names if not hosts.has(name)] == [name for name in strangers if hosts.has(name)] == []
+    assert not hosts.has(None)
+
+
+@pytest.mark.parametrize("path", ["/", "/models", "/process", "/view", "/metrics", "/health", "/nothing"])
+def test_a_page_from_elsewhere_reads_nothing(app, path):
+    """Neither by a name of its own that leads here, nor across origins."""
+    status, headers, body = ask(app, path, host="evil.example:8080", query=b"data=&parser=")
+    assert (status, body) == (421, b"this server is not called 'evil.example:8080'; if it is, start it with --host-name\n")
+    assert not [name for name in ask(app, path)[1] if name.startswith("access-control")]
+
+
 def test_the_page_has_a_policy(app):
     status, headers, body = ask(app, "/")
     assert status == 200 and "default-src 'none'; script-src 'self'" in headers["content-security-policy"]
@@ -214,6 +277,6 @@ def test_the_page_has_a_policy(app):
 
 
 def test_a_server_of_a_model_without_a_segmenter(abilities):
-    app = application(Here(), {"toy-mh3": abilities["toy-mh3"]}, Limits())
+    app = served({"toy-mh3": abilities["toy-mh3"]})
     assert b'value="horizontal" selected' in ask(app, "/")[2]
     assert conllu.ARC_PROB in ask(app, "/download", {"data": "ta kaluma", "input": "horizontal"})[2].decode()

@@ -17,7 +17,7 @@ for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client",
     pytest.importorskip(package, reason="%s is not installed" % package)
 
 import toy  # noqa: E402
-from asking import serving  # noqa: E402
+from asking import running, serving  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
 from many_clients import documents, load  # noqa: E402
 from udapi.core.document import Document  # noqa: E402
@@ -98,6 +98,14 @@ def test_the_commands_of_the_manual_of_udpipe(server, tmp_path):
     assert curl(*forms, address) == curl(*forms, "-F", "model=toy", address) == of_file
 
 
+def test_a_model_without_a_name(models, tmp_path):
+    """It has that of its folder, and the segmenter is its own."""
+    arguments = ["serve", "--port", "0", "--model", str(models / "mst"), "--segmenter", str(models / "segmenter")]
+    with running(tmp_path, arguments) as server:
+        can = {"mst": ["tokenizer", "tagger", "parser"]}
+        assert json.loads(server.get("/models")[1]) == {"models": can, "default_model": "mst"}
+
+
 def test_many_clients(server, models, tmp_path):
     """None of their answers is lost or mixed up, though processes are killed."""
     rng = random.Random(1)
@@ -126,8 +134,10 @@ def exchange(server, *parts, end=False):
     return received
 
 
-HEAD = b"POST /process HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n"
-CHUNKED = b"POST /process HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3ffff\r\n"
+HEAD = (
+    b"POST /process HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n"
+)
+CHUNKED = b"POST /process HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3ffff\r\n"
 
 
 def test_slow_and_broken_clients(hurried):
@@ -155,7 +165,7 @@ def test_slow_and_broken_clients(hurried):
 def test_a_client_that_takes_nothing(hurried):
     """The server closes the connection, and has not waited for it with anything else."""
     host, port = hurried.address.removeprefix("http://").split(":")
-    request = b"GET /view?input=horizontal&data=%s HTTP/1.1\r\nHost: x\r\n\r\n" % b"+".join([b"kaluma"] * 50)
+    request = b"GET /view?input=horizontal&data=%s HTTP/1.1\r\nHost: localhost\r\n\r\n" % b"+".join([b"kaluma"] * 50)
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect((host, int(port)))
@@ -172,13 +182,33 @@ def test_a_client_that_takes_nothing(hurried):
     pytest.fail("the connection is still there")
 
 
+def test_idle_connections_do_not_use_up_the_files(of_both, tmp_path):
+    """Though the system allows fewer of them than there are connections: the log stays short, and the next client is answered."""
+    with serving(tmp_path, {"toy": of_both["toy"]}, files=700) as server:
+        host, port = server.address.removeprefix("http://").split(":")
+        clients = []
+        try:
+            for _ in range(900):
+                clients.append(socket.create_connection((host, int(port)), timeout=SECONDS))
+            assert server.get("/health")[0] in (None, 503)  # there are too many
+            time.sleep(1)
+        finally:
+            for client in clients:
+                client.close()
+        end = time.monotonic() + SECONDS
+        while server.get("/health")[0] != 200 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert server.get("/health")[0] == 200 and [entry["event"] for entry in server.log()][0] == "started"
+        assert {entry["event"] for entry in server.log()} <= {"started", "request"} and len(server.log()) < 2000
+
+
 def test_a_client_that_goes(hurried):
     before = len(gone(hurried))
     (child,) = hurried.children()
     host, port = hurried.address.removeprefix("http://").split(":")
     os.kill(child, signal.SIGSTOP)
     with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
     end = time.monotonic() + SECONDS
     while len(gone(hurried)) == before and time.monotonic() < end:
         time.sleep(0.05)
@@ -219,7 +249,7 @@ def test_the_end_is_graceful(of_both, tmp_path, number, ending_signals):
         os.kill(child, signal.SIGSTOP)
         host, port = server.address.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
-            connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
             end = time.monotonic() + SECONDS
             while not json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
                 time.sleep(0.05)
@@ -243,7 +273,11 @@ def refused(*arguments):
 def test_what_cannot_be_served(models, tmp_path):
     model, segmenter = "toy=%s" % (models / "mst"), "toy=%s" % (models / "segmenter")
     assert "none" in refused("--model", "x=none", "--port", "0")
-    assert refused("--model", "x") == "mh4: 'x': expected NAME=PATH, with a name of letters, digits, _, - and ."
+    assert refused("--model", "/") == "mh4: --model /: expected NAME=DIR, as '' is no name of letters, digits, _, - and ."
+    assert refused("--model", model, "--model", "mh3", "--segmenter", "x").startswith(
+        "mh4: --segmenter x: expected NAME=FILE, as "
+    )
+    assert refused("--model", "toy", "--model", "x/../toy/") == "mh4: --model: a name is given twice"
     assert "'../x=y': expected NAME=PATH" in refused("--model", "../x=y")
     assert refused("--model", model, "--model", model) == "mh4: --model: a name is given twice"
     assert refused("--model", model, "--segmenter", "x=y") == "mh4: --segmenter x: no --model of this name"
@@ -251,6 +285,7 @@ def test_what_cannot_be_served(models, tmp_path):
     settings = config.with_settings(toy.SMALL, ["encoder.contextual=3"])
     Model("mst", settings, Vocabulary.of([Sentence(["a"], ["X"], ["X"], ["X"], ["root"])], settings), 1).save(str(tmp_path))
     assert "mh4: %s needs contextual vectors" % tmp_path in refused("--model", "x=%s" % tmp_path, "--port", "0")
+    assert "open files, and a process may have" in refused("--port", "0", "--model", model, "--queue", str(10**9))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         message = refused("--model", model, "--segmenter", segmenter, "--port", port)
@@ -284,7 +319,7 @@ def test_a_client_that_takes_little_at_a_time():
         def call_later(self, seconds, function, *arguments):
             self.function = lambda: function(*arguments)
 
-    Connection = connection(1)
+    Connection = connection(1, 1)
     slow = Connection.__new__(Connection)
     slow.transport, slow.loop = Transport(), Loop()
     slow._watch()

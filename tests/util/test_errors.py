@@ -27,16 +27,27 @@ def test_packages_that_cannot_be_imported(error, kind, message):
 def test_packages_of_an_extra_are_named_one_by_one():
     """As pip can install them: mh4 itself is on no index."""
     with (
-        pytest.raises(NotInstalled, match=r"not installed: pip install 'dask\[distributed\]>=\S+' 'dask-jobqueue>=\S+'$"),
+        pytest.raises(
+            NotInstalled, match=r"not installed: pip install 'dask\[distributed\]>=\S+' 'dask-jobqueue>=\S+' '\w+>=\d+'$"
+        ),
         needs("this", "corpus"),
     ):
         raise ModuleNotFoundError("no", name="dask")
+
+
+# Control characters, line and paragraph separators, and what changes the direction of text.
+CONTROLS = [
+    *map(chr, [*range(32), *range(127, 160)]),
+    *"\u2028\u2029\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+]
 
 
 def test_what_could_control_a_terminal_is_made_visible_and_nothing_else():
     words = "می\u200cخواهم 10\u00a0000\u202f% か\u3000な co\xadop 👩\u200d🔬"
     assert one_line(words) == words
     assert one_line("a\n\x1b[2J\u2028\u202e\x9b") == "a\\n\\x1b[2J\\u2028\\u202e\\x9b"
+    assert one_line("\N{ARABIC END OF AYAH}\t\n\r", kept="\t\n") == "\N{ARABIC END OF AYAH}\t\n\\r"
+    assert all(one_line(char).isascii() for char in CONTROLS)
 
 
 def test_numbers_of_things():

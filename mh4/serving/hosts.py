@@ -1,0 +1,35 @@
+"""The names that the server answers to.
+
+A page from elsewhere whose name is made to lead to this server (DNS rebinding) could read what it serves: the browser takes both for
+one site, and asks for that name. No such name is an address, so where a server listens to the network, all addresses are its names.
+"""
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable
+from contextlib import suppress
+
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_HOST = re.compile(r"(?:\[([\da-f:.]+)\]|([^\[\]:/?#@]+))(?::\d*)?", re.IGNORECASE | re.ASCII)
+
+
+class Hosts:
+    """The names of a server that listens to `address`. host: the one by which the address was given. more: those that it has besides."""
+
+    def __init__(self, address: str, host: str, more: Iterable[str] = ()) -> None:
+        self._on_network = not ipaddress.ip_address(address).is_loopback
+        own = {host, socket.gethostname()} if self._on_network else {address}
+        self._names = {name.lower().strip("[]") for name in {*_LOOPBACK, *own, *more}}
+
+    def has(self, header: str | None) -> bool:
+        """Whether the name in a header Host, which may end with a port, is one of them."""
+        parts = _HOST.fullmatch(header or "")
+        name = (parts[1] or parts[2]).lower() if parts else ""
+        return name in self._names or self._on_network and _is_address(name)
+
+
+def _is_address(name: str) -> bool:
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
