@@ -343,12 +343,10 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str]) -> Sentence:
         given = token_lists.sentence_of(given)
     name, words = (given.name, given.words) if isinstance(given, Sentence) else ("", given)
     found = items_of(words)
-    where = "%s: " % name if name else ""
     if not found or not all(isinstance(word, str) and word for word in found):
+        where = "%s: " % name if name else ""
         how = "; raw text needs a segmenter: segmenter=FILE, from `mh4 segmenter train`" if isinstance(words, str) else ""
         raise InputError("%scannot parse %s: expected a list of words, each a non-empty string%s" % (where, shown(words), how))
-    for number, word in enumerate(found, start=1):
-        conllu.check_word(word, "%sword %d cannot be parsed" % (where, number))
     return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
 
 
