@@ -25,8 +25,7 @@ DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
 NUMBER = re.compile(r"\d+\.\d+")
 TOLERANCE = 3  # of scores and percentages: sums of floating-point numbers differ between processors
-SIMILAR = 0.7  # the share of a drawing or table of predicted trees that has to be as shown, for the same reason
-PREDICTED = re.compile(r"mh4 (view|compare|evaluate) ")
+SIMILAR = 0.7  # the share of a drawing or table of predicted trees that has to be as shown
 MEASURED = re.compile(r"(?<=after )\d+(?= updates)|[\d,.]+(?= (?:tokens|words)/s)")  # what differs from machine to machine
 
 
@@ -71,9 +70,15 @@ def compared(shown, printed):
     return bool(found) and all(abs(float(number) - wanted) <= TOLERANCE for number, wanted in zip(found.groups(), expected))
 
 
+def is_long(command, shown):
+    """Whether it is a drawing or a table of predicted trees, not only some scores."""
+    return re.match(r"mh4 (view|compare|evaluate) ", command) and shown.count("\n") > 4
+
+
 def similar(shown, printed):
-    """Whether most words of the output are as shown."""
-    return difflib.SequenceMatcher(None, shown.split(), printed.split(), autojunk=False).ratio() >= SIMILAR
+    """Whether most words of the output are as shown, whatever the numbers: on other processors, a model is one of another seed."""
+    words = [re.sub(r"[-+]?\d+(\.\d+)?", "0", text).split() for text in (shown, printed)]
+    return difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= SIMILAR
 
 
 def write_output(page, command, shown, printed):
@@ -94,7 +99,7 @@ def run_page(page, folder):
                 )
                 assert done.returncode == 0, (command, done.stderr.decode())
                 printed = done.stdout.decode()
-                as_shown = not shown or compared(shown, printed) or PREDICTED.match(command) and similar(shown, printed)
+                as_shown = not shown or compared(shown, printed) or is_long(command, shown) and similar(shown, printed)
                 if os.environ.get("MH4_WRITE_OUTPUTS") and shown and (shown == "..." or not as_shown):
                     write_output(page, command, shown, printed)
                 else:
@@ -167,7 +172,7 @@ def test_the_page_on_spacy(tmp_path):
 def test_outputs_are_compared():
     assert compared("LAS ... (80)", "LAS 97.4\n x (80)\n") and not compared("LAS (80)", "LAS (81)")
     assert compared("LAS | 97.46", "LAS |     96.00") and not compared("LAS 97.46", "LAS 90.00")
-    assert similar("a b c d e", "a b c x e") and not similar("a b c d e", "a b x y z")
+    assert similar("a 1.5 c d e", "a +9 c x e") and not similar("a b c d e", "a b x y z")
 
 
 @pytest.mark.parametrize("n", range(1, 7))
