@@ -15,16 +15,17 @@ from typing import Any, Final, cast
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
-from experiments.engine.run import Run, read_json, write_json
+from experiments.engine.run import Run, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank, settings_of
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.parser import config
+from mh4.parser import config, systems
 from mh4.util.files import make_folder, write_text
 
 RESULTS = EXPERIMENTS / "results"
 RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
 RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
+NOT_LISTED = type("NotListed", (), {"__repr__": lambda _: "not recorded"})()  # in place of a setting's value
 LIMIT = "training.max_updates"  # in settings: says nothing of a run that ended before
 TREES_BLOB: Final = "trees_git_blob"  # in records: which trees are those of the run
 
@@ -58,11 +59,11 @@ class Records:
         now = [self.of(Run(member["system"], member["seed"], self.folder)) for member in members]
         return record if all(one and _is(member, one) for member, one in zip(members, now, strict=True)) else None
 
-    def check_settings(self, systems: Collection[str]) -> None:
+    def check_settings(self, names: Collection[str]) -> None:
         """Raises InputError if a run of one of these systems, with any seed, is recorded with other settings than those to train with."""
         self.forget_others()
         for path, record in self._readable():
-            other = _other_settings(record, self.bank) if record["system"] in systems else {}
+            other = _other_settings(record, self.bank) if record["system"] in names else {}
             if other:
                 said = "%s is of a run with other settings (%s): delete it and its model to train again"
                 raise InputError(said % (shown(path), config.listed(other)))
@@ -130,7 +131,7 @@ class Records:
             before = self.of(run)
         except InputError:  # damaged, and replaced now
             before = None
-        if before is None or ("settings" in before and "settings" in record and before["settings"] != record["settings"]):
+        if before is None or _differing([before, record]):
             return None
         kept = dict(before)
         if all(kept[name] == record[name] for name in RESULT if name in kept and name in record):
@@ -160,9 +161,9 @@ class Records:
 
 
 def _settings(run: Run) -> dict:
-    """The settings of the model, as an entry of its record."""
-    path = run.folder / "config.toml"
-    return {"settings": config.tables(path.read_text(encoding="utf-8"), str(path))} if path.exists() else {}
+    """The settings of the model as the parser reads them, all of them, as an entry of its record."""
+    path, (system, _) = run.folder / "config.toml", system_and_loss(run.system)
+    return {"settings": asdict(systems.settings([str(path)], system))} if path.exists() else {}
 
 
 def finished_with(run: Run, bank: Treebank) -> bool:
@@ -172,8 +173,8 @@ def finished_with(run: Run, bank: Treebank) -> bool:
 
 
 def made_with(record: Mapping[str, Any], bank: Treebank) -> bool:
-    """Whether a record has the settings of `bank`, as far as it lists them; one that lists none is of a run without assignments."""
-    return not _other_settings(record, bank) and ("settings" in record or not bank.assignments)
+    """Whether a record has the settings of `bank`; that of an ensemble has none of its own."""
+    return "members" in record or not _other_settings(record, bank)
 
 
 def _other_settings(record: Mapping[str, Any], bank: Treebank) -> dict[str, Any]:
@@ -182,19 +183,19 @@ def _other_settings(record: Mapping[str, Any], bank: Treebank) -> dict[str, Any]
 
 
 def _differing(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The settings in which records differ, of those that they list, by name, with their values.
+    """The settings in which records differ, by name, with their values; one that a record does not list differs from any value.
 
     A limit of updates that no run has reached, and would not have with the other, is no difference.
     """
-    values: dict[str, Any] = {}
-    for record in records:
-        sections = {**record.get("settings", {}), "model": {}}  # which has the seed
-        for section, mine in sections.items():
-            for name, value in mine.items():
-                values.setdefault("%s.%s" % (section, name), {})[value] = None
+    flat = [
+        {"%s.%s" % (section, name): value for section, mine in record.get("settings", {}).items() for name, value in mine.items()}
+        for record in records
+    ]
+    names = dict.fromkeys(name for one in flat for name in one if not name.startswith("model."))  # which has the seed
+    values = {name: dict.fromkeys(one.get(name, NOT_LISTED) for one in flat) for name in names}
     differing = {name: tuple(found) for name, found in values.items() if len(found) > 1}
-    limits = differing.get(LIMIT)
-    if limits and max(record.get("updates", 0) for record in records) < min(limits):
+    limits = differing.get(LIMIT, (NOT_LISTED,))
+    if NOT_LISTED not in limits and max(record.get("updates", 0) for record in records) < min(limits):
         del differing[LIMIT]
     return differing
 
@@ -277,7 +278,8 @@ def _check_together(records: Sequence[Record], folder: Path) -> None:
     if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
         raise InputError("the runs in %s were trained or evaluated on different files" % shown(folder))
     for system in dict.fromkeys(record["system"] for record in records):
-        for setting, values in _differing([record for record in records if record["system"] == system]).items():
+        single = [record for record in records if record["system"] == system and "members" not in record]
+        for setting, values in _differing(single).items():
             said = "the runs of %s in %s were trained with different settings (%s is %s): delete those of one"
             raise InputError(said % (system, shown(folder), setting, " or ".join(map(config.as_toml, values))))
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -66,13 +67,23 @@ def fake_manifest(monkeypatch, rows):
     monkeypatch.setattr(treebanks, "identify_blob", by_blob.get)
 
 
-def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", **more):
-    """Makes the record of a run, by default on data of no treebank."""
+def settings(system, lang="hu", settings_of="", **changed):
+    """Today's settings of a system, as a record lists them, with some sections changed."""
+    from experiments.engine.treebank import Treebank
+
+    found = asdict(Treebank(lang, lang, "", {}, {}, settings=settings_of).config(system))
+    return {section: {**found.get(section, {}), **changed.get(section, {})} for section in {**found, **changed}}
+
+
+def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", changed=(), **more):
+    """Makes the record of a run, by default on data of no treebank; changed: settings that are not today's."""
     folder = results / name
     folder.mkdir(parents=True, exist_ok=True)
     content = {"system": system, "seed": seed, "dev_uas": uas, "lang": lang, "release": release}
     content.update(train={"path": "t.conllu", "git_blob": train}, dev={"path": "d.conllu", "git_blob": "bb"})
     content.update(dev_las=uas - 5, seconds=3725.0, commit="abc", date="2018-07-15", reproduce="make reproduce LANG=" + lang)
+    if "members" not in more:
+        content["settings"] = settings(system, lang, more.get("settings_of", ""), **dict(changed))
     content.update(more)
     (folder / ("%s-seed%d.json" % (system, seed))).write_text(json.dumps(content))
 

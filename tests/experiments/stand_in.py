@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from mh4.parser import config, systems
+
 FOLDER = Path(os.environ["STAND_IN"])
 if sys.argv[1] == "parse":
     _, model, file, _, output = sys.argv[2:]
@@ -37,6 +39,10 @@ with open(FOLDER / "calls", "a") as calls:
 if (folder / "summary.json").exists():
     print("finished already")
     sys.exit(0)
+files, changes = (
+    [value for name, value in zip(sys.argv[2::2], sys.argv[3::2]) if name == each] for each in ("--config", "--set")
+)
+(folder / "config.toml").write_text(config.with_settings(systems.settings(files, system), changes).to_toml())
 metrics = folder / "metrics.jsonl"
 begun = len(metrics.read_text().splitlines()) if metrics.exists() else 0
 uas = {

@@ -11,13 +11,20 @@ from experiments.engine.workplace import Bench
 from mh4.errors import InputError
 
 BANK = Treebank("toy", "toy", "toy treebank", {}, {})
+TODAY = BANK.config("mst").to_toml()
+
+
+def finished(folder, settings=TODAY, **summary):
+    """Makes a finished model, by default with the settings of the toy treebank."""
+    folder.mkdir(parents=True)
+    (folder / "summary.json").write_text(json.dumps({"finished": True, **summary}))
+    (folder / "config.toml").write_text(settings)
 
 
 def test_folders_that_are_no_seeds(tmp_path):
     for name in ("seed2", "seed1", "seed²", "seed", "seed-1", "seed" + "9" * 200):
         folder = tmp_path / "runs/toy/mst" / name
-        folder.mkdir(parents=True)
-        (folder / "summary.json").write_text(json.dumps({"finished": True}))
+        finished(folder)
     assert [run.seed for run in finished_runs(Bench(tmp_path), BANK, "mst")] == [1, 2]
 
 
@@ -26,8 +33,7 @@ def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
     systems = ("mst", "mh3", "1ec")
     for name in ("mst/seed1", "mst/seed2", "mh3/seed1"):
         folder = tmp_path / "runs/toy" / name
-        folder.mkdir(parents=True)
-        (folder / "summary.json").write_text(json.dumps({"finished": True}))
+        finished(folder)
     for asked, seeds, found in (("", "", "mst 1, mst 2, mh3 1"), ("", "1", "mst 1, mh3 1"), ("mst", "2 1", "mst 1, mst 2")):
         runs = requested_models(Bench(tmp_path), BANK, asked, seeds, systems, systems)
         assert ", ".join("%s %d" % (run.system, run.seed) for run in runs) == found
@@ -38,11 +44,10 @@ def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
 
 def test_models_of_other_settings_are_not_taken(tmp_path):
     """As after a default has changed: what is measured with them would be called that of today's."""
-    for seed, patience in ((1, BANK.config("mst").training.patience), (2, 1)):
+    config = BANK.config("mst")
+    for seed, training in ((1, config.training), (2, replace(config.training, patience=1))):
         folder = tmp_path / "runs/toy/mst" / ("seed%d" % seed)
-        folder.mkdir(parents=True)
-        (folder / "summary.json").write_text(json.dumps({"finished": True, "updates": 9}))
-        (folder / "config.toml").write_text("[training]\npatience = %d\n" % patience)
+        finished(folder, replace(config, training=training).to_toml(), updates=9)
     assert [run.seed for run in requested_models(Bench(tmp_path), BANK, "", "", ["mst"], ["mst"])] == [1]
     with pytest.raises(InputError, match="^no trained model of mst with seed 2 in .* with today's settings: train one first"):
         requested_models(Bench(tmp_path), BANK, "mst", "1 2", ["mst"], ["mst"])
@@ -53,9 +58,8 @@ def test_models_of_other_files_are_not_taken(tmp_path):
     bank = replace(BANK, blobs={"train": "aa", "dev": "bb"})
     for seed, dev in ((1, "bb"), (2, "cc")):
         folder = tmp_path / "runs/toy/mst" / ("seed%d" % seed)
-        folder.mkdir(parents=True)
         sources = {"train": {"file": "t", "git_blob": "aa"}, "dev": {"file": "d", "git_blob": dev}}
-        (folder / "summary.json").write_text(json.dumps({"finished": True, "sources": sources}))
+        finished(folder, sources=sources)
     assert [run.seed for run in finished_runs(Bench(tmp_path), bank, "mst")] == [1]
     with pytest.raises(
         InputError, match="^no trained model of mst with seed 2 in .* on today's files and with today's settings: "

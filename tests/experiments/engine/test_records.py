@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from samples import calls, kept, record, trees
+from samples import calls, kept, record, settings, trees
 
 from experiments import paper
 from experiments.engine import records, treebank
@@ -23,21 +23,21 @@ def test_runs_on_different_files_are_not_averaged(tmp_path):
 
 def test_runs_with_different_settings_are_not_averaged(tmp_path):
     """Those of one system; a limit of updates that they did not reach is none."""
-    limits = ({"clip": 5.0, "max_updates": 1000000}, {"max_updates": 100000}, {"clip": 5.0})
-    for seed, settings in enumerate(limits, start=1):
-        record(tmp_path, "eu", "mh3", seed, 80.0, updates=30000, settings={"training": settings, "model": {"seed": seed}})
-    record(tmp_path, "eu", "mst", 1, 80.0, settings={"training": {"clip": 1.0}})
-    assert len(records.load("eu", tmp_path)) == 4
+    for seed, limit in enumerate((1000000, 100000), start=1):
+        changed = {"training": {"max_updates": limit}, "model": {"seed": seed}}
+        record(tmp_path, "eu", "mh3", seed, 80.0, updates=30000, changed=changed)
+    record(tmp_path, "eu", "mst", 1, 80.0, changed={"training": {"clip": 1.0}})
+    assert len(records.load("eu", tmp_path)) == 3
     said = "the runs of mh3 in .* were trained with different settings .training.%s is %s.: delete those of one"
     for setting, value, both in (("max_updates", 20000, "1000000 or 20000"), ("clip", 1.0, "5.0 or 1.0")):
-        record(tmp_path, "eu", "mh3", 2, 80.0, updates=20000, settings={"training": {setting: value}})
+        record(tmp_path, "eu", "mh3", 2, 80.0, updates=20000, changed={"training": {setting: value}})
         with pytest.raises(InputError, match=said % (setting, both)):
             pages.write("eu", tmp_path)
 
 
-@pytest.mark.parametrize("folder, settings", [("eu", "authors"), ("eu-authors", "")])
-def test_a_record_belongs_in_the_folder_of_its_settings(tmp_path, folder, settings):
-    record(tmp_path, folder, "mh3", 1, 80.0, **({"settings_of": settings} if settings else {}))
+@pytest.mark.parametrize("folder, other", [("eu", "authors"), ("eu-authors", "")])
+def test_a_record_belongs_in_the_folder_of_its_settings(tmp_path, folder, other):
+    record(tmp_path, folder, "mh3", 1, 80.0, **({"settings_of": other} if other else {}))
     with pytest.raises(InputError, match="mh3-seed1.json is of a run with other settings .* than those of its folder"):
         records.load(folder, tmp_path)
 
@@ -179,7 +179,8 @@ def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path)
     for seed, clip in ((1, 5.0), (2, 1.0)):
         found = kept(tmp_path, "toy/mh3-seed%d" % seed)
         ensemble = {**found, "system": "ensemble", "members": [found]}
-        (folder / ("mh3-seed%d.json" % seed)).write_text(json.dumps({**found, "settings": {"training": {"clip": clip}}}))
+        changed = settings("mh3", "toy", training={"clip": clip})
+        (folder / ("mh3-seed%d.json" % seed)).write_text(json.dumps({**found, "settings": changed}))
         (folder / ("ensemble-seed%d.json" % seed)).write_text(json.dumps(ensemble))
         (folder / ("ensemble-seed%d.trees.gz" % seed)).write_bytes(b"its trees")
     assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
@@ -189,31 +190,44 @@ def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "system, settings, same",
+    "system, changed, same",
     [
-        ("mst", {}, True),  # of a version that had none of today's
-        ("mst", {"training": {"clip": 5.0}, "model": {"seed": 7}, "removed": {"setting": 1}}, True),
+        ("mst", {}, True),
+        ("mst", {"model": {"seed": 7}}, True),
         ("mst", {"training": {"clip": 1.0}}, False),
         ("mst", {"training": {"max_updates": 1000000}}, True),  # which it did not need
         ("mst", {"training": {"max_updates": 2000}}, False),  # which ended it
-        ("mst", {"training": {"patience": 9}}, False),
+        ("mst", {"training": {"removed": 1}}, False),
         ("mst", {"training": {"loss": "likelihood"}}, False),
-        ("mst-likelihood", {"training": {"loss": "likelihood"}}, True),
+        ("mst-likelihood", {}, True),
         ("mst-likelihood", {"training": {"loss": "hinge"}}, False),
     ],
 )
-def test_a_record_has_the_settings_that_it_lists(system, settings, same):
-    found = {"system": system, "settings": settings, "updates": 2000}
+def test_a_record_counts_for_the_settings_that_it_lists(system, changed, same):
+    found = {"system": system, "settings": settings(system, **changed), "updates": 2000}
     assert records.made_with(found, treebank.Treebank("hu", "hu", "UD 2.0", {}, {})) is same
+
+
+@pytest.mark.parametrize("without", [("encoder", "embeddings"), ("training", "max_updates"), None])
+def test_a_record_does_not_count_for_a_setting_that_it_does_not_list(tmp_path, without):
+    """Not even for the default, which may be another by now."""
+    bank = treebank.Treebank("hu", "hu", "UD 2.0", {}, {"train": "aa", "dev": "bb"})
+    listed = settings("mst") if without else {}
+    if without:
+        del listed[without[0]][without[1]]
+    record(tmp_path, "hu", "mst", 1, 80.0, settings=listed)
+    assert not records.made_with(records.load("hu", tmp_path)[0], bank)
+    with pytest.raises(InputError, match="other settings .*is not recorded there"):
+        records.Records(tmp_path, bank).check_settings(["mst"])
 
 
 @pytest.mark.parametrize(
     "changed, counts, said",
     [
-        ({"seconds": 1.0, "settings": {"training": {"clip": 5.0}}}, True, []),
+        ({"seconds": 1.0}, True, []),
         ({"dev_uas": 81.0}, False, ["hu ensemble seed 1: of another mst seed 1."]),
         ({"commit": "def"}, False, ["hu ensemble seed 1: of another mst seed 1."]),  # may have the same UAS
-        ({"settings": {"training": {"clip": 1.0}}}, False, []),  # which is said of the run itself
+        ({"changed": {"training": {"clip": 1.0}}}, False, []),  # which is said of the run itself
         ({"dev": {"path": "d.conllu", "git_blob": "cc"}}, False, []),
         (None, False, []),  # to be made again
     ],

@@ -113,7 +113,7 @@ def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, mon
 
 
 def test_records_of_other_settings_are_named_before_training(hungarian, tmp_path):
-    record(tmp_path / "results", "hu", "mst", 1, 80.0, settings={"training": {"clip": 1.0}})
+    record(tmp_path / "results", "hu", "mst", 1, 80.0, changed={"training": {"clip": 1.0}})
     [one], _ = workflow.found(options.requests(langs="hu", systems="mst", seeds="1", ud=str(hungarian)), tmp_path)
     with pytest.raises(InputError, match="hu/mst-seed1.json is of a run with other settings .training.clip is 1.0 there, 5.0"):
         engine.execute([one], "make paper", "local", 1, engine.Resources(), (), 0)
@@ -141,6 +141,7 @@ def test_ensembles_of_models_that_were_trained_again_are_combined_again(hungaria
         folder = tmp_path / "runs" / "hu" / system / "seed1"
         folder.mkdir(parents=True)
         (folder / "summary.json").write_text('{"finished": true}')
+        (folder / "config.toml").write_text(one.bank.config(system).to_toml())
     [one], _ = workflow.found(asked, tmp_path)
     assert [run.name for run in one.missing] == ["ensemble seed 1"] and one.not_combined == [2]
     with engine.only_one(tmp_path) as lock:

@@ -91,8 +91,9 @@ def test_changed_settings_are_for_the_trainer_to_judge(run, stand_in, tmp_path):
 def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     settings = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "config.toml"
+    text = settings.read_text()
     for clip, trained in (("5.0", 1), ("1.0", 2)):  # the default, and one of another version
-        settings.write_text("[training]\nclip = %s\n" % clip)
+        settings.write_text(text.replace("clip = 5.0", "clip = " + clip))
         assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
         assert len(calls(stand_in)) == trained
 
@@ -100,8 +101,8 @@ def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tm
 @pytest.mark.slow
 def test_records_of_other_settings_are_named_before_training(run, run_features, stand_in, hungarian, tmp_path, capsys):
     """With any seed, as they would be averaged with those to be trained; not those of other systems."""
-    record(tmp_path / "home" / "results", "hu", "1ec", 1, 80.0, settings={"training": {"clip": 2.0}})
-    record(tmp_path / "home" / "results", "hu", "mh4-two", 7, 80.0, settings={"training": {"clip": 1.0}})
+    record(tmp_path / "home" / "results", "hu", "1ec", 1, 80.0, changed={"training": {"clip": 2.0}})
+    record(tmp_path / "home" / "results", "hu", "mh4-two", 7, 80.0, changed={"training": {"clip": 1.0}})
     asked = ("--lang", "hu", "--seeds", "1", "--ud", str(hungarian))
     for call in (partial(run, "--systems", "mh4-two mst"), run_features):
         assert call(*asked) == 2
