@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Ensemble", "Parser", "compare", "coverage", "evaluate", "load", "train"]
 
 
+def __dir__() -> list[str]:
+    return sorted({*__all__, *globals()} - {"Any", "TYPE_CHECKING", "import_module"})
+
+
 def __getattr__(name: str) -> Any:
     """Import these on first use, so that other code starts without the compiled decoders."""
     if name not in __all__:

@@ -4,6 +4,7 @@ spaCy finds it by the entry point `spacy_factories` of the package.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 import numpy as np
 from spacy.attrs import DEP, HEAD
@@ -14,6 +15,7 @@ from spacy.util import minibatch
 from mh4.conversions import check_sentences, is_known
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
+from mh4.parser.choices import Decoding
 from mh4.parser.parsing import Parser
 
 _OF_SPACE = "dep"  # the relation of tokens of white space, which are no words of a treebank
@@ -36,7 +38,7 @@ class Component:
 
     def __init__(self, nlp: Language, name: str, model: str, tags: bool, decode: str | None) -> None:
         self.name = name
-        self._parser = Parser.load(model, decode)
+        self._parser = Parser.load(model, cast(Decoding | None, decode))
         self._tags = self._parser.model.predicted_tags if tags else []
         if tags and not self._tags:
             raise InputError("%s predicts no tags, so they cannot be set" % model)
@@ -59,7 +61,7 @@ class Component:
             for number, words in enumerate(of_doc, start=1)
             if words
         ]
-        parsed = iter(self._parser.parse(unparsed))
+        parsed = iter(self._parser.parse(unparsed, tags=bool(self._tags)))
         for doc, of_doc in zip(docs, sentences, strict=True):
             parses = [next(parsed) if words else None for words in of_doc]
             _set_trees(doc, of_doc, parses)

@@ -96,7 +96,7 @@ def test_trees_that_spacy_would_split_are_refused():
 
 def test_tags_where_asked(model):
     doc = pipeline(model, tags=True)(TEXT)
-    (parsed, _) = mh4.load(model).parse([[token.text for token in sentence] for sentence in doc.sents])
+    (parsed, _) = mh4.load(model).parse([[token.text for token in sentence] for sentence in doc.sents], tags=True)
     first = next(doc.sents)
     assert [token.pos_ for token in first] == parsed.upos
     assert [token.tag_ or "_" for token in first] == parsed.xpos and [str(token.morph) or "_" for token in first] == parsed.feats
@@ -107,7 +107,7 @@ def test_tags_that_spacy_does_not_have_are_refused(model, monkeypatch):
     component = nlp.get_pipe("mh4")
     parse = component._parser.parse
     for column, tag in (("upos", "V"), ("feats", "nom"), ("feats", "A=b=c")):
-        strange = lambda given: [replace(one, **{column: [tag] * len(one)}) for one in parse(given)]  # noqa: B023, E731
+        strange = lambda given, tags: [replace(one, **{column: [tag] * len(one)}) for one in parse(given)]  # noqa: B023, E731
         monkeypatch.setattr(component._parser, "parse", strange)
         with pytest.raises(InputError, match="the model has predicted %s %s, which spaCy does not have" % (column.upper(), tag)):
             nlp(TEXT)

@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import say
+from mh4.cli.group import say, say_written
 from mh4.cli.options import json_option, plot_option
 from mh4.cli.paths import PATH
 
@@ -43,6 +43,7 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
     found = comparison.compare(gold_file, a_file, b_file)
     if plot_file:
         comparison.plot(plot_file, found)
+        say_written("the plot", plot_file)
     if as_json:
         click.echo(json.dumps(comparison.record(found), indent=1))
     else:

@@ -94,7 +94,7 @@ def parse(
     from mh4.util import cpu
     from mh4.util.files import make_folder
 
-    options.check_text(text, segmenter, rejects=given["rejects"])
+    options.input_format(None, text, segmenter, rejects=given["rejects"])
     _check_workers(scheduler, slurm)
     for option, value in (("scheduler", scheduler), ("slurm", slurm), ("shard-size", shard_size), ("quiet", quiet or None)):
         if plan and value is not None:

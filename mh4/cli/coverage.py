@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import say
+from mh4.cli.group import say, say_written
 from mh4.cli.options import json_option, plot_option
 from mh4.cli.paths import PATH, Input, files_of
 
@@ -43,6 +43,7 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
     shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
     if plot_file:
         measuring.plot(plot_file, shown)
+        say_written("the plot", plot_file)
     if as_json:
         records = [{"file": name, **measuring.record(row)} for name, row in rows]
         click.echo(json.dumps({"files": records, "total": measuring.record(total)}, indent=1))

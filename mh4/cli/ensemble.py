@@ -50,7 +50,7 @@ def ensemble(
 
     Beyond --longest (by default that of its slowest member), members search as `mh4 parse` would have them, and vote for any tree.
     """
-    from mh4.cli.output import destinations, write
+    from mh4.cli.output import destinations, say_parsed, write
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.ensemble import Ensemble, with_votes
@@ -62,10 +62,13 @@ def ensemble(
     set_verbosity(quiet, verbose)
     if (len(input_files) > 1 or os.path.isdir(input_files[0])) and not all(map(os.path.isdir, files)):
         raise InputError("several files are parsed, so each --vote has to be a folder with their parses by another parser")
-    for file, destination in destinations(input_files, output):
+    found, written = destinations(input_files, output), []
+    for file, destination in found:
         votes = [os.path.join(vote, os.path.basename(file)) if os.path.isdir(vote) else vote for vote in files]
         blocks = with_votes(conllu.blocks(file, trees=False), votes)
         parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, longest=longest, beyond=beyond, tags=tags)
-        write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+        written.append(write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
+    if not quiet:
+        say_parsed([destination for _, destination in found], written)
     if len(folders + files) == 2 and tree == "mst" and not quiet:
         say("mh4: where two members differ, the first wins, so the trees are its own: it takes a third to outvote it", err=True)

@@ -74,6 +74,12 @@ def say(*lines: str, err: bool = False) -> None:
     click.echo("\n".join(map(one_line, lines)), err=err)
 
 
+def say_written(what: str, path: str) -> None:
+    """Print on standard error what was written to which file or folder; nothing about standard output."""
+    if path != "-":
+        say("mh4: %s written to %s" % (what, path), err=True)
+
+
 @contextmanager
 def reporting_errors(program: str = "mh4") -> Iterator[None]:
     """End the process on errors in the block, with one sentence, which begins with the program's name, and an exit code."""

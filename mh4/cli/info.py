@@ -9,8 +9,18 @@ from mh4.cli.paths import NAMED_PATH
 @click.command()
 @click.argument("path", type=NAMED_PATH, metavar="MODEL")
 @click.option("--card", is_flag=True, help="Print the card of a file made by `mh4 pack`, in Markdown.")
-def info(path: str, card: bool) -> None:
-    """Describe a model, in its folder or packed: its system, data, scores and settings."""
+@click.option("--json", "as_json", is_flag=True, help="Print all this, or the card, as JSON.")
+def info(path: str, card: bool, as_json: bool) -> None:
+    """Describe a model, in its folder or packed: its system, data, scores and settings.
+
+    With --json, {"model": ..., "system": ..., "seed": ..., "parameters": ..., "knows": {"words": ..., "chars": ..., "upos": ...,
+    "xpos": ..., "feats": ..., "labels": ...}, "predicts": [...], "vectors": ..., "temperature": ..., "training": {...}, "settings":
+    {...}}, where "predicts" has columns of tags, "vectors" the number of words that have them, and "training" scores, files and
+    more; what the model does not have is null.
+    """
+    import json
+    from dataclasses import asdict
+
     from mh4.parser.model import Model, description
     from mh4.parser.model_files import opened
     from mh4.training.card import card_of, markdown
@@ -19,16 +29,30 @@ def info(path: str, card: bool) -> None:
     files = opened(path)
     if card:
         description(files)
+        if as_json:
+            return click.echo(json.dumps(card_of(files), indent=1))
         return say(*markdown(card_of(files)).rstrip("\n").split("\n"))
     model = Model.load(path)
     training = state_of(files)
     tables = model.vocabulary
     size = model.parameters.parameter_count()
+    knows = {name: len(getattr(tables, name)) - 1 for name in ("words", "chars", "upos", "xpos", "feats", "labels")}
+    if as_json:
+        described = {
+            "model": path,
+            "system": model.system.name,
+            "seed": model.seed,
+            "parameters": size,
+            "knows": knows,
+            "predicts": model.predicted_tags,
+            "vectors": len(model.vectors.words) if model.vectors else None,
+            "temperature": model.temperature,
+            "training": files.record("summary.json") if files.has("summary.json") else None,
+            "settings": asdict(model.config),
+        }
+        return click.echo(json.dumps(described, indent=1))
     say("%s: %s, seed %d, %d parameters" % (path, model.system.name, model.seed, size))
-    say(
-        "knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels"
-        % tuple(len(t) - 1 for t in (tables.words, tables.chars, tables.upos, tables.xpos, tables.feats, tables.labels))
-    )
+    say("knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels" % tuple(knows.values()))
     if model.vectors is not None:
         say("has vectors of %d words, %d of them of the training treebank" % (len(model.vectors.words), model.vectors.learned))
     if model.temperature is not None:

@@ -8,7 +8,7 @@ import click
 
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, OUTPUT
 from mh4.errors import InputError
-from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS
+from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS, INPUTS, SEGMENTED
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 
@@ -53,20 +53,36 @@ contextual_option = click.option(
     help="Vectors of the words of all sentences, in the format safetensors; may be repeated.",
 )
 
-# For raw text; see check_text.
+# For text; see input_format.
 text_options = together(
     click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words."),
-    click.option("--segmenter", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`."),
+    click.option("--segmenter", type=NAMED_PATH, metavar="FILE", help="For raw text, from `mh4 segmenter train`."),
+)
+input_option = click.option(
+    "--input",
+    "format_of_input",
+    type=click.Choice(INPUTS),
+    help="What the input is: conllu (the default); horizontal, a sentence in a line, with spaces between words; vertical, a word in "
+    "a line, with a blank line between sentences; presegmented, a sentence in a line, to be segmented into words; or text, the same "
+    "as --text.",
 )
 
 
-def check_text(text: bool, segmenter: str | None, **for_conllu: object) -> None:
-    """InputError unless the options for raw text are given together, and without those that are only for CoNLL-U."""
-    if text != bool(segmenter):
-        raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
+def input_format(format_of_input: str | None, text: bool, segmenter: str | None, **for_conllu: object) -> str:
+    """Return which of INPUTS the options say. InputError unless there is a segmenter for those that need one, and only for them, and if
+    text is given with options that are only for CoNLL-U.
+    """
+    if text and format_of_input not in (None, "text"):
+        raise InputError("--text is the same as --input text, so it excludes --input %s" % format_of_input)
+    found = "text" if text else format_of_input or "conllu"
+    if (found in SEGMENTED) != bool(segmenter):
+        given = "--text" if text else "--input %s" % found
+        needed = "--segmenter is for raw text: it needs --text or --input presegmented"
+        raise InputError("%s needs --segmenter FILE" % given if found in SEGMENTED else needed)
     for name, value in for_conllu.items():
-        if text and value:
-            raise InputError("--%s is for CoNLL-U, and not for --text" % name)
+        if found != "conllu" and value:
+            raise InputError("--%s is for CoNLL-U, and not for %s" % (name, "--text" if text else "--input %s" % found))
+    return found
 
 
 # What is written of a parse.

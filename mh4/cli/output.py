@@ -4,12 +4,12 @@ import os
 import time
 from collections.abc import Sequence
 
-from mh4.cli.group import say
+from mh4.cli.group import say, say_written
 from mh4.cli.paths import check_outputs, files_of
 from mh4.data import conllu
 from mh4.errors import InputError, counted
 from mh4.parser import writing
-from mh4.parser.writing import Parses
+from mh4.parser.writing import Parses, Written
 from mh4.util import compression
 from mh4.util.files import make_folder
 from mh4.util.progress import counting
@@ -17,7 +17,7 @@ from mh4.util.progress import counting
 
 def write(
     parses: Parses, source: str, output_file: str, *, tags: bool, keep_deps: bool, quiet: bool, verbose: bool, flush: bool = False
-) -> None:
+) -> Written:
     """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
 
     tags, keep_deps: see Sentence.columns. A progress bar is shown if standard error is a terminal, unless `quiet`; if `verbose`, at
@@ -33,6 +33,17 @@ def write(
         seconds = time.perf_counter() - start
         done = (counted(written.sentences, "sentence"), counted(written.words, "word"), seconds, written.words / seconds)
         say("%s: %s, %s in %.1f s, %d words/s" % (conllu.name_of(source), *done), err=True)
+    return written
+
+
+def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
+    """Say how much was written to these files, of which there are several only in a folder."""
+    sentences, words = (sum(getattr(one, noun) for one in written) for noun in ("sentences", "words"))
+    done = "%s with %s" % (counted(sentences, "sentence"), counted(words, "word"))
+    if len(outputs) == 1:
+        say_written(done, outputs[0])
+    else:
+        say_written("%s in %d files" % (done, len(outputs)), os.path.dirname(outputs[0]))
 
 
 def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu") -> list[tuple[str, str]]:

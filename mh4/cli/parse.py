@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The trained parser.")
+@options.input_option
 @options.text_options
 @options.confidence_option
 @click.option(
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 def parse(
     input_files: tuple[str, ...],
     folder: str,
+    format_of_input: str | None,
     text: bool,
     segmenter: str | None,
     output: str,
@@ -54,13 +56,13 @@ def parse(
     flush: bool,
     contextual: tuple[str, ...],
 ) -> None:
-    """Parse CoNLL-U files of any size, or with --text raw text.
+    """Parse CoNLL-U files of any size, or with --input text, raw or split into words.
 
     Each word gets a new HEAD and DEPREL; DEPS, which would otherwise contradict them, becomes "_", and an ArcProb= that an earlier parse
     has left in MISC is removed. Everything else, including tags (but see --tags), comments, multiword tokens and empty nodes, is kept
     byte for byte.
 
-    A folder stands for the .conllu files (with --text, the .txt files) in it. Without a file, or for "-", standard input is parsed.
+    A folder stands for the .conllu files (of text, the .txt files) in it. Without a file, or for "-", standard input is parsed.
     OUT is a file; for several files, or a folder, it is a folder, in which each output has the name of its input. Files are parsed one
     after another, and each output is written once its file is parsed. Inputs and outputs called .gz, .bz2, .xz or .zst are compressed.
 
@@ -70,18 +72,20 @@ def parse(
     The probability of an arc is that of all derivations with this arc (or for mst and 1ec, all trees), after division of the scores by
     the temperature that was best on the development set.
     """
-    from mh4.cli.output import destinations, write
+    from mh4.cli.output import destinations, say_parsed, write
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
     wanted: dict[str, Any] = {"at_once": flush, "confidence": confidence, "tags": tags, "longest": longest, "beyond": beyond}
     arguments = (folder, decode, beam, contextual)
-    options.check_text(text, segmenter, rejects=rejects_file, flush=flush)
+    form = options.input_format(format_of_input, text, segmenter, rejects=rejects_file)
+    if flush and segmenter:
+        raise InputError("--flush is not for raw text, whose sentences end where later text says")
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
     options.set_verbosity(quiet, verbose)
-    found = destinations(input_files, output, ".txt" if text else ".conllu")
+    found = destinations(input_files, output, ".conllu" if form == "conllu" else ".txt")
     outputs = [destination for _, destination in found]
     is_device = rejects_file and os.path.exists(rejects_file) and not os.path.isfile(rejects_file)  # to which both can be written
     if rejects_file and not is_device and os.path.realpath(rejects_file) in map(os.path.realpath, outputs):
@@ -98,9 +102,17 @@ def parse(
         if segmenter:
             from mh4.data.segmenter import Segmenter
 
-            blocks = Segmenter(segmenter).blocks
+            blocks = partial(Segmenter(segmenter).blocks, options="presegmented" if form == "presegmented" else "")
+        elif form != "conllu":
+            from mh4.data import split_text
+
+            blocks = partial(split_text.blocks, split=form)
+        written = []
         for file, destination in found:
             parsed = parallel.parse(Parser.load, arguments, blocks(file), jobs, **wanted)
-            write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
+            done = write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
+            written.append(done)
             if rejected:
                 rejected.keep()
+    if not quiet:
+        say_parsed(outputs, written)

@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import Group, say
+from mh4.cli.group import Group, say, say_written
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 
 
@@ -26,3 +26,5 @@ def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: 
     from mh4.data.segmenter import train as train_segmenter
 
     train_segmenter(train_file, dev_file, output_file, epochs, lambda line: None if quiet else say(line, err=True))
+    if not quiet:
+        say_written("the segmenter", output_file)

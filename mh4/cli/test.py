@@ -7,6 +7,7 @@ from mh4.cli.group import say
 from mh4.cli.options import contextual_option, decoding_options
 from mh4.cli.paths import NAMED_PATH, PATH, Input
 from mh4.errors import counted
+from mh4.parser.choices import Decoding
 
 
 @click.command()
@@ -14,7 +15,7 @@ from mh4.errors import counted
 @click.argument("gold_file", cls=Input, type=PATH, metavar="GOLD.conllu")
 @contextual_option
 @decoding_options
-def test(folder: str, gold_file: str, contextual: tuple[str, ...], decode: str | None, beam: int | None) -> None:
+def test(folder: str, gold_file: str, contextual: tuple[str, ...], decode: Decoding | None, beam: int | None) -> None:
     """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words.
 
     LAS is without subtypes of labels, as in the shared tasks. Sentences of any length are decoded alike; those for which `mh4 parse` has

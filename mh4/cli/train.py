@@ -9,6 +9,7 @@ from mh4.cli.group import resumable, say
 from mh4.cli.options import contextual_option
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
 from mh4.errors import counted
+from mh4.parser.choices import SystemName
 
 
 class _SystemOption(click.Option):
@@ -80,7 +81,7 @@ def _either(names: list[str]) -> str:
 )
 @contextual_option
 @resumable
-def train(system: str | None, model: str, init: str | None, log: str | None, quiet: bool, **given: Any) -> None:
+def train(system: SystemName | None, model: str, init: str | None, log: str | None, quiet: bool, **given: Any) -> None:
     """Train a parser on a treebank.
 
     DIR always holds the model that is best on dev so far. Run the same command again to resume an interrupted training run,

@@ -6,8 +6,9 @@ import sys
 
 import click
 
+from mh4.cli.group import say_written
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 
 
 @click.command()
@@ -50,10 +51,13 @@ def view(
         (shown,) = sentences
         tree = shown.analyses[0]
         write_text(picture_file, picture(shown.words, tree.heads, tree.deprels, tree.probabilities))
+        say_written(counted(1, "sentence"), picture_file)
     elif page_file:
         from mh4.viewing.page import page
 
-        write_text(page_file, page(list(sentences), names))
+        views = list(sentences)
+        write_text(page_file, page(views, names))
+        say_written(counted(len(views), "sentence"), page_file)
     else:
         from mh4.viewing.terminal import draw
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from mh4 import version
 from mh4.parser import checksums
+from mh4.parser.choices import Decoding
 
 
 def _is(what: str) -> Any:
@@ -27,7 +28,7 @@ class Settings:
     model_checksum: str = _is("the model with checksum")
     segmenter_checksum: str | None = _is("the segmenter with checksum")
     text: bool = _is("--text")
-    decode: str | None = _is("--decode")
+    decode: Decoding | None = _is("--decode")
     beam: int | None = _is("--beam")
     confidence: bool = _is("--confidence")
     tags: bool = _is("--tags")

@@ -43,14 +43,14 @@ class Segmenter:
         if not (self._model and self._model.newTokenizer(self._model.DEFAULT)):
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
 
-    def blocks(self, path: str) -> Iterator[Block]:
+    def blocks(self, path: str, options: str = "") -> Iterator[Block]:
         """The sentences of the text in file `path` ("-" is standard input), without trees.
 
         A blank line always ends a sentence. Comments and MISC say how the text was written (text, SpaceAfter, SpacesAfter).
-        Raises InputError for a file that is not text in UTF-8, or has none.
+        options: see blocks_of. Raises InputError for a file that is not text in UTF-8, or has none.
         """
         name = conllu.name_of(path)
-        return self.segmented(conllu.lines(path, name), name)
+        return self.segmented(conllu.lines(path, name), name, tokenizer=self._tokenizer(options))
 
     def segmented(
         self, lines: Iterable[str], name: str, start: conllu.Start = conllu.TOP, tokenizer: Any = None
@@ -59,7 +59,7 @@ class Segmenter:
 
         start: where in the file the lines begin; messages have its lines and sentences. tokenizer: by default a new one.
         """
-        tokenizer = tokenizer or self._model.newTokenizer(self._model.DEFAULT)
+        tokenizer = tokenizer or self._tokenizer("")
         count = 0
         for portion, text in enumerate(_portions(lines, name, start.line)):
             if not text.strip():  # its white space would be the tokenizer's, before the next portion
@@ -79,13 +79,7 @@ class Segmenter:
         options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence). Raises InputError for
         those that it does not take.
         """
-        known = set(options.split(";")) <= _OPTIONS
-        tokenizer = self._model.newTokenizer(options) if known else None
-        if not tokenizer:
-            raise InputError(
-                "no options %s of the tokenizer; there are %s" % (shown(options), ", ".join(sorted(_OPTIONS - {""})))
-            )
-        return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=tokenizer)
+        return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=self._tokenizer(options))
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of a text, without trees; none if there is nothing in it.
@@ -98,6 +92,15 @@ class Segmenter:
         with suppress(conllu.NoSentences):
             return [Sentence(one.sentence.words, name=one.sentence.name) for one in self.blocks_of(text, "the text")]
         return []
+
+    def _tokenizer(self, options: str) -> Any:
+        known = set(options.split(";")) <= _OPTIONS
+        tokenizer = self._model.newTokenizer(options) if known else None
+        if not tokenizer:
+            raise InputError(
+                "no options %s of the tokenizer; there are %s" % (shown(options), ", ".join(sorted(_OPTIONS - {""})))
+            )
+        return tokenizer
 
     def _segment(self, text: str, tokenizer: Any) -> Iterator[str]:
         """The lines of the text as CoNLL-U; numbers of sentences continue those of the tokenizer's text before."""

@@ -11,20 +11,21 @@ from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, NOTE, Sentence
 from mh4.errors import InputError
 
 
-def sentence_of(tokens: TokenList) -> Sentence:
+def sentence_of(tokens: TokenList, number: int) -> Sentence:
     """The words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
 
-    Raises InputError if the ids of the words are not the numbers 1, 2, 3, ..., as in a list that was filtered.
+    number: that of the sentence, from 1, by which messages call it if it has no sent_id. Raises InputError if the ids of the words are
+    not the numbers 1, 2, 3, ..., as in a list that was filtered.
     """
     words = [token for token in tokens if isinstance(token.get("id"), int)]
     heads = [token.get("head") for token in words]
     sent_id = tokens.metadata.get("sent_id")
-    name = "sentence %s" % sent_id if sent_id else ""
+    name = "sentence %s" % (sent_id or number)
     if tokens and not words:
-        raise InputError("%s: no token has a whole number as its id, as words have" % (name or "a TokenList"))
-    for number, token in enumerate(words, start=1):
-        if token["id"] != number:
-            raise InputError("%s: word %d has the id %d, expected %d" % (name or "a TokenList", number, token["id"], number))
+        raise InputError("%s: no token has a whole number as its id, as words have" % name)
+    for m, token in enumerate(words, start=1):
+        if token["id"] != m:
+            raise InputError("%s: word %d has the id %d, expected %d" % (name, m, token["id"], m))
     if not all(isinstance(head, int) and 0 <= head <= len(words) for head in heads):
         heads = []
     tags = ([serialize_field(token.get(column)) for token in words] for column in ("upos", "xpos", "feats", "deprel"))
@@ -33,8 +34,8 @@ def sentence_of(tokens: TokenList) -> Sentence:
     return Sentence([token.get("form") for token in words], upos, xpos, feats, deprels, array, name)  # type: ignore[arg-type]
 
 
-def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
-    """A copy with the columns of its parsed sentence: as `mh4 parse --tags` writes them, and all else as it was.
+def parsed(tokens: TokenList, sentence: Sentence, tags: bool) -> TokenList:
+    """A copy with the columns of its parsed sentence: as `mh4 parse` writes them, or with `tags` as --tags does, and all else as it was.
 
     As there, the comment that says how an earlier parse was made is not kept.
     """
@@ -45,9 +46,9 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
     for token in tokens:
         columns: dict[str, Any] = {}
         if isinstance(token.get("id"), int):
-            columns.update(
-                upos=sentence.upos[m], xpos=parse_nullable_value(sentence.xpos[m]), feats=parse_dict_value(sentence.feats[m])
-            )
+            if tags:
+                xpos, feats = parse_nullable_value(sentence.xpos[m]), parse_dict_value(sentence.feats[m])
+                columns.update(upos=sentence.upos[m], xpos=xpos, feats=feats)
             columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m], deps=None)
             m += 1
             given = token.get("misc")

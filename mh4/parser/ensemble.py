@@ -11,14 +11,15 @@ not on Gothic, and the additional search makes an ensemble slower than running i
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Unpack, cast, overload
 
 import numpy as np
+from conllu.models import TokenList
 
 from mh4 import trees
 from mh4.data import conllu
@@ -26,8 +27,8 @@ from mh4.data.conllu import Block, Sentence
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
-from mh4.parser.choices import TREES
-from mh4.parser.parsing import ROOT, Gold, Parsed, Parser, Unparsed
+from mh4.parser.choices import TREES, Decoding, TreeClass
+from mh4.parser.parsing import ROOT, Gold, Options, Parsed, Parser, Progress, Unparsed
 from mh4.parser.vocabulary import TAGS, Table, as_column, without_subtype
 from mh4.util import memory
 from mh4.util.reading import Path, Paths, path_of
@@ -61,7 +62,7 @@ class Ensemble:
     >>> ensemble.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
-    def __init__(self, parsers: Sequence[Parser], tree: str = "mst") -> None:
+    def __init__(self, parsers: Sequence[Parser], tree: TreeClass = "mst") -> None:
         """parsers: the members, those that win ties first; empty if all votes come from SentenceWithVotes sentences.
 
         tree: the class of trees to choose from, one of TREES. Raises InputError for any other.
@@ -78,7 +79,7 @@ class Ensemble:
         return "<mh4.Ensemble of %d, tree %s: %s>" % (len(self.parsers), self.tree, ", ".join(map(repr, self.parsers)))
 
     @classmethod
-    def load(cls, folders: Iterable[Path], tree: str = "mst") -> "Ensemble":
+    def load(cls, folders: Iterable[Path], tree: TreeClass = "mst") -> "Ensemble":
         """The ensemble of the parsers in these folders.
 
         Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
@@ -94,36 +95,51 @@ class Ensemble:
                 )
         return cls(parsers, tree)
 
+    @overload
+    def parse(self, sentences: Iterable[TokenList], progress: Progress = ..., **options: Unpack[Options]) -> list[TokenList]: ...
+    @overload
+    def parse(
+        self, sentences: Iterable[Sentence | Iterable[str]], progress: Progress = ..., **options: Unpack[Options]
+    ) -> list[Sentence]: ...
+    @overload
+    def parse(self, sentences: Unparsed, progress: Progress = ..., **options: Unpack[Options]) -> list[Sentence | TokenList]: ...
     def parse(
         self,
         sentences: Unparsed,
-        progress: Callable[[int], None] = lambda words: None,
+        progress: Progress = lambda words: None,
         confidence: bool = False,
         segmenter: "Segmenter | Path | None" = None,
+        *,
+        tags: bool = False,
+        allow_empty: bool = False,
     ) -> Parsed:
         """Parse sentences, given as Parser.parse takes them, or as SentenceWithVotes, whose trees vote last.
 
-        Returns new Sentences or TokenLists, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
+        Returns new Sentences or TokenLists, as Parser.parse does, all with a single root. With `tags`, the parsers predict them together.
         With `confidence`, the probability of an arc is the average of its probabilities according to the parsers.
-        Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, if a parser needs
-        contextual vectors, or if probabilities are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse
+        Raises InputError as Parser.parse does, also for a sentence without votes if there are no parsers, or with votes that are not trees
+        over its words, and if probabilities are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse
         does. `progress` is called with the number of words parsed after each minibatch.
         """
-        given, unparsed = parsing.as_sentences(sentences, segmenter)
-        for sentence in unparsed:
-            _check_votes(sentence, self.parsers)
+        given, unparsed = parsing.as_sentences(sentences, segmenter, allow_empty)
+        for number, sentence in enumerate(unparsed, start=1):
+            _check_votes(sentence, self.parsers, sentence.name or "sentence %d" % number)
+        if tags:
+            parsing.check_tags(self.parsers)
         for parser in self.parsers:
             parser.check_vectors()
             if confidence:
                 parser.check_probabilities()
         if confidence:
-            for sentence in filter(_votes, unparsed):
-                raise InputError("%s: the trees that vote have no probabilities of arcs" % (sentence.name or "a sentence"))
-        parse = partial(self._parse, confidence=confidence)
+            for number, sentence in enumerate(unparsed, start=1):
+                if _votes(sentence):
+                    name = sentence.name or "sentence %d" % number
+                    raise InputError("%s: the trees that vote have no probabilities of arcs" % name)
+        parse = partial(self._parse, confidence=confidence, tags=tags)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return parsing.in_order(given, unparsed, self._minibatches(unparsed), parse, progress)
+            return parsing.in_order(given, unparsed, self._minibatches, parse, progress, tags)
 
-    def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
+    def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
         """The scores of the ensemble on the words of `gold`; see Parser.test."""
         return parsing.tested(self.parse, gold, progress)
 
@@ -135,7 +151,7 @@ class Ensemble:
 
         return score_with([parser.model for parser in self.parsers], sentences)
 
-    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"], confidence: bool = False) -> list[Sentence]:
+    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"], confidence: bool, tags: bool) -> list[Sentence]:
         members = list(zip(self.parsers, scores, strict=True))
         by_member = [parser.trees(sentences, mine) for parser, mine in members]
         heads = []
@@ -145,7 +161,7 @@ class Ensemble:
                 heads.append(vote(votes, self.tree))
         labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in _alike(members, "label_subtypes")]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
-        for column in TAGS:
+        for column in TAGS if tags else ():
             able = [each for each in members if column in each[0].model.predicted_tags]
             if able:
                 alike = _alike(able, "xpos_with_upos") if column == "xpos" else able
@@ -173,7 +189,7 @@ def _have_root(sentence: Sentence) -> bool:
     return ROOT in labels or bool(labels) and labels <= set(_NO_LABEL)
 
 
-def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
+def vote(votes: Sequence[np.ndarray], tree: TreeClass = "mst") -> np.ndarray:
     """The single-root tree of a class (one of TREES) whose arcs have the most votes: heads, int32 (n+1,).
 
     votes: m trees over the same n words, heads (n+1,). Ties are broken in favour of early voters: among trees with the most
@@ -208,8 +224,8 @@ def _votes(sentence: Sentence) -> Sequence[Sentence]:
     return sentence.votes if isinstance(sentence, SentenceWithVotes) else ()
 
 
-def _check_votes(sentence: Sentence, parsers: Sequence[Parser]) -> None:
-    where, votes = sentence.name or "a sentence", _votes(sentence)
+def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> None:
+    votes = _votes(sentence)
     if not isinstance(votes, Sequence) or not all(isinstance(other, Sentence) for other in votes):
         raise InputError("%s: its votes cannot be %s, expected a list of Sentence" % (where, shown(votes)))
     if not parsers and not votes:
@@ -263,12 +279,17 @@ def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None)
 
 @overload
 def load(  # type: ignore[overload-overlap]
-    folder: Path, decode: str | None = None, beam: int | None = None, *, contextual: Paths = ()
+    folder: Path, decode: Decoding | None = None, beam: int | None = None, *, contextual: Paths = ()
 ) -> Parser: ...
 @overload
-def load(folder: Iterable[Path], *, tree: str | None = None) -> Ensemble: ...
+def load(folder: Iterable[Path], *, tree: TreeClass | None = None) -> Ensemble: ...
 def load(
-    folder: Paths, decode: str | None = None, beam: int | None = None, *, tree: str | None = None, contextual: Paths = ()
+    folder: Paths,
+    decode: Decoding | None = None,
+    beam: int | None = None,
+    *,
+    tree: TreeClass | None = None,
+    contextual: Paths = (),
 ) -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made, or the file that ``mh4 pack`` made of it.
 

@@ -21,7 +21,7 @@ from mh4.errors import InputError
 from mh4.parser.choices import BEYOND_BEAM, TREES
 from mh4.parser.contextual_vectors import Window
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
-from mh4.parser.parsing import Parser
+from mh4.parser.parsing import Parser, check_tags
 from mh4.parser.systems import Tensor
 from mh4.parser.vocabulary import TAGS
 
@@ -82,23 +82,22 @@ def parse(
     only says which get no probabilities.
 
     The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
-    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says, or if it predicts no `tags`,
-    which are wanted; never OutOfMemory.
+    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says; never OutOfMemory.
     """
-    if tags and not any(member.model.predicted_tags for member in _members(parser)):
-        raise InputError("--tags: no tags are predicted, as none were learned")
+    if tags:
+        check_tags(_members(parser))
     longest = default(parser, confidence) if longest is None else longest
     how, other = _otherwise(parser, beyond)
     if other is parser and not confidence:
         longest = max(longest, default(parser))
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest]
-    found = _parsed(parser, sentences, short, {"confidence": confidence, **options})
+    found = _parsed(parser, sentences, short, {"confidence": confidence, "tags": tags, **options})
     parsed = []
     for k, sentence in enumerate(sentences):
         why = "%d words are more than --longest %d" % (len(sentence), longest)
         if k in found:
             why = "there was not enough memory for %d words" % len(sentence)
-        parsed.append(found.get(k) or _beyond(other, how, sentence, why))
+        parsed.append(found.get(k) or _beyond(other, how, sentence, why, tags))
     return parsed
 
 
@@ -117,14 +116,14 @@ def _parsed(
     return {k: found for half in halves for k, found in _parsed(parser, sentences, half, options).items()}
 
 
-def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str) -> Sentence:
+def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool) -> Sentence:
     """The sentence with the tree of the other parser; without one if that is None."""
     uncut = isinstance(sentence, SentenceWithVotes) and bool(sentence.votes)  # windows of a tree are not trees
     size = window(other) if other else 0
     while other and size >= _SHORTEST:
         whole = uncut or len(sentence) <= size
         try:
-            found = other.parse([sentence] if whole else _cut(sentence, size))
+            found = other.parse([sentence] if whole else _cut(sentence, size), tags=tags)
         except MemoryError:
             size = 0 if uncut else min(size, len(sentence)) // 2
             continue

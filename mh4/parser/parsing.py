@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 from conllu.models import TokenList
@@ -17,7 +17,7 @@ from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
-from mh4.parser.choices import BEAM
+from mh4.parser.choices import BEAM, Decoding
 from mh4.parser.temperature import FILE, at_temperature
 from mh4.parser.vocabulary import Table, as_column, without_subtype
 from mh4.util.reading import Path, Paths, path_of
@@ -30,9 +30,25 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
 Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str]: the words of a sentence, or as a string, raw text
 Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
+Progress = Callable[[int], object]  # takes a number of words that are done
 ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 Found = TypeVar("Found")  # what a decoder finds in the scores of a sentence
+
+
+class Options(TypedDict, total=False):
+    """What `parse` is asked to do; see Parser.parse."""
+
+    confidence: bool
+    segmenter: "Segmenter | Path | None"
+    tags: bool
+    allow_empty: bool
+
+
+class ParserOptions(Options, total=False):
+    """Options of a Parser, which an Ensemble does not have."""
+
+    transitions: bool
 
 
 class Parser:
@@ -44,7 +60,7 @@ class Parser:
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
-    def __init__(self, model: "Model", decode: str | None = None, beam: int | None = None) -> None:
+    def __init__(self, model: "Model", decode: Decoding | None = None, beam: int | None = None) -> None:
         if not hasattr(model, "system"):
             raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
         self.model = model
@@ -53,7 +69,7 @@ class Parser:
         self.decoding, self.beam = model.system.default if decode is None else decode, BEAM if beam is None else beam
 
     @classmethod
-    def load(cls, folder: Path, decode: str | None = None, beam: int | None = None, contextual: Paths = ()) -> "Parser":
+    def load(cls, folder: Path, decode: Decoding | None = None, beam: int | None = None, contextual: Paths = ()) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
         decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr" (see System.minimum_bayes_risk); if None, exact
@@ -81,38 +97,56 @@ class Parser:
         knows = "%d words, %d characters, %d labels" % (sizes[0], sizes[1], sizes[2])
         return "<mh4.Parser %s, %s decoding%s; %s>" % (self.model.system.name, self.decoding, source, knows)
 
+    @overload
+    def parse(
+        self, sentences: Iterable[TokenList], progress: Progress = ..., **options: Unpack[ParserOptions]
+    ) -> list[TokenList]: ...
+    @overload
+    def parse(
+        self, sentences: Iterable[Sentence | Iterable[str]], progress: Progress = ..., **options: Unpack[ParserOptions]
+    ) -> list[Sentence]: ...
+    @overload
+    def parse(
+        self, sentences: Unparsed, progress: Progress = ..., **options: Unpack[ParserOptions]
+    ) -> list[Sentence | TokenList]: ...
     def parse(
         self,
         sentences: Unparsed,
-        progress: Callable[[int], None] = lambda words: None,
+        progress: Progress = lambda words: None,
         confidence: bool = False,
         transitions: bool = False,
         segmenter: "Segmenter | Path | None" = None,
+        *,
+        tags: bool = False,
+        allow_empty: bool = False,
     ) -> Parsed:
         """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
 
         With `segmenter`, a file that `mh4 segmenter train` has written, or a mh4.data.segmenter.Segmenter, strings are raw text: each
         is replaced by its sentences, so that more sentences may be returned than were given.
 
-        Returns copies of TokenLists, with the columns that `mh4 parse --tags` changes. Of others, it returns new Sentences with
-        heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats as predicted (a model that does
-        not predict one of them leaves it as it is); with `confidence`, also with the probabilities of their arcs (float64 (n+1,),
-        probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a RuntimeWarning; with `transitions`, also
-        with those of their derivations, if the system has them.
+        Returns copies of TokenLists, with the columns that `mh4 parse` changes, and of others new Sentences with heads (int32 array
+        (n+1,), heads[0] = -1) and deprels (with subtypes). With `tags`, as with `mh4 parse --tags`, upos, xpos and feats are those that
+        the model predicts, if its treebank has such a column; otherwise they stay as they were given, None for lists of words. With
+        `confidence`, the Sentences also have the probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at the model's
+        temperature, or if it has none, at 1 with a RuntimeWarning; with `transitions`, also those of their derivations, if the system
+        has them.
         `progress` is called with the number of words parsed after each minibatch.
-        Raises InputError for a sentence without words, if the model needs contextual vectors that it has not been given, or if
-        probabilities are asked for and the system has none; and OutOfMemory, naming the sentence, if one is too long for the memory of
-        the machine.
+        Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
+        InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
+        it has none; and OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
         """
         self.check_vectors()
+        if tags:
+            check_tags([self])
         if confidence:
             self.check_probabilities()
-        given, unparsed = as_sentences(sentences, segmenter)
+        given, unparsed = as_sentences(sentences, segmenter, allow_empty)
         with self.model.lock:
-            parse = partial(self._parse, confidence=confidence, transitions=transitions)
-            return in_order(given, unparsed, self.model.score(unparsed), parse, progress)
+            parse = partial(self._parse, confidence=confidence, transitions=transitions, tags=tags)
+            return in_order(given, unparsed, self.model.score, parse, progress, tags)
 
-    def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
+    def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
         """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
 
         Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without subtypes), in percent
@@ -184,14 +218,14 @@ class Parser:
         return self.model.system.marginals
 
     def _parse(
-        self, sentences: Sequence[Sentence], scores: "Scores", confidence: bool = False, transitions: bool = False
+        self, sentences: Sequence[Sentence], scores: "Scores", confidence: bool, transitions: bool, tags: bool
     ) -> list[Sentence]:
         vocabulary, derivations = self.model.vocabulary, self.derivations(sentences, scores)
         heads = [derivation.heads for derivation in derivations]
         settings = self.model.config.scorer
         columns = {
             column: as_column(column, best(scores.tags[column].npvalue(), getattr(vocabulary, column)), settings)
-            for column in self.model.predicted_tags
+            for column in (self.model.predicted_tags if tags else ())
         }
         roots = headed_by_root(heads) if settings.root_label and vocabulary.labels[ROOT] else None
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
@@ -215,23 +249,27 @@ def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
 def in_order(
     given: Sequence[Any],
     sentences: Sequence[Sentence],
-    minibatches: Iterable[tuple[list[int], Scored]],
+    score: Callable[[list[Sentence]], Iterable[tuple[list[int], Scored]]],
     parse: Callable[[list[Sentence], Scored], list[Sentence]],
-    progress: Callable[[int], None],
+    progress: Progress,
+    tags: bool,
 ) -> Parsed:
-    """The sentences as parsed a minibatch at a time, in their own order.
+    """Parse sentences a minibatch at a time, and return them in their own order; those without words get an empty tree.
 
-    given, sentences: from `as_sentences`; where TokenLists were given, TokenLists are returned.
-    minibatches: the indices of the sentences of each minibatch, and their scores, which `parse` takes with the sentences.
+    given, sentences: from `as_sentences`; where TokenLists were given, TokenLists are returned, whose tags are changed with `tags`.
+    score: takes sentences and yields the indices of those of each minibatch, and their scores, which `parse` takes with the sentences.
     `progress` is called with the number of words parsed after each minibatch.
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
     """
-    parsed: dict[int, Sentence] = {}
+    empty: dict[str, Any] = {"heads": np.array([-1], dtype=np.int32), "deprels": []}
+    parsed = {k: replace(sentence, **empty) for k, sentence in enumerate(sentences) if not len(sentence)}
+    numbers = [k for k, sentence in enumerate(sentences) if len(sentence)]
     with naming(longest(sentences), "parse"):
-        for batch, scores in minibatches:
-            parsed.update(zip(batch, parse([sentences[k] for k in batch], scores), strict=True))
-            progress(sum(len(sentences[k]) for k in batch))
-    return [token_lists.parsed(one, parsed[k]) if isinstance(one, TokenList) else parsed[k] for k, one in enumerate(given)]
+        for batch, scores in score([sentences[k] for k in numbers]):
+            in_batch = [numbers[k] for k in batch]
+            parsed.update(zip(in_batch, parse([sentences[k] for k in in_batch], scores), strict=True))
+            progress(sum(len(sentences[k]) for k in in_batch))
+    return [token_lists.parsed(one, parsed[k], tags) if isinstance(one, TokenList) else parsed[k] for k, one in enumerate(given)]
 
 
 @contextmanager
@@ -247,6 +285,12 @@ def naming(sentence: Sentence, doing: str) -> Iterator[None]:
     except MemoryError as error:
         where = sentence.name or "a sentence"
         raise OutOfMemory("%s: not enough memory to %s %d words%s" % (where, doing, len(sentence), because(error))) from None
+
+
+def check_tags(parsers: Iterable[Parser]) -> None:
+    """Raises InputError if none of the parsers predicts tags."""
+    if not any(parser.model.predicted_tags for parser in parsers):
+        raise InputError("tags: none are predicted, as none were learned")
 
 
 def longest(sentences: Sequence[Sentence]) -> Sentence:
@@ -271,12 +315,12 @@ def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([tree[1:] for tree in heads]) == 0
 
 
-def tested(parse: Callable[..., Parsed], gold: Gold, progress: Callable[[int], None]) -> dict[str, float]:
+def tested(parse: Callable[..., Parsed], gold: Gold, progress: Progress) -> dict[str, float]:
     """The attachment scores of what `parse` makes of gold sentences; see Parser.test."""
     if isinstance(gold, (str, bytes, PathLike)) and gold:
         sentences = conllu.read(path_of(gold))
     else:
-        sentences = [_with_tree(one) for one in _items(gold, "test on")]
+        sentences = [_with_tree(one, number) for number, one in enumerate(_items(gold, "test on"), start=1)]
     if not sentences:
         raise InputError("there are no sentences to test on")
     return attachment_scores(sentences, parse(sentences, progress))
@@ -304,15 +348,16 @@ def attachment_scores(gold: Sequence[Sentence], system: Sequence[Sentence], tags
     return {name: 100.0 * number / words for name, number in right.items()}
 
 
-def _with_tree(given: Sentence | TokenList) -> Sentence:
-    sentence = token_lists.sentence_of(given) if isinstance(given, TokenList) else given
+def _with_tree(given: Sentence | TokenList, number: int) -> Sentence:
+    sentence = token_lists.sentence_of(given, number) if isinstance(given, TokenList) else given
+    name = (isinstance(sentence, Sentence) and sentence.name) or "sentence %d" % number
     if isinstance(sentence, Sentence) and sentence.heads is not None and sentence.deprels is not None:
         if len(sentence.heads) - 1 == len(sentence.deprels) == len(sentence):
             try:
                 return replace(sentence, heads=arguments.tree(sentence.heads))
             except ValueError as error:
-                raise InputError("cannot test on %s: not a tree: %s" % (sentence.name or shown(given), error)) from None
-    raise InputError("cannot test on %s: expected a sentence with a head and a relation for each word" % shown(given))
+                raise InputError("%s: cannot test on what is not a tree: %s" % (name, error)) from None
+    raise InputError("%s: cannot test on %s: expected a sentence with a head and a relation for each word" % (name, shown(given)))
 
 
 def _items(given: Any, doing: str) -> list[Any]:
@@ -322,10 +367,13 @@ def _items(given: Any, doing: str) -> list[Any]:
     return items
 
 
-def as_sentences(given: Unparsed, segmenter: "Segmenter | Path | None" = None) -> tuple[list[Any], list[Sentence]]:
+def as_sentences(
+    given: Unparsed, segmenter: "Segmenter | Path | None" = None, allow_empty: bool = False
+) -> tuple[list[Any], list[Sentence]]:
     """What is given, with the sentences of raw text instead of it, and the same as Sentences.
 
-    Raises InputError if a sentence has no words, if there is raw text but no segmenter, or if anything is something else.
+    Raises InputError, with the number of the sentence, if it has no words, unless `allow_empty`, if there is raw text but no segmenter,
+    or if anything is something else.
     """
     items = [given] if isinstance(given, str) and segmenter is not None else _items(given, "parse")
     if segmenter is not None:
@@ -335,18 +383,18 @@ def as_sentences(given: Unparsed, segmenter: "Segmenter | Path | None" = None) -
             segmenter = Segmenter(path_of(segmenter, "segmenter cannot be %s, expected the path of a segmenter"))
         segment = segmenter.sentences
         items = list(chain.from_iterable(segment(item) if isinstance(item, str) else [item] for item in items))
-    return items, [_as_sentence(sentence) for sentence in items]
+    return items, [_as_sentence(sentence, number, allow_empty) for number, sentence in enumerate(items, start=1)]
 
 
-def _as_sentence(given: Sentence | TokenList | Iterable[str]) -> Sentence:
+def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow_empty: bool) -> Sentence:
     if isinstance(given, TokenList):
-        given = token_lists.sentence_of(given)
+        given = token_lists.sentence_of(given, number)
     name, words = (given.name, given.words) if isinstance(given, Sentence) else ("", given)
-    found = items_of(words)
-    if not found or not all(isinstance(word, str) and word for word in found):
-        where = "%s: " % name if name else ""
+    name, found = name or "sentence %d" % number, items_of(words)
+    if not (found or found == [] and allow_empty) or not all(isinstance(word, str) and word for word in found):
         how = "; raw text needs a segmenter: segmenter=FILE, from `mh4 segmenter train`" if isinstance(words, str) else ""
-        raise InputError("%scannot parse %s: expected a list of words, each a non-empty string%s" % (where, shown(words), how))
+        how = "; with allow_empty=True, a sentence without words gets an empty tree" if found == [] else how
+        raise InputError("%s: cannot parse %s: expected a list of words, each a non-empty string%s" % (name, shown(words), how))
     return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
 
 

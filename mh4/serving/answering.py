@@ -80,11 +80,11 @@ def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
         yield block
 
 
-def _parsed(task: Task, name: str, blocks: Sequence[Block], transitions: bool = False) -> list[Sentence]:
+def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transitions: bool = False) -> list[Sentence]:
     """The sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
     system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
-    found = parallel.parse(_parsers.__getitem__, (name,), blocks, confidence=confidence, transitions=transitions)
+    found = parallel.parse(_parsers.__getitem__, (name,), blocks, confidence=confidence, transitions=transitions, tags=tags)
     return [sentence for _, sentence in found]
 
 
@@ -93,15 +93,17 @@ def _written(task: Task, blocks: Sequence[Block]) -> str:
         return formats.write("".join(block.text({}) for block in blocks), task.output)
     wanted = dict.fromkeys((conllu.UPOS, conllu.XPOS, conllu.FEATS), task.tagger)
     texts = []
-    for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks), strict=True):
-        columns = block.parsed_columns(parsed, tags=True)
+    for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks, task.tagger), strict=True):
+        columns = block.parsed_columns(parsed, tags=task.tagger)
         kept = {column: cells for column, cells in columns.items() if wanted.get(column, task.parser)}
         texts.append(block.text(kept, parsed.note if task.parser else None))
     return formats.write("".join(texts), task.output)
 
 
 def _drawn(task: Task, blocks: Sequence[Block]) -> str:
-    by_model = [_parsed(task, name, blocks, transitions=task.output == PAGE) for name in task.models]
+    by_model = [
+        _parsed(task, name, blocks, bool(_parsers[name].model.predicted_tags), task.output == PAGE) for name in task.models
+    ]
     views = [
         analyses.parsed(number, block, parses)
         for number, (block, *parses) in enumerate(zip(blocks, *by_model, strict=True), start=1)

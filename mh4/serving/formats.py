@@ -7,10 +7,11 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from mh4.data import conllu
+from mh4.data import conllu, split_text
 from mh4.data.conllu import Block
 from mh4.data.segmenter import Segmenter, for_udpipe, udpipe_sentences
 from mh4.errors import InputError, shown
+from mh4.parser.choices import SPLIT
 from mh4.serving.tasks import CONLLU, Task
 
 _DATA = "data"  # what messages call the parameter
@@ -22,6 +23,8 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
         if task.tokenizer is not None:
             assert segmenter
             yield from segmenter.blocks_of(task.data, _DATA, task.tokenizer)
+        elif task.input in SPLIT:
+            yield from split_text.parsed(io.StringIO(task.data, newline="\n"), _DATA, task.input)
         else:
             text = task.data
             if not _is_conllu(task.input):

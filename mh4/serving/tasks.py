@@ -7,12 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mh4.errors import InputError, shown, unknown
+from mh4.parser.choices import SEGMENTED, SPLIT
 
 PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
 _WANTED = {"": True, "none": False}  # values of the parameters that switch something on; "none" is UDPipe's
 _OF_TOKENIZER = ("normalized_spaces", "presegmented", "ranges")
 # Formats, each with its options, which follow "=": UDPipe's, and some of ours. UDPipe itself ignores options that it does not know.
-_INPUTS = {CONLLU: ("v2",), "horizontal": (), "vertical": (), "generic_tokenizer": _OF_TOKENIZER, TEXT: ()}
+_INPUTS: dict[str, tuple[str, ...]] = {
+    CONLLU: ("v2",),
+    **dict.fromkeys((*SPLIT, *SEGMENTED), ()),
+    "generic_tokenizer": _OF_TOKENIZER,
+}
 _OUTPUTS = {
     CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
     "matxin": (), "epe": (), SVG: (), PAGE: (),
@@ -56,8 +61,8 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     if parameters.get("second"):
         models.append(_model(parameters["second"], abilities))
     tokenizer, format_of_input = parameters.get("tokenizer"), _format(parameters, "input", _INPUTS)
-    if tokenizer is None and format_of_input == TEXT:
-        tokenizer = ""
+    if tokenizer is None and format_of_input in SEGMENTED:
+        tokenizer = "" if format_of_input == TEXT else format_of_input  # which is the option of UDPipe's tokenizer
     wanted = {name: _wanted(parameters, name) for name in ("tagger", "parser", "confidence")}
     output = _format(parameters, "output", _OUTPUTS)
     if len(models) > 1 and output != PAGE:

@@ -9,7 +9,9 @@ import numpy as np
 import torch
 
 from mh4.decoders import batch
+from mh4.decoders.batch.arguments import DecoderName
 from mh4.decoders.shared.arguments import LARGEST
+from mh4.errors import counted
 from mh4.torch.functions import ExpectedCounts, LogPartition
 from mh4.torch.sentences import Sentences, array, has_integers, on_processor, require_tensor
 
@@ -43,7 +45,7 @@ class TreeDistribution:
 
     def __init__(
         self,
-        name: str,
+        name: DecoderName,
         scores: Mapping[str, torch.Tensor],
         lengths: torch.Tensor,
         *,
@@ -64,6 +66,15 @@ class TreeDistribution:
         self.batch_shape, self.event_shape = lengths.shape, torch.Size([self._sentences.longest + 1])
         (self._device,) = devices
         self._dtype = functools.reduce(torch.promote_types, [numbers.dtype for numbers in self.scores.values()])
+
+    def __repr__(self) -> str:
+        """Its decoder, the size of the batch, and the type and device of its results; no numbers, which may be many."""
+        lengths, root = (
+            self._sentences.lengths,
+            "a single root" if self._sentences.options["single_root"] else "any number of roots",
+        )
+        size = "%s of up to %s" % (counted(len(lengths), "sentence"), counted(int(lengths.max(initial=0)), "word"))
+        return "<mh4.torch.TreeDistribution %s, %s, %s; %s, %s>" % (self.name, size, root, self._dtype, self._device)
 
     @property
     def argmax(self) -> torch.Tensor:

@@ -8,6 +8,7 @@ import torch
 
 from mh4.decoders import batch
 from mh4.decoders.batch import arguments
+from mh4.decoders.batch.arguments import DecoderName
 from mh4.decoders.shared.arguments import no_derivation
 
 
@@ -43,7 +44,7 @@ class Sentences:
 
     def __init__(
         self,
-        name: str,
+        name: DecoderName,
         tensors: Mapping[str, torch.Tensor],
         lengths: np.ndarray,
         single_root: bool,

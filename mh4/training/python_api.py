@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from mh4.data.conllu import Sentence
 from mh4.errors import InputError, shown
 from mh4.parser import config as configuration
 from mh4.parser import systems
+from mh4.parser.choices import SystemName
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.model_files import check_ended, not_a_file, opened, source
@@ -32,7 +33,7 @@ def train(
     train: Path | Iterable[Path],
     dev: Path | Iterable[Path],
     model: Path,
-    system: str | None = None,
+    system: SystemName | None = None,
     config: Settings | Iterable[Settings] = (),
     seed: int = 1,
     progress: Callable[[dict[str, Any]], object] | Listener | None = None,
@@ -76,7 +77,7 @@ def train(
         files = opened(from_folder)
         of_model, _, base = description(files)
         check_ended(files)
-        system = of_model if system is None else system
+        system = cast(SystemName, of_model) if system is None else system
     if system is None:
         raise InputError("no system to train; there are %s" % ", ".join(systems.SYSTEMS))
     systems.get(system)

@@ -216,7 +216,7 @@ class Trainer:
         with self.model.lock:
             with self._timed("evaluation_seconds"):
                 self.optimizer.swap_params_to_moving_average(bias_correction=True)
-                parsed = Parser(self.model).parse(self.dev, self.listener.evaluating)
+                parsed = Parser(self.model).parse(self.dev, self.listener.evaluating, tags=bool(tags))
                 scores = attachment_scores(self.dev, parsed, tags)
                 of_treebanks = [
                     {"file": name, **attachment_scores(self.dev[part], parsed[part], tags)}
@@ -391,7 +391,8 @@ class Trainer:
 
 def evaluate(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
     """Parse the words of `gold` and score the result: uas, las, and the tags that the model predicts, in percent of all words."""
-    return attachment_scores(gold, parser.parse(gold), parser.model.predicted_tags)
+    tags = parser.model.predicted_tags
+    return attachment_scores(gold, parser.parse(gold, tags=bool(tags)), tags)
 
 
 def _first(folder: str, system: str, config: Config) -> Model:

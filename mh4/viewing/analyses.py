@@ -92,10 +92,11 @@ def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
-    parser = Parser.load(folder)
+    model = (parser := Parser.load(folder)).model
     numbered, given = tee(pairs)
-    blocks, confidence = (block for _, (block, _) in given), parser.model.system.marginals is not None
-    parses = parallel.parse(lambda: parser, (), blocks, confidence=confidence, transitions=True)
+    blocks = (block for _, (block, _) in given)
+    able = {"confidence": model.system.marginals is not None, "tags": bool(model.predicted_tags)}
+    parses = parallel.parse(lambda: parser, (), blocks, transitions=True, **able)
     for (block, sentence), (number, _) in zip(parses, numbered, strict=True):
         yield _shown(number, block, [_as_read(block), _as_parsed(sentence)])
 

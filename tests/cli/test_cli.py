@@ -1,5 +1,6 @@
 """The installed command, as users run it."""
 
+import json
 import os
 import re
 import subprocess
@@ -118,7 +119,9 @@ def test_help_names_every_system():
 @pytest.mark.slow
 def test_parse_changes_only_head_deprel_and_deps(model, treebank):
     gold, out = str(treebank / "toy-ud-test.conllu"), str(treebank / "out.conllu")
-    assert succeeds("parse", "--model", model, gold, "-o", out) == b""
+    done = mh4("parse", "--model", model, gold, "-o", out)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.decode() == "mh4: 80 sentences with 552 words written to %s\n" % out
     with open(gold, "rb") as file:
         before = file.read()
     with open(out, "rb") as file:
@@ -156,7 +159,8 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
     out = tmp_path / "out"
     done = mh4("parse", "--model", model, test, dev, "-o", str(out), "--verbose")
     assert done.returncode == 0 and done.stdout == b""
-    lines = done.stderr.decode().splitlines()
+    *lines, last = done.stderr.decode().splitlines()
+    assert re.fullmatch(r"mh4: 160 sentences with \d+ words in 2 files written to %s" % re.escape(str(out)), last)
     assert [line.partition(": 80 sentences, ")[0] for line in lines] == [test, dev] and all("words/s" in line for line in lines)
     for file in (test, dev):
         assert (out / Path(file).name).read_bytes() == succeeds("parse", "--model", model, file)
@@ -255,6 +259,13 @@ def test_info_says_what_the_model_is(model):
     text = succeeds("info", model).decode()
     assert "mh4-hybrid, seed 1" in text and "trained: dev UAS" in text
     assert "toy-ud-train.conllu (git blob" in text and "max_updates = 30" in text
+    found = json.loads(succeeds("info", "--json", model))
+    assert (found["system"], found["seed"], found["vectors"]) == ("mh4-hybrid", 1, None)
+    assert (
+        "%d parameters" % found["parameters"] in text and "knows %(words)d words, %(chars)d characters" % found["knows"] in text
+    )
+    assert "temperature %.3f" % found["temperature"] in text and "dev UAS %.2f" % found["training"]["dev_uas"] in text
+    assert found["settings"]["training"]["max_updates"] == 30
 
 
 @pytest.mark.slow

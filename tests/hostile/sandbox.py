@@ -25,14 +25,14 @@ class Outcome:
     seconds: float
 
     def complaint(self) -> str:
-        """What is wrong with the way the command ended, or an empty string: it succeeds quietly or explains itself in a line."""
+        """What is wrong with the way the command ended, or an empty string: it explains itself in a line, or says only what it wrote."""
         if self.code == -signal.SIGXCPU:
             return "ran for more than %d s" % SECONDS
         if self.code not in (0, 2):
             return "exit code %d: %s" % (self.code, self.stderr[-600:])
         if "Traceback" in self.stderr:
             return "traceback: " + self.stderr[-600:]
-        lines = self.stderr.splitlines()
+        lines = [line for line in self.stderr.splitlines() if self.code or " written to " not in line]
         if self.code == 2 and not (len(lines) == 1 and lines[0].startswith("mh4: ") and len(lines[0]) < 2000):
             return "message of %d lines: %s" % (len(lines), self.stderr[:600])
         if self.code == 0 and lines:

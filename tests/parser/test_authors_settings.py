@@ -83,7 +83,7 @@ def test_every_system_learns_with_the_authors_settings(name, everything, tmp_pat
     summary = Trainer(name, settings, some, some, str(tmp_path)).run()
     assert summary["dev_uas"] > (25 if name == "greedy-mh4-two" else 70)
     assert "dev_feats" not in summary and "dev_xpos" in summary
-    (parsed,) = mh4.load(str(tmp_path)).parse(some[:1])
+    (parsed,) = mh4.load(str(tmp_path)).parse(some[:1], tags=True)
     assert not any("|" in tag for tag in parsed.xpos) and not any(":" in label for label in parsed.deprels)
 
 
@@ -240,7 +240,7 @@ def test_what_is_learned_and_written(everything):
     assert learned(sentence, "deprels", settings) == ["nmod", "root"]
     assert learned(sentence, "xpos", config.Config().scorer) == ["NN", "VB|x"]
     found = model(everything, "mst", "scorer.xpos_with_upos=true", "training.feats_weight=0")
-    (parsed,) = Parser(found).parse(everything[:1])
+    (parsed,) = Parser(found).parse(everything[:1], tags=True)
     assert set(parsed.xpos) <= {tag for s in everything for tag in s.xpos} and parsed.feats == everything[0].feats
 
 
@@ -248,7 +248,7 @@ def test_members_that_predict_other_strings_have_no_say_in_these(everything):
     """Models of the pair of UPOS and XPOS vote for UPOS and FEATS as all do; those without subtypes do not vote for labels."""
     ours = Parser(model(everything, "mst"))
     theirs = Parser(model(everything, "mh3", "scorer.xpos_with_upos=true", "scorer.label_subtypes=false"))
-    alone, both = theirs.parse(everything), Ensemble([theirs, ours]).parse(everything)
+    alone, both = theirs.parse(everything, tags=True), Ensemble([theirs, ours]).parse(everything, tags=True)
     for column in ("xpos", "deprels"):
         assert [getattr(s, column) for s in both] == [getattr(s, column) for s in alone]
     for column in ("upos", "feats"):
@@ -262,9 +262,9 @@ def test_a_column_that_a_treebank_lacks_is_not_predicted(everything):
     for changed in ([], ["scorer.xpos_with_upos=true"]):
         found = model(lacking, "mst", *changed)
         assert found.learned_tags == ["upos", "xpos", "feats"] and found.predicted_tags == ["upos"]
-        parsed = Parser(found).parse(everything[:5])
+        parsed = Parser(found).parse(everything[:5], tags=True)
         assert [(s.xpos, s.feats) for s in parsed] == [(s.xpos, s.feats) for s in everything[:5]]
-        expected, voted = ours.parse(everything[:5]), Ensemble([Parser(found), ours]).parse(everything[:5])
+        expected, voted = ours.parse(everything[:5], tags=True), Ensemble([Parser(found), ours]).parse(everything[:5], tags=True)
         assert [(s.xpos, s.feats) for s in voted] == [(s.xpos, s.feats) for s in expected]
 
 

@@ -122,9 +122,9 @@ def test_windows_of_long_sentences(sentences, files, tmp_path, monkeypatch):
     save_file({key(part): rows for part, rows in pieces}, tmp_path / "parts")
     made = model(sentences, [str(tmp_path / "whole")])
     monkeypatch.setattr(long_sentences, "window", lambda parser: 20)
-    (found,) = long_sentences.parse(Parser(made), [Sentence(words)], 10)
+    (found,) = long_sentences.parse(Parser(made), [Sentence(words)], 10, tags=True)
     made.read_contextual([str(tmp_path / "parts")])
-    for at, parsed in zip((0, 20, 40), Parser(made).parse([part for part, _ in pieces])):
+    for at, parsed in zip((0, 20, 40), Parser(made).parse([part for part, _ in pieces], tags=True)):
         inside = parsed.heads[1:] > 0
         assert (found.heads[1 + at : 21 + at][inside] == parsed.heads[1:][inside] + at).all()
         assert found.upos[at : at + 20] == parsed.upos

@@ -52,7 +52,9 @@ def model(intact, tmp_path):
 
 
 def parsed(folder, sentences):
-    return [(s.heads.tolist(), s.deprels, s.upos, s.xpos, s.feats) for s in mh4.load(str(folder)).parse(sentences[:20])]
+    return [
+        (s.heads.tolist(), s.deprels, s.upos, s.xpos, s.feats) for s in mh4.load(str(folder)).parse(sentences[:20], tags=True)
+    ]
 
 
 def refused(call):

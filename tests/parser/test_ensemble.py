@@ -124,7 +124,7 @@ def test_members_vote_for_arcs_and_average_labels_and_tags(models, treebank):
     sentences = toy.sentences(treebank, "test")
     seen = []
     parsers = [mh4.load(folder) for folder in models]
-    parsed = Ensemble(parsers).parse(sentences, seen.append)
+    parsed = Ensemble(parsers).parse(sentences, seen.append, tags=True)
     assert sum(seen) == sum(map(len, sentences)) and len(parsed) == len(sentences)
     own = [parser.parse(sentences) for parser in parsers]
     from_others = 0

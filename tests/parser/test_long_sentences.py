@@ -88,14 +88,15 @@ def test_windows(models, sentences, monkeypatch, name, size):
     """Each is parsed as a sentence; with a single root, it is that of the first."""
     monkeypatch.setattr(long_sentences, "window", lambda parser: size)
     sentence, parser = long(sentences, 141), Parser(models[name])
-    (found,) = long_sentences.parse(parser, [sentence], 20)
+    (found,) = long_sentences.parse(parser, [sentence], 20, tags=True)
     arguments.tree(found.heads, 141)
     assert found.words == sentence.words and len(found.deprels) == len(found.upos) == 141
     assert ("in windows of up to %d words" % size in found.note) == (size < 141)
     number = -(-141 // size)
     _, other = long_sentences._otherwise(parser, None)
     starts = [141 * k // number for k in range(number + 1)]
-    pieces = other.parse([Sentence(sentence.words[a:b]) for a, b in zip(starts, starts[1:])])
+    pieces = other.parse([Sentence(sentence.words[a:b]) for a, b in zip(starts, starts[1:])], tags=True)
+    assert found.upos == [tag for piece in pieces for tag in piece.upos]
     assert max(map(len, pieces)) <= size and max(map(len, pieces)) - min(map(len, pieces)) <= 1
     (first, *_) = np.flatnonzero(pieces[0].heads[1:] == 0) + 1
     for start, piece in zip(starts, pieces):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import toy
+from conllu.models import TokenList
 
 import mh4
 from mh4.analysis.evaluation import attachment_scores
@@ -214,6 +215,37 @@ def test_what_is_no_sentence(saved, place):
             assert "\n" not in str(error.value) and len(str(error.value)) < 200
 
 
+@pytest.mark.parametrize("bad", [[], None, ["ta", ""], Sentence([]), TokenList([])])
+def test_the_message_says_which_sentence_it_is(saved, bad):
+    for parser in (mh4.load(saved), mh4.load([saved])):
+        with pytest.raises(InputError, match="^sentence 5001: cannot parse "):
+            parser.parse([["ta"]] * 5000 + [bad] + [["ta"]] * 10)
+    with pytest.raises(InputError, match="^sentence 3: cannot test on "):
+        parser.test([Sentence(["ta"], deprels=["root"], heads=np.array([-1, 0], dtype=np.int32))] * 2 + [bad])
+
+
+def test_sentences_without_words_can_be_allowed(saved):
+    """They get empty trees, in their places."""
+    for parser in (mh4.load(saved), mh4.load([saved])):
+        given = [[], ["ta", "kaluma"], Sentence([]), TokenList([]), iter([])]
+        parsed = parser.parse(given, allow_empty=True)
+        assert list(map(len, parsed)) == [0, 2, 0, 0, 0] and parsed[3] == TokenList([])
+        assert [parsed[k].heads.tolist() for k in (0, 2, 4)] == [[-1]] * 3 and parsed[1].heads.tolist().count(0) == 1
+        assert parser.parse([[], []], allow_empty=True)[1].deprels == []
+        with pytest.raises(InputError, match="^sentence 2: cannot parse "):
+            parser.parse([[], [""]], allow_empty=True)
+
+
+def test_tags_stay_unless_predicted_ones_are_wanted(saved):
+    given = Sentence(["ta", "kaluma"], ["A", "B"], ["C", "D"], ["E=1", "F=1"])
+    for parser in (mh4.load(saved), mh4.load([saved])):
+        (kept, untagged), (predicted, tagged) = parser.parse([given, given.words]), parser.parse([given, given.words], tags=True)
+        assert (kept.upos, kept.xpos, kept.feats) == (given.upos, given.xpos, given.feats)
+        assert (untagged.upos, untagged.xpos, untagged.feats) == (None, None, None)
+        assert predicted.upos == tagged.upos and not {*predicted.upos} & {"A", "B"} and len(tagged.feats) == 2
+        assert kept.heads.tolist() == predicted.heads.tolist()
+
+
 @pytest.mark.parametrize(
     "given", ["ta kaluma", "", b"ta", Sentence(["ta"]), Sentence([]), None, 1, object(), np.array("ta"), 1.5]
 )
@@ -295,5 +327,5 @@ def test_what_belongs_to_an_earlier_tree_goes(saved):
 
 def test_only_trees_are_tested_on(saved):
     for heads in ([-1, 2, 1], [-1, 0, 3], [-1, 0, 1, 1]):
-        with pytest.raises(InputError, match="^cannot test on"):
+        with pytest.raises(InputError, match="^sentence 1: cannot test on"):
             mh4.load(saved).test([Sentence(["a", "b"], heads=np.array(heads), deprels=["x", "y"])])

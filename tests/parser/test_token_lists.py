@@ -48,10 +48,10 @@ def bank(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"confidence": True}])
+@pytest.mark.parametrize("options", [{}, {"tags": True}, {"tags": True, "confidence": True}])
 def test_they_are_parsed_as_their_file_is(folder, options):
     path = str(folder / "in.conllu")
-    out = succeeds("parse", "--model", str(folder / "model"), "--tags", path, *["--" + name for name in options]).decode("utf-8")
+    out = succeeds("parse", "--model", str(folder / "model"), path, *["--" + name for name in options]).decode("utf-8")
     parser = mh4.load(folder / "model")
     with open(path, encoding="utf-8") as file:
         parsed = parser.parse(library.parse_incr(file), **options)
@@ -117,7 +117,7 @@ def test_words_have_to_be_numbered(folder):
     parser, tokens = mh4.load(folder / "model"), bank(folder / "in.conllu")
     with pytest.raises(InputError, match="^sentence more: word 1 has the id 2, expected 1$"):
         parser.parse([tokens[0].filter(upos="VERB")])
-    with pytest.raises(InputError, match="^a TokenList: no token has a whole number as its id, as words have$"):
+    with pytest.raises(InputError, match="^sentence 1: no token has a whole number as its id, as words have$"):
         parser.parse([library.TokenList([{"id": "1", "form": "ta"}])])
     tokens[0][1]["head"] = 10**12  # which parsing replaces
     (parsed,) = parser.parse(tokens[:1])

@@ -120,6 +120,8 @@ def test_info(folder, packed):
 
 
 def test_the_card(folder, packed, treebank):
+    done = run("info", "--card", "--json", packed)
+    assert json.loads(done.output)["language"] == "qtx"
     done = run("info", "--card", packed)
     summary = json.loads((folder / "summary.json").read_text())
     assert done.exit_code == 0

@@ -1,7 +1,7 @@
 """The arguments of a batch: what each decoder expects, and errors that name the sentence."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,8 @@ from mh4.decoders import mh3, mh4, mh5, mst, oneec
 from mh4.decoders.shared.arguments import converted
 from mh4.decoders.shared.memory import room_for
 from mh4.errors import unknown
+
+DecoderName = Literal["mh3", "mh4", "mh5", "mst", "1ec"]
 
 
 class Shape(NamedTuple):
@@ -47,7 +49,7 @@ def _transitions(reduces: int, hybrid: bool = True) -> dict[str, Shape]:
     return {"shift": Shape((), 2, 2), "reduce_s0b0": Shape((reduces,), 2, 2), **s1s0, "arcs": ARCS._replace(optional=True)}
 
 
-DECODERS = {
+DECODERS: dict[DecoderName, Decoder] = {
     "mh3": Decoder(mh3.decode, mh3.marginals, mh3.sample, _transitions(2, hybrid=False)),
     "mh4": Decoder(mh4.decode, mh4.marginals, mh4.sample, _transitions(6)),
     "mh5": Decoder(mh5.decode, None, None, _transitions(12)),
@@ -62,7 +64,7 @@ def decoder(name: str) -> Decoder:
     """That of a name."""
     if not isinstance(name, str) or name not in DECODERS:
         raise ValueError(unknown("decoder", name, DECODERS))
-    return DECODERS[name]
+    return DECODERS[cast(DecoderName, name)]
 
 
 def checked(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mh4.decoders.batch import arguments
+from mh4.decoders.batch.arguments import DecoderName
 from mh4.decoders.batch.decoding import KINDS
 from mh4.decoders.batch.results import BatchMarginals, Derivations
 from mh4.decoders.batch.summing import SAMPLING, SUMMING, Sampling, Summing
@@ -16,7 +17,7 @@ from mh4.decoders.shared.arguments import sample_size, seeds
 
 
 def decode(
-    name: str,
+    name: DecoderName,
     scores: Mapping[str, np.ndarray],
     lengths: np.ndarray,
     *,
@@ -57,7 +58,7 @@ def decode(
 
 
 def marginals(
-    name: str,
+    name: DecoderName,
     scores: Mapping[str, np.ndarray],
     lengths: np.ndarray,
     *,
@@ -84,7 +85,7 @@ def marginals(
 
 
 def log_partition(
-    name: str,
+    name: DecoderName,
     scores: Mapping[str, np.ndarray],
     lengths: np.ndarray,
     *,
@@ -104,7 +105,7 @@ def log_partition(
 
 
 def hessian_product(
-    name: str,
+    name: DecoderName,
     scores: Mapping[str, np.ndarray],
     direction: Mapping[str, np.ndarray],
     lengths: np.ndarray,
@@ -173,7 +174,7 @@ def _summed(
 
 
 def sample(
-    name: str,
+    name: DecoderName,
     scores: Mapping[str, np.ndarray],
     lengths: np.ndarray,
     samples: int,

@@ -1,0 +1,57 @@
+"""Text that is already split into sentences and words, in UDPipe's formats "horizontal" and "vertical"."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import count
+
+from mh4.data import conllu
+from mh4.data.conllu import Block, Sentence
+from mh4.errors import InputError
+
+_BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
+_MARKS = re.compile("\ufeff+")  # byte order marks, of files that were joined
+
+
+def blocks(path: str, split: str) -> Iterator[Block]:
+    """Read the sentences of file `path` ("-" is standard input); see parsed."""
+    name = conllu.name_of(path)
+    return parsed(conllu.lines(path, name), name, split)
+
+
+def parsed(lines: Iterable[str], name: str, split: str) -> Iterator[Block]:
+    """Read sentences from lines, which messages say are from file `name`, a sentence at a time, as CoNLL-U without trees and tags.
+
+    split: "horizontal", a sentence in each line, with white space between words; or "vertical", a word in each line (only the first
+    column if there are tabs), with a blank line between sentences. Blank lines more than that are ignored. A comment has the text.
+    Raises NoSentences if there are none, and InputError for a character NUL.
+    """
+    numbers = count(1)
+    words: list[str] = []
+    first = number = 0
+    for k, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise InputError("%s, line %d: a character NUL, expected text" % (name, k))
+        line = _MARKS.sub(" ", line).strip()
+        if split == "horizontal":
+            found, ended = _BETWEEN_WORDS.split(line), True
+        else:
+            found, ended = [line.partition("\t")[0]], not line
+        first = first if words else k
+        words += filter(None, (" ".join(word.split()) for word in found))
+        if words and ended:
+            number = next(numbers)
+            yield _block(words, name, first, number)
+            words = []
+    if words:
+        yield _block(words, name, first, number + 1)
+    elif not number:
+        raise conllu.NoSentences("%s: no words in it" % name)
+
+
+def _block(words: list[str], name: str, line: int, number: int) -> Block:
+    comments = ["# sent_id = %d\n" % number, "# text = %s\n" % " ".join(words)]
+    rows = ["%d\t%s%s\n" % (m, word, 8 * "\t_") for m, word in enumerate(words, start=1)]
+    absent = ["_"] * len(words)
+    place = "%s, line %d, sentence %d" % (name, line, number)
+    sentence = Sentence(words, absent, absent, absent, name=place, rows=list(range(2, 2 + len(words))))
+    return Block([*comments, *rows, "\n"], sentence)
