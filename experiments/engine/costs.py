@@ -6,7 +6,6 @@ trainings of its system did (the median); an evaluation comes every 500 updates 
 
 import heapq
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS, machine
 from experiments.engine.run import read_json, system_and_loss, write_json
 from experiments.engine.workflow import Grid, Resources, folder_of
+from mh4.cli.group import say
 from mh4.data import conllu, treebanks
 from mh4.parser import config, systems
 from mh4.util import memory
@@ -90,7 +90,7 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
             name = key(bank.lang, bank.settings, system)
             if name in known:
                 continue
-            print("measuring the speed of %s on %s" % (system, bank.name), file=sys.stderr)
+            say("measuring the speed of %s on %s" % (system, bank.name), err=True)
             with temporary_child("measuring the speed of %s" % system) as child:  # as its memory is measured
                 known[name] = child.call(
                     measure, system_and_loss(system)[0], bank.config(system), str(bank.paths["train"]), str(bank.paths["dev"])

@@ -4,7 +4,6 @@ The models of one seed need to be here. The ensemble of all seeds needs only the
 labels, whereas models average the probabilities of labels; this costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
 """
 
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from experiments.engine.run import Run, alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
+from mh4.cli.group import say
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.ensemble import Ensemble, with_votes
@@ -135,7 +135,7 @@ def record_all_seeds(
     elif 0 < len(untested) < len(voters):
         why = "these have no test scores: %s: test them, with make reproduce and CONLL17" % ", ".join(untested)
     if why:
-        print("%s: no ensemble of all seeds, as %s" % (bank.name, why), file=sys.stderr)
+        say("%s: no ensemble of all seeds, as %s" % (bank.name, why), err=True)
         return None
     if untested:
         bank = replace(bank, test=None)

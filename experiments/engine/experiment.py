@@ -5,7 +5,6 @@ Models are stored in ``experiments/runs/NAME/SYSTEM/seedN``, the data for tables
 """
 
 import hashlib
-import sys
 import time
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
@@ -21,6 +20,7 @@ from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
+from mh4.cli.group import say
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id, relative_if_inside
 
@@ -114,7 +114,7 @@ class Experiment:
             scores = official(str(test[0]), str(predictions.single_roots(parsed["test"]))) if test else {}
             predictions.keep(trees, files, parsed)
         except InputError as error:  # training is done, and other runs continue
-            print("%s: %s" % (run.name, error), file=sys.stderr)
+            say("%s: %s" % (run.name, error), err=True)
             self.unparsed.append(run)
             trees.unlink(missing_ok=True)  # they may be another model's
             done.unlink(missing_ok=True)  # of trees that are no longer there

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from experiments.engine.provenance import shown
 from experiments.engine.run import DONE, FAILED, TRAINING, WAITING, Run, duration
+from mh4.errors import one_line
 
 REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute
 
@@ -85,7 +86,7 @@ def failures(runs: Sequence[Run], console: Console) -> int:
     for run in failed:
         console.print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), style="red", soft_wrap=True)
         for line in run.log_tail():
-            console.print("    " + line, soft_wrap=True)
+            console.print("    " + one_line(line), soft_wrap=True)
         if run.exit_code == 2:
             console.print("    (if it cannot be resumed, delete %s to train it again)" % shown(run.folder), soft_wrap=True)
     return 1 if failed else 0

@@ -20,8 +20,8 @@ PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
 
 
 def shown(path: Path) -> str:
-    """The path relative to the repository if it is inside it, otherwise as it is."""
-    return relative_if_inside(path, EXPERIMENTS.parent)
+    """The path relative to the repository if it is inside it, otherwise as it is, without what could control a terminal."""
+    return one_line(relative_if_inside(path, EXPERIMENTS.parent))
 
 
 def report_written(paths: Iterable[Path]) -> None:

@@ -5,7 +5,6 @@ its evaluations; and ``.trees.gz``, its trees (``predictions``).
 """
 
 import json
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank, settings_of
+from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser import config, systems
@@ -71,7 +71,7 @@ class Records:
     def name_outdated(self) -> None:
         """Prints a line on standard error for each ensemble that is recorded and `outdated`."""
         for ensemble in outdated(self.bank.name, [record for _, record in self._readable()]):
-            print("combined before its members were trained again: %s" % ensemble, file=sys.stderr)
+            say("combined before its members were trained again: %s" % ensemble, err=True)
 
     def _readable(self) -> Iterator[tuple[Path, Record]]:
         """The records, and their paths; `load` reports damaged ones."""
@@ -104,7 +104,7 @@ class Records:
         other = self._different(run, record)
         if other:
             record["differs_from"] = other
-            print("%s differs from the record of the same inputs, %s" % (run.name, in_words(other)), file=sys.stderr)
+            say("%s differs from the record of the same inputs, %s" % (run.name, in_words(other)), err=True)
         self.write(run, record, metrics.read_text(encoding="utf-8"))
 
     def write(self, run: Run, record: dict, evaluations: str | None = None) -> None:

@@ -3,7 +3,6 @@
 Only the files behind the paper's numbers are scored: the test sets of UD 2.0 and the released outputs, identified by git blob id.
 """
 
-import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +12,7 @@ from experiments.engine.record_fields import Output, SharedTask, matches
 from experiments.engine.run import read_json, write_json
 from experiments.engine.treebank import Treebank, described, release_of
 from mh4.analysis.evaluation import official, scorer_name
+from mh4.cli.group import say
 from mh4.data import conll17, treebanks
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id
@@ -68,7 +68,7 @@ def score_available(bank: Treebank, results: Path) -> None:
     try:
         score(bank.lang, bank.test[0], outputs, results)
     except InputError as error:
-        print("the shared task's systems are not scored: %s" % error, file=sys.stderr)
+        say("the shared task's systems are not scored: %s" % error, err=True)
 
 
 def load(lang: str, results: Path) -> SharedTask | None:

@@ -1,7 +1,6 @@
 """The treebanks of training runs: locating their files, and identifying them by content."""
 
 import hashlib
-import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.record_fields import File
 from experiments.engine.run import system_and_loss
+from mh4.cli.group import say
 from mh4.data import conll17 as shared_task
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -145,7 +145,7 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
     except InputError as error:
         if conll17:
             raise
-        print("no scores on the test set: %s" % error, file=sys.stderr)
+        say("no scores on the test set: %s" % error, err=True)
         return bank
     return replace(bank, test=(test, outputs[shared_task.SEGMENTATION]), outputs=outputs)
 
@@ -169,6 +169,6 @@ def _outputs(lang: str, ud: str | None, conll17: str | None) -> dict[str, Path]:
         except InputError as error:
             if not outputs:
                 raise
-            print("no scores for %s: %s" % (shared_task.file_name(lang, system), error), file=sys.stderr)
+            say("no scores for %s: %s" % (shared_task.file_name(lang, system), error), err=True)
             break
     return outputs

@@ -5,7 +5,6 @@ Of models trained by ``make reproduce``, such as the ensemble of the paper's Tab
 are combined, also each seed's with the outputs of the shared task's systems, and ways of voting are compared on the development set.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Average, Table, average, comma_separated
 from experiments.tables import treebank
+from mh4.cli.group import say
 from mh4.data import conllu
 from mh4.data.conll17 import SEGMENTATION
 from mh4.errors import InputError
@@ -109,7 +109,7 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
     try:
         scores = [combiner.combine("with-outputs-%d" % seed, runs, votes) for seed, runs in by_seed.items()]
     except InputError as error:  # their words may differ
-        print("no %s: %s" % (name, error), file=sys.stderr)
+        say("no %s: %s" % (name, error), err=True)
         return []
     return [Row(name, len(next(iter(by_seed.values()))), scores)]
 

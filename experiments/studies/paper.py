@@ -6,7 +6,6 @@ and the report are written at the end, from the existing records. The same comma
 """
 
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from experiments.engine.treebank import located, with_test
 from experiments.engine.workflow import Grid
 from experiments.engine.workplace import Bench
 from experiments.studies import coverage, report
+from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
 
@@ -48,11 +48,11 @@ def paper(bench: Bench, profile: str, jobs: str, snakemake: str, **others: str) 
         records.load_all(bench.results)  # all of them are needed for the report: better to learn of damage now
         grids, left_out = found(asked, bench.home)
         for lang, why in left_out.items():
-            print("left out: %s: %s" % (lang, why), file=sys.stderr)
+            say("left out: %s: %s" % (lang, why), err=True)
         for grid in grids:
             if grid.not_combined:
                 said = "no ensemble of %s with seed %s: models are recorded but not here"
-                print(said % (grid.bank.name, ", ".join(map(str, grid.not_combined))), file=sys.stderr)
+                say(said % (grid.bank.name, ", ".join(map(str, grid.not_combined))), err=True)
         if not grids:
             raise InputError("none of these treebanks can be obtained")
         at_once = asked[0].jobs if profile == "local" or jobs else None
@@ -69,9 +69,9 @@ def paper(bench: Bench, profile: str, jobs: str, snakemake: str, **others: str) 
                 _pages(grids, bench.results, command)
         finally:
             for line in failed:
-                print(line, file=sys.stderr)
+                say(line, err=True)
             if failed:
-                print("the log of Snakemake is %s" % shown(workflow.log(bench.home)), file=sys.stderr)
+                say("the log of Snakemake is %s" % shown(workflow.log(bench.home)), err=True)
     return int(bool(failed or left_out))
 
 
@@ -96,7 +96,7 @@ def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dic
         try:
             bank = with_test(bank, one.ud, conll17)
         except InputError as error:  # no test scores, then
-            print("%s: %s" % (one.lang, error), file=sys.stderr)
+            say("%s: %s" % (one.lang, error), err=True)
             conll17 = None
         given = ["--lang", one.lang, *(["--settings", one.settings] if one.settings else [])]
         for name, folder in (("--ud", one.ud), ("--conll17", conll17)):
@@ -115,7 +115,7 @@ def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
     try:
         _coverage(grids, results)
     except InputError as error:  # perhaps in a treebank that was not asked for
-        print("Table 3 is not measured: %s" % error, file=sys.stderr)
+        say("Table 3 is not measured: %s" % error, err=True)
     recorded = records.names(results)
     report_written(report.write_all([grid.bank.name for grid in grids if grid.bank.name in recorded], results))
 

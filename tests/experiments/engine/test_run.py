@@ -69,3 +69,10 @@ def test_paths_with_brackets_are_shown_as_they_are(tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.splitlines()[0] == "mh3 seed 1 failed: ended with exit code 2 (%s)" % run.log
     assert "delete %s to" % run.folder in said
+
+
+def test_a_log_does_not_control_the_terminal(tmp_path, capsys):
+    run = Run("mh3", 1, tmp_path, state=FAILED, failure="ended")
+    run.log.write_bytes("started\n\x1b[2J \x9b \u202e\n".encode())
+    failures([run], Bench().console)
+    assert capsys.readouterr().out.splitlines()[1] == r"    \x1b[2J \x9b \u202e"
