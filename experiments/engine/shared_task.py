@@ -1,15 +1,16 @@
-"""The scores of the shared task's systems on the test sets, recorded in ``results/conll17/LANG.json`` for the tables.
+"""The scores of the shared task's systems on the test sets, recorded in ``results/conll17.jsonl``, a line a language.
 
 Only the files behind the paper's numbers are scored: the test sets of UD 2.0 and the released outputs, identified by git blob id.
 """
 
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
 from experiments import paper
-from experiments.engine.provenance import commit, shown
+from experiments.engine import lines
+from experiments.engine.provenance import commit
 from experiments.engine.record_fields import Output, SharedTask, matches
-from experiments.engine.run import read_json, write_json
 from experiments.engine.treebank import Treebank, described, release_of
 from mh4.analysis.evaluation import official, scorer_name
 from mh4.cli.group import say
@@ -17,7 +18,7 @@ from mh4.data import conll17, treebanks
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id
 
-FOLDER = "conll17"  # in results; not the name of a treebank
+FILE = "conll17.jsonl"  # in results
 
 
 def is_test_set(lang: str, blob: str) -> bool:
@@ -46,7 +47,8 @@ def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> Non
             made = {**file, **_scores(test, output), "commit": commit(), "scorer": scorer_name()}
             record["systems"][system] = cast(Output, made)
     if record != before:
-        write_json(_path(lang, results), record)
+        with lines.changed(results / FILE, _lang, _complaint) as kept:
+            kept[lang] = record
 
 
 def _scores(test: Path, output: Path) -> dict:
@@ -72,21 +74,20 @@ def score_available(bank: Treebank, results: Path) -> None:
 
 
 def load(lang: str, results: Path) -> SharedTask | None:
-    """The record for a language, or None. Raises InputError if it cannot be read."""
-    path = _path(lang, results)
-    if not path.exists():
-        return None
-    record: Any = read_json(path)
-    whole = matches(record, SharedTask) and all({"rejected", "las"} & output.keys() for output in record["systems"].values())
-    if not whole:
-        raise InputError("%s is not a record of the shared task's scores: restore or delete it" % shown(path))
-    return record
+    """The record for a language, or None. Raises InputError if a record is damaged."""
+    return lines.read(results / FILE, _lang, _complaint).get(lang)
 
 
 def load_all(results: Path) -> list[SharedTask]:
     """All records, with languages in the order of the paper's tables."""
-    return [record for record in (load(lang, results) for lang in treebanks.languages()) if record]
+    found = lines.read(results / FILE, _lang, _complaint)
+    return [found[lang] for lang in treebanks.languages() if lang in found]
 
 
-def _path(lang: str, results: Path) -> Path:
-    return results / FOLDER / (lang + ".json")
+_lang = itemgetter("lang")
+
+
+def _complaint(record: Any) -> str | None:
+    """What is wrong with a record; None if nothing is."""
+    whole = matches(record, SharedTask) and all({"rejected", "las"} & output.keys() for output in record["systems"].values())
+    return None if whole else "not a record of the shared task's scores"

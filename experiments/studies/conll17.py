@@ -137,7 +137,7 @@ SAID = """\
 parsers and of ours."""
 OF_FILES = """\
 The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0. Their git blob ids are in
-[conll17.csv](conll17.csv); `conll17/` has every score with the commit that produced it."""
+[conll17.csv](conll17.csv); `conll17.jsonl` has every score with the commit that produced it."""
 
 
 def as_csv(kept: Sequence[SharedTask]) -> str:

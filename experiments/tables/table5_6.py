@@ -108,11 +108,11 @@ def page(scores: Tested) -> list[document.Part]:
             parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
     if scores.others:
         parts.append("Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs)))
-    made = "This page and the csv are made from `%s/` and `%s/` by `make report LANGS=%s`."
+    made = "This page and the csv are made from `%s/` and `%s` by `make report LANGS=%s`."
     return [
         *parts,
         *sections.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
-        *sections.command(records.commands(runs), made % (name, shared_task.FOLDER, name)),
+        *sections.command(records.commands(runs), made % (name, shared_task.FILE, name)),
     ]
 
 

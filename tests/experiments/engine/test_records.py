@@ -153,11 +153,9 @@ def test_no_runs_no_table(tmp_path):
 
 
 def test_which_treebanks_have_records(tmp_path):
-    """The folder with the scores of the shared task's systems does not belong to a treebank."""
     record(tmp_path, "hu", "mh3", 1, 80.0)
     record(tmp_path, "eu-ud1.4", "mh3", 1, 80.0)
-    (tmp_path / "conll17").mkdir()
-    (tmp_path / "conll17" / "hu.json").write_text("{}")
+    (tmp_path / "conll17.jsonl").write_text("{}")  # of no treebank
     assert records.names(tmp_path) == ["eu-ud1.4", "hu"]
 
 

@@ -50,7 +50,7 @@ def score(folders, home):
 
 
 def kept(home, lang="hu"):
-    return json.loads((home / "results" / "conll17" / (lang + ".json")).read_text())
+    return shared_task.load(lang, home / "results")
 
 
 def test_scores_stand_beside_the_papers(folders, tmp_path, capsys):
@@ -114,7 +114,7 @@ def test_scores_of_an_unknown_commit(folders, tmp_path):
     assert score(folders, home) == 0
     record = kept(home)
     del record["systems"]["c2l2"]["commit"]
-    (home / "results" / "conll17" / "hu.json").write_text(json.dumps(record))
+    (home / "results" / "conll17.jsonl").write_text(json.dumps(record))
     assert score(folders, home) == 0
     assert "At commit unknown, with the official scorer of udtools " in (home / "results" / "conll17.md").read_text()
 
@@ -149,14 +149,15 @@ def test_nothing_to_score(folders, tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == "conll17: the official scorer needs udtools\n" and not home.exists()
 
 
-DAMAGED = '{"test": {"path": "", "git_blob": ""}, "systems": {"c2l2": {"path": "", "git_blob": "", "uas": 1, "las": "x"}}}'
+DAMAGED = '{"lang": "hu", "test": {"path": "", "git_blob": ""}, "systems": {"c2l2": {"path": "", "git_blob": "", "uas": 1, "las": "x"}}}'
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"test": {"path": "", "git_blob": ""}, "systems": {"c2l2": 1}}', DAMAGED])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", DAMAGED, DAMAGED.replace('{"path": "", "git_blob": "", "uas": 1, "las": "x"}', "1")]
+)
 def test_a_broken_record_is_named(tmp_path, content):
-    (tmp_path / "conll17").mkdir()
-    (tmp_path / "conll17" / "hu.json").write_text(content)
-    with pytest.raises(InputError, match="hu.json is not a record of the shared task's scores"):
+    (tmp_path / "conll17.jsonl").write_text(content + "\n")
+    with pytest.raises(InputError, match="conll17.jsonl, line 1: not .*: restore or delete this line"):
         shared_task.load_all(tmp_path)
 
 

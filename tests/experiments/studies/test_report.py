@@ -90,7 +90,7 @@ def test_every_table_stands_beside_the_papers(results):
     assert "No training set of this table was available." in text
     # Table 5 has only runs that were tested on the paper's files; mst of these records was not.
     assert "Hungarian" not in text.partition("## Table 5")[2].partition("\n## ")[0]
-    write_text(str(results / "conll17" / "ja.json"), json.dumps(shared_task))
+    write_text(str(results / "conll17.jsonl"), json.dumps(shared_task))
     rows = table(report.write(results)[0].read_text(encoding="utf-8"), "Table 6")
     assert rows["Japanese", "ours"][-2:] == ["74.72", "74.00"] and rows["Japanese", "difference"][-2:] == ["✓", "-0.51"]
     assert dict(zip(table(text, "Speed")["system", "runs"], table(text, "Speed")["mst", "1"]))["CPU time, median"] == "0:00:50"

@@ -26,12 +26,11 @@ def add(results, system, seed, las, test=TEST, segmentation=OUTPUTS["udpipe"], n
 
 def references(results, **systems):
     """Makes the record of the shared task's systems."""
-    (results / "conll17").mkdir()
     entries = {
         system: {"path": "hu-%s.conllu" % system, "git_blob": OUTPUTS[system], **entry} for system, entry in systems.items()
     }
     content = {"lang": "hu", "test": {"path": "hu-ud-test.conllu", "git_blob": TEST}, "systems": entries}
-    (results / "conll17" / "hu.json").write_text(json.dumps(content))
+    (results / "conll17.jsonl").write_text(json.dumps(content))
 
 
 def page(results, name="hu"):

@@ -1,0 +1,47 @@
+"""Files of JSON lines, an object a line, that several processes may change: each line is checked, and every change is made whole.
+
+A file is locked while it is changed, by the file ``.lock`` beside it, and read again under the lock, so nothing that another process has
+added is lost.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from experiments.engine.provenance import shown
+from experiments.engine.run import alone
+from mh4.errors import InputError
+from mh4.util.files import make_folder, write_text
+
+
+def read(path: Path, key: Callable[[Any], Any], complaint: Callable[[Any], str | None]) -> dict[Any, Any]:
+    """The objects in a file by their key; empty if there is no file.
+
+    complaint: what is wrong with an object; None if nothing is. Raises InputError that names file and line for anything else than whole
+    objects with different keys.
+    """
+    found: dict[Any, Any] = {}
+    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), start=1):
+        try:
+            content = json.loads(line)
+            wrong = complaint(content)
+        except ValueError as error:  # also of bytes that are not UTF-8
+            wrong = "not JSON: %s" % error
+        if not wrong and key(content) in found:
+            wrong = "another line has the same key"
+        if wrong:
+            raise InputError("%s, line %d: %s: restore or delete this line" % (shown(path), number, wrong))
+        found[key(content)] = content
+    return found
+
+
+@contextmanager
+def changed(path: Path, key: Callable[[Any], Any], complaint: Callable[[Any], str | None]) -> Iterator[dict[Any, Any]]:
+    """Yields the objects in a file, as `read`, to be changed, and writes them, in the order of their keys, if the block succeeds."""
+    make_folder(path.parent)
+    with alone(path.with_name(".lock")):
+        found = read(path, key, complaint)
+        yield found
+        write_text(str(path), "".join(json.dumps(found[each], sort_keys=True) + "\n" for each in sorted(found)))
