@@ -62,7 +62,7 @@ def ensemble(
     set_verbosity(quiet, verbose)
     if (len(input_files) > 1 or os.path.isdir(input_files[0])) and not all(map(os.path.isdir, files)):
         raise InputError("several files are parsed, so each --vote has to be a folder with their parses by another parser")
-    found, written = destinations(input_files, output), []
+    found, written = destinations(input_files, output, below=False), []  # votes have the names of the files
     for file, destination in found:
         votes = [os.path.join(vote, os.path.basename(file)) if os.path.isdir(vote) else vote for vote in files]
         blocks = with_votes(conllu.blocks(file, trees=False), votes)

@@ -5,12 +5,12 @@ import time
 from collections.abc import Sequence
 
 from mh4.cli.group import say, say_written
-from mh4.cli.paths import check_outputs, files_of
+from mh4.cli.paths import check_inputs, check_outputs
+from mh4.corpus.inputs import named
 from mh4.data import conllu
 from mh4.errors import InputError, counted
 from mh4.parser import writing
 from mh4.parser.writing import Parses, Written
-from mh4.util import compression
 from mh4.util.files import make_folder
 from mh4.util.progress import counting
 
@@ -43,19 +43,20 @@ def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
     if len(outputs) == 1:
         say_written(done, outputs[0])
     else:
-        say_written("%s in %d files" % (done, len(outputs)), os.path.dirname(outputs[0]))
+        say_written("%s in %d files" % (done, len(outputs)), os.path.commonpath(outputs))
 
 
-def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu") -> list[tuple[str, str]]:
+def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu", below: bool = True) -> list[tuple[str, str]]:
     """The files to parse, each with where its parse goes.
 
-    inputs: files, and folders, which stand for the files in them with this extension, sorted by name.
-    A single file goes to `output`, others into the folder `output`, under the name of the input. `output` is a folder if it ends with a
-    slash, if it is an existing folder, or if the input is several files or a folder; it is made if there is none. Input that is not
-    called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises InputError if two files would
-    have the same name, if one is standard input and so has no name, or if an output is a folder, or an input of the running command.
+    inputs: files, and folders, which stand for the files in them with this extension, sorted by name; below: also in subfolders.
+    A single file goes to `output`, others into the folder `output`, under the names that mh4.corpus.inputs.inputs gives them. `output`
+    is a folder if it ends with a slash, if it is an existing folder, or if the input is several files or a folder; it is made if there
+    is none. Raises InputError if one is standard input and so has no name, if an output is a folder, or an input of the running command.
     """
-    files = files_of(inputs, extension)
+    pairs = named(inputs, extension, output, below)
+    files = [file for file, _ in pairs]
+    check_inputs(files)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
         return [(files[0], output)]
     if output == "-":
@@ -64,15 +65,14 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
     if "-" in files:
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
-    for file in files:
-        path = os.path.join(output, compression.with_extension(os.path.basename(file), ".conllu"))
-        if path in found:
-            raise InputError("%s and %s would both be written to %s" % (found[path], file, path))
+    for file, name in pairs:
+        path = os.path.join(output, name)
         if os.path.isdir(path):
             raise InputError("%s is a folder, so the parse of %s cannot be written there" % (path, file))
         found[path] = file
     if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
     check_outputs(found)
-    make_folder(output)
+    for folder in dict.fromkeys(map(os.path.dirname, found)):
+        make_folder(folder)
     return [(file, path) for path, file in found.items()]

@@ -62,8 +62,10 @@ def parse(
     has left in MISC is removed. Everything else, including tags (but see --tags), comments, multiword tokens and empty nodes, is kept
     byte for byte.
 
-    A folder stands for the .conllu files (of text, the .txt files) in it. Without a file, or for "-", standard input is parsed.
-    OUT is a file; for several files, or a folder, it is a folder, in which each output has the name of its input. Files are parsed one
+    A folder stands for the .conllu files (of text, the .txt files) in it and in its subfolders; others are named. The parse of a file
+    without sentences is empty. Without a file, or for "-", standard input is parsed.
+    OUT is a file; for several files, or a folder, it is a folder, in which each output has the name of its input, relative to the
+    folder; of two with the same name, the second is called NAME-2.conllu. Files are parsed one
     after another, and each output is written once its file is parsed. Inputs and outputs called .gz, .bz2, .xz or .zst are compressed.
 
     A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
@@ -97,6 +99,10 @@ def parse(
             written = "it was written" if number == 1 else "they were written"
             say("mh4: %s not CoNLL-U; %s to %s, each with the reason" % (are, written, rejects_file), err=True)
 
+    def say_empty(error: InputError) -> None:
+        if not quiet:
+            say("mh4: %s; its parse is empty" % error, err=True)
+
     with conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext() as rejected:
         blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
         if segmenter:
@@ -109,7 +115,7 @@ def parse(
             blocks = partial(split_text.blocks, split=form)
         written = []
         for file, destination in found:
-            parsed = parallel.parse(Parser.load, arguments, blocks(file), jobs, **wanted)
+            parsed = parallel.parse(Parser.load, arguments, conllu.even_none(blocks(file), say_empty), jobs, **wanted)
             done = write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
             written.append(done)
             if rejected:

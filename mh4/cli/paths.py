@@ -65,10 +65,15 @@ def files_of(paths: Sequence[str], extension: str) -> list[str]:
     from mh4.util.reading import files_in
 
     found = [file for path in paths for file in (files_in(path, extension) if os.path.isdir(path) else [path])]
-    read, written = _paths(click.get_current_context())
-    read += set(found) - set(paths)
-    _check(written, found)
+    check_inputs(found)
     return found
+
+
+def check_inputs(paths: Sequence[str]) -> None:
+    """InputError if the running command, which reads these files, writes to one of them."""
+    read, written = _paths(click.get_current_context())
+    read += set(paths) - set(read)
+    _check(written, paths)
 
 
 def check_outputs(paths: Iterable[str]) -> None:

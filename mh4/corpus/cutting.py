@@ -70,7 +70,7 @@ def cut(stream: BinaryIO, name: str, file: int, size: int, last: Shard | None = 
     for portion in chain(portions(stream, name, line), [b""]):
         parts.append(portion)
         length = sum(map(len, parts))
-        if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, to be refused
+        if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, for its parse
             content = b"".join(parts)
             lines, sentences = content.count(b"\n"), _sentences(content.removeprefix(b"" if offset else _MARK))
             digest = hashlib.sha256(content).hexdigest()

@@ -31,22 +31,26 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
     Raises InputError if a path does not exist, or is a folder without such files, or is `output`, where the parses would be input the
     next time.
     """
-    found: list[tuple[str, str]] = []
     for argument in arguments:
-        if os.path.isdir(argument):
-            if os.path.realpath(argument) == os.path.realpath(output):
-                raise InputError("%s is the folder of the input: name another one, -o FOLDER" % output)
-            paths = files_in(argument, TEXT if text else CONLLU, below=True, omitted=output)
-            found += [(path, os.path.relpath(path, argument)) for path in paths]
-        else:
-            found.append((argument, os.path.basename(argument)))
+        if os.path.isdir(argument) and os.path.realpath(argument) == os.path.realpath(output):
+            raise InputError("%s is the folder of the input: name another one, -o FOLDER" % output)
+    found = named(arguments, TEXT if text else CONLLU, output)
     for given, _ in found:
         with open_regular(given):
             pass
+    return [Input(os.path.abspath(given), given, name) for given, name in found]
+
+
+def named(arguments: Sequence[str], extension: str, output: str, below: bool = True) -> list[tuple[str, str]]:
+    """The paths of the files, each with the name of its parse; see inputs. below: whether subfolders are included."""
+    found: list[tuple[str, str]] = []
+    for argument in arguments:
+        if os.path.isdir(argument):
+            found += [(path, os.path.relpath(path, argument)) for path in files_in(argument, extension, below, output)]
+        else:
+            found.append((argument, os.path.basename(argument)))
     taken = {str(folder) for _, name in found for folder in PurePath(name).parents}
-    return [
-        Input(os.path.abspath(given), given, _unused(compression.with_extension(name, CONLLU), taken)) for given, name in found
-    ]
+    return [(given, _unused(compression.with_extension(name, CONLLU), taken)) for given, name in found]
 
 
 def _unused(name: str, taken: set[str]) -> str:

@@ -73,7 +73,7 @@ def rejected(corpus: Corpus) -> int:
 
 
 def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
-    """The parses of a file's shards; the sentences of text are numbered throughout. Raises InputError for text without any."""
+    """The parses of a file's shards; the sentences of text are numbered throughout."""
     before = 0
     for shard in shards:
         content, record = _content(corpus, shard, "output")
@@ -82,8 +82,6 @@ def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
             content = _SENT_ID.sub(lambda found: b"# sent_id = %d\n" % (int(found[1]) + before), content)  # noqa: B023
         before += record["parsed_sentences"]
         yield content
-    if not before and corpus.settings.text:
-        raise InputError("%s: no text in it" % record["input"])
 
 
 def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, Any]]:

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,7 +14,7 @@ from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.data import conllu
-from mh4.data.conllu import Block, NoSentences, Rejected, Sentence, Start
+from mh4.data.conllu import Block, Rejected, Sentence, Start
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import checksums, long_sentences, parallel, writing
 from mh4.parser.parsing import Parser
@@ -100,18 +100,12 @@ def write(settings: Settings, source: Input, shard: Shard, content: bytes, file:
 
 
 def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected = None) -> Iterator[Block]:
-    """The sentences of a shard; those of text are numbered from 1."""
+    """The sentences of a shard, which may have none; those of text are numbered from 1."""
     name, start = source.given, Start(shard.line, shard.sentence)
     lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
     if settings.segmenter is None:
-        return conllu.parsed(lines, name, trees=False, rejected=rejected, start=start)
-    return _of_text(_segmenter(settings).segmented(lines, name, start))
-
-
-def _of_text(segmented: Iterator[Block]) -> Iterator[Block]:
-    """The sentences of a shard of text, which has none if it is only white space; that of a whole file is refused when it is joined."""
-    with suppress(NoSentences):
-        yield from segmented
+        return conllu.even_none(conllu.parsed(lines, name, trees=False, rejected=rejected, start=start))
+    return conllu.even_none(_segmenter(settings).segmented(lines, name, start))
 
 
 def _load(settings: Settings) -> Parser:

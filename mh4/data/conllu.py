@@ -241,6 +241,14 @@ def files_of(path: str) -> list[str]:
     return files_in(path, ".conllu") if os.path.isdir(path) else [path]
 
 
+def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = lambda error: None) -> Iterator[Block]:
+    """The blocks; if there are none, `empty` is called with the error: one of many files may be empty, and its parse is empty, too."""
+    try:
+        yield from blocks
+    except NoSentences as error:
+        empty(error)
+
+
 class Start(NamedTuple):
     """Where a part of a file begins: after how many lines and sentences."""
 

@@ -18,7 +18,7 @@ _CHUNK = 1 << 16
 
 def stem(name: str) -> str:
     """The name of a file without the extension that says that it is compressed, if it has one."""
-    return name.removesuffix(_extension(name))
+    return name[: len(name) - len(_extension(name))]
 
 
 def is_compressed(name: str) -> bool:
@@ -54,7 +54,7 @@ def compressed(file: BinaryIO, path: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _extension(path: str) -> str:
-    return next((extension for extension in EXTENSIONS if Path(path).name.endswith(extension, 1)), "")
+    return next((extension for extension in EXTENSIONS if Path(path).name.lower().endswith(extension, 1)), "")
 
 
 def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:

@@ -2,18 +2,18 @@
 
 import os
 import stat
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, BinaryIO
 
-from mh4.errors import InputError, shown, unreadable
+from mh4.errors import InputError, one_line, shown, unreadable
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
-LONGEST = (
-    1 << 27
-)  # bytes of a line, and of the lines between two blank ones: more is no sentence, but perhaps a device that never ends
+LONGEST = 1 << 27  # bytes of a line, and of those between two blank ones; more is perhaps a device that never ends
+_NAMED = 5  # of the files that are left out of a folder
 
 Path = str | bytes | os.PathLike[Any]
 Paths = Path | Iterable[Path]  # one, or several
@@ -29,26 +29,38 @@ def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected 
 def files_in(folder: str, extension: str, below: bool = False, omitted: str | None = None) -> list[str]:
     """The paths of the files with this extension in a folder, also of compressed ones, but not of hidden ones, sorted by name.
 
+    The extension may be in capitals. What else is there, hidden files apart, is left out, with a RuntimeWarning.
     below: also of those in the folders in it, and so on, except in the folder `omitted`. A link to a folder that it is in is not followed.
     Raises InputError if there are none.
     """
     entered = {os.path.realpath(place) for place in (folder, omitted) if place is not None}
+    found: list[str] = []
+    others: list[str] = []
     try:
-        found = [path for path in _files(folder, below, entered) if compression.stem(path).endswith(extension)]
+        for path in _files(folder, below, entered):
+            (found if compression.stem(path).lower().endswith(extension) else others).append(path)
     except OSError as error:
         raise unreadable(str(error.filename), error) from None
     if not found:
         raise InputError("%s: no %s files in this folder" % (folder, extension))
+    if others:
+        names = sorted(one_line(path[len(folder) :].lstrip(os.sep)) for path in others)
+        more = ["and %d more" % (len(names) - _NAMED)] if len(names) > _NAMED else []
+        said = "%s: only %s files are read; left out: %s" % (folder, extension, ", ".join(names[:_NAMED] + more))
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
     return sorted(found, key=os.fsencode)
 
 
 def _files(folder: str, below: bool, entered: set[str]) -> Iterator[str]:
+    """The paths of the files, and with a slash at the end those of the folders that are not entered."""
     for entry in os.scandir(folder):
         if entry.name.startswith("."):
             continue
         if not os.path.isdir(entry.path):  # also not a link that leads to itself, for which entry.is_dir would raise an error
             yield entry.path
-        elif below and (place := os.path.realpath(entry.path)) not in entered:
+        elif not below:
+            yield entry.path + os.sep
+        elif (place := os.path.realpath(entry.path)) not in entered:
             yield from _files(entry.path, below, entered | {place})
 
 

@@ -173,7 +173,6 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
     new = tmp_path / "new"
     assert "several files cannot all go to standard output: name a folder" in parse(test, dev)
     assert "standard input has no name" in parse(test, "-", "-o", str(new))
-    assert "would both be written to" in parse(test, str(out / "toy-ud-test.conllu"), "-o", str(new))
     assert "would overwrite %s, which is read: choose another output" % test in parse(test, dev, "-o", str(treebank))
     taken = tmp_path / "taken" / Path(dev).name
     taken.mkdir(parents=True)
@@ -182,6 +181,8 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
     assert "not a folder, as the output of several files has to be" in parse(test, dev, "-o", str(out / "toy-ud-dev.conllu"))
     assert "--quiet and --verbose exclude each other" in parse(test, "--quiet", "--verbose")
     assert not new.exists()
+    succeeds("parse", "--model", model, test, str(out / "toy-ud-test.conllu"), "-o", str(new))
+    assert sorted(path.name for path in new.iterdir()) == ["toy-ud-test-2.conllu", "toy-ud-test.conllu"]
 
 
 @pytest.mark.slow

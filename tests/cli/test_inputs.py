@@ -1,5 +1,6 @@
 """What commands read: files, folders of files, and what is piped in."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,13 +10,11 @@ from running import COMMAND, mh4, refuses, succeeds
 
 @pytest.fixture(scope="module")
 def folder(treebank, tmp_path_factory):
-    """A folder with two treebanks, and things in it that are not treebanks."""
+    """A folder with two treebanks."""
     made = tmp_path_factory.mktemp("treebanks")
     for name, split in (("b.conllu", "test"), ("a.conllu", "dev")):
         (made / name).write_bytes((treebank / ("toy-ud-%s.conllu" % split)).read_bytes())
-    for name in ("README", ".hidden.conllu", "a.conllu~"):
-        (made / name).write_text("no treebank")
-    (made / "c.conllu").mkdir()
+    (made / ".hidden.conllu").write_text("no treebank")
     return made
 
 
@@ -51,6 +50,17 @@ def test_a_folder_is_its_files(folder, whole, parsed):
     assert 0 < float(las.split("|")[3]) < 100
     assert b"160 sentences" in succeeds("compare", str(folder), str(parsed), str(whole))
     assert succeeds("view", str(folder)).count(b"\n# ") == succeeds("view", str(whole)).count(b"\n# ") > 150
+
+
+def test_what_is_left_out_of_a_folder_is_said(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    for name in ("README", "a.conllu~", "d.conll", "e.txt", "f.txt"):
+        (copy / name).touch()
+    (copy / "c.conllu").mkdir()
+    done = mh4("coverage", str(copy))
+    assert done.returncode == 0 and done.stdout == succeeds("coverage", str(folder))
+    left_out = "left out: README, a.conllu~, c.conllu/, d.conll, e.txt, and 1 more"
+    assert done.stderr.decode() == "mh4: %s: only .conllu files are read; %s\n" % (copy, left_out)
 
 
 @pytest.mark.slow

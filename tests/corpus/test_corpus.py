@@ -127,18 +127,42 @@ def test_a_shard_that_fails(folder, monkeypatch):
     assert not log.exists() and same_as_mh4_parse(folder)
 
 
+@pytest.mark.parametrize("text", (False, True))
+def test_empty_files(folder, tmp_path_factory, text):
+    """Their parses are empty, and the others are there, in subfolders, too; what is left out is said."""
+    given, kind, options = tmp_path_factory.mktemp("given"), ".conllu", ["--model", "model"]
+    made = {"a": "1\tA" + "\t_" * 8 + "\n\n", "none": "", "z/blank": "\n\n", "z/mark": "\ufeff"}
+    if text:
+        pytest.importorskip("ufal.udpipe")
+        from mh4.data import segmenter
+
+        segmenter.train("in/long.conllu", "in/long.conllu", "segmenter", 1)
+        made["a"], kind, options = "A b.\n", ".txt", [*options, "--text", "--segmenter", "segmenter"]
+    (given / "z").mkdir()
+    for name, content in made.items():
+        (given / (name + kind)).write_text(content, encoding="utf-8")
+    (given / "z" / "c.conll").touch()
+    left_out = "mh4: %s: only %s files are read; left out: z/c.conll\n" % (given, kind)
+    said = mh4("parse", str(given), *options, "-o", "parsed")
+    why = "no text in it" if text else "no sentences in it, expected CoNLL-U"
+    assert all("mh4: %s/%s%s: %s; its parse is empty\n" % (given, name, kind, why) in said for name in list(made)[1:])
+    assert left_out in said and left_out in mh4("corpus", "parse", str(given), *options, "-o", "out")
+    mh4("corpus", "verify", "out")
+    mh4("corpus", "join", "out", "-o", "joined")
+    for name in made:
+        parsed, joined = ((folder / place / (name + ".conllu")).read_bytes() for place in ("parsed", "joined"))
+        assert parsed == joined and bool(parsed) == (name == "a")
+
+
 def test_bad_files(folder):
-    """Neither they nor empty ones keep others from being parsed; --rejects sets bad blocks aside, as that of `mh4 parse`."""
+    """They do not keep others from being parsed; --rejects sets bad blocks aside, as that of `mh4 parse`."""
     content = (folder / "in/long.conllu").read_bytes()
     middle = content.index(b"\r\n\r\n", 20_000) + 4
     (folder / "in/long.conllu").write_bytes(content[:middle] + b"1\tx\n\nw\xff\n\n" + content[middle:])
-    (folder / "in/none.conllu").write_bytes(b"")
     said = parse(code=1)
     line = content[:middle].count(b"\n") + 3
     assert ", failed: in/long.conllu, line %d: not UTF-8 (byte 0xff) (log: " % line in said
-    assert ", failed: in/none.conllu: no sentences in it, expected CoNLL-U (log: " in said
     assert len(corpora.records(folder / "out")) == 7
-    (folder / "in/none.conllu").unlink()
     said = mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects")
     assert said.endswith(
         "mh4: 2 blocks set aside, not CoNLL-U: `mh4 corpus join --rejects FILE` writes them, each with the reason\n"
@@ -392,8 +416,8 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
     (folder / "in" / "text.txt").write_text(white)
     mh4("corpus", "parse", *options, "-o", "white")
     mh4("corpus", "verify", "white")
-    assert "in/text.txt: no text in it" in mh4("corpus", "join", "white", "-o", "none", code=2)
-    assert not (folder / "none").exists()
+    mh4("corpus", "join", "white", "-o", "none")
+    assert (folder / "none").read_bytes() == b""
 
 
 def test_errors_are_of_one_kind():

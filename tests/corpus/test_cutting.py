@@ -72,7 +72,6 @@ def test_a_byte_order_mark_within_a_file_is_a_line_that_is_not_blank(monkeypatch
 
 
 def test_an_empty_file_is_a_shard():
-    """Which is refused by whoever parses it."""
     ((shard, content),) = cutting.cut(io.BytesIO(b""), "FILE", 3, 1)
     assert (shard.file, shard.length, shard.sentences, content) == (3, 0, 0, b"")
 

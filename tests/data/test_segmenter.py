@@ -116,8 +116,10 @@ def test_bad_text(trained, model, tmp_path):
         assert done.exit_code == 2 and not out.exists() and done.output.count("\n") == 1, done.output
         return done.output
 
-    assert "text.txt: no text in it" in refused(b"")
-    assert "text.txt: no text in it" in refused(b" \n\n\t\n")
+    for empty in (b"", b" \n\n\t\n"):
+        text.write_bytes(empty)
+        with pytest.raises(conllu.NoSentences, match="text.txt: no text in it"):
+            list(Segmenter(trained).blocks(str(text)))
     assert "text.txt, line 2: not UTF-8 (byte 0xe9)" in refused(b"abc\ncaf\xe9\n")
     assert "text.txt, line 1: a character NUL, expected text" in refused(b"a\0b\n")
 
