@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -22,7 +23,7 @@ import numpy as np
 from mh4 import version
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, counted
-from mh4.parser import systems
+from mh4.parser import long_sentences, systems
 from mh4.parser.config import Config, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, each_source, other_content
@@ -101,6 +102,8 @@ class Trainer:
         self.model = Model(system, config, vocabulary, seed, vectors)
         if first:
             self.model.begin_with(first)
+        self.usual = long_sentences.default(Parser(self.model))
+        self._warn_of_long_sentences()
         if contextual:
             self.model.read_contextual(contextual, [*train, *dev])  # now, not when their turn comes
         self.trees = [self._training_tree(sentence) for sentence in train]
@@ -115,6 +118,17 @@ class Trainer:
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.rng = np.random.default_rng(seed)
         self.progress = Progress()
+
+    def _warn_of_long_sentences(self) -> None:
+        """Say which sentences, each with more words than `mh4 parse` decodes exactly, will take long in each epoch or evaluation."""
+        for split, sentences, most in (("train", self.train, self.settings.longest), ("dev", self.dev, sys.maxsize)):
+            long = [sentence for sentence in sentences if self.usual < len(sentence) <= most]
+            if long:
+                many = "%s with more than %d words" % (counted(len(long), "sentence"), self.usual)
+                mend = "--set training.longest=%d leaves out their trees" % self.usual if split == "train" else "split them"
+                first = "%s has %d" % (long[0].name or "the first", len(long[0]))
+                said = "%s: %s may take minutes each (%s): %s" % (split, many, first, mend)
+                warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     def _training_tree(self, sentence: Sentence) -> np.ndarray | None:
         """The tree to learn: gold, or if the system cannot produce it, the nearest tree that it can; None if it is too long."""
@@ -186,6 +200,9 @@ class Trainer:
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
         sentences, trees = [self.train[k] for k in batch], [self.trees[k] for k in batch]
+        most = max((len(sentence) for sentence, tree in zip(sentences, trees, strict=True) if tree is not None), default=0)
+        if most > self.usual:
+            self.listener.learning(most)
         try:
             with self._timed("seconds"), self.model.lock, naming(longest(sentences), "train on"):
                 loss = minibatch_loss(self.model, self.settings, sentences, trees, self.rng)

@@ -22,6 +22,9 @@ class Listener:
     def epoch(self, number: int, words: int, done: int) -> None:
         """Epoch `number`, counted from 1, begins or resumes: `done` of its `words` words have been trained on."""
 
+    def learning(self, words: int) -> None:
+        """An update begins with a sentence of so many words that it may take long."""
+
     def update(self, words: int, loss: float) -> None:
         """An update on a minibatch of `words` words has been made; `loss` is its loss per word."""
 
@@ -107,6 +110,9 @@ class TrainingProgress(Listener):
             self._begun = True
             self.say("training %s in epoch %d (%d words)" % ("resumes" if done or number > 1 else "begins", number, words))
         self._bar.reset(self._task, description="epoch %d" % number, total=words, completed=done)
+
+    def learning(self, words: int) -> None:
+        self.say("learning a sentence of %d words, which may take minutes" % words)
 
     def update(self, words: int, loss: float) -> None:
         self._loss = loss if self._loss is None else 0.98 * self._loss + 0.02 * loss  # a running mean

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 
 import brute
 import numpy as np
@@ -15,7 +16,7 @@ import mh4
 from mh4 import decoders, trees
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
-from mh4.parser import config, oracle
+from mh4.parser import config, long_sentences, oracle
 from mh4.parser.network.graph import forward
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS, GreedySystem
@@ -355,6 +356,29 @@ def test_trees_that_are_left_out(everything, tmp_path):
     assert summary["trees_left_out"] == sum(length > lengths[14] for length in lengths)
     with pytest.raises(InputError, match="all sentences have more than training.longest = 1 words: no tree to learn"):
         Trainer("mst", settings("training.longest=1"), everything[:30], everything[60:70], str(tmp_path / "none"))
+
+
+def test_long_sentences_are_said(everything, tmp_path, monkeypatch):
+    """Before they are learned or parsed, and not where their trees are left out."""
+    monkeypatch.setattr(long_sentences, "EXACT", {"mh4-hybrid": 8})
+    train, dev = everything[:30], everything[60:70]
+    long = [len(sentence) for sentence in train if len(sentence) > 8]
+    learned = []
+
+    class Said(Listener):
+        def learning(self, words):
+            learned.append(words)
+
+    once = ["training.max_updates=3", "training.batch_tokens=200"]
+    message = "^train: %d sentences with more than 8 words may take minutes each .* training.longest=8 leaves" % len(long)
+    with pytest.warns(RuntimeWarning, match=message):
+        Trainer("mh4-hybrid", settings(*once), train, dev[:1], str(tmp_path / "a"), listener=Said()).run()
+    assert learned and set(learned) <= set(long)
+    learned.clear()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "train: ")
+        Trainer("mh4-hybrid", settings(*once, "training.longest=8"), train, dev, str(tmp_path / "b"), listener=Said()).run()
+    assert not learned
 
 
 def test_trees_with_several_roots_are_refused_or_allowed(tmp_path):
