@@ -1,5 +1,6 @@
 """The command `mh4 serve`."""
 
+import math
 import os
 import re
 
@@ -85,6 +86,8 @@ def serve(
         from mh4.serving.app import Limits
         from mh4.serving.server import serve
 
+    if math.isnan(timeout):  # which is in every range of click's
+        raise InputError("--timeout nan: expected a number of seconds")
     models = tuple((name or _name_of(path), path) for name, path in models)
     names = [name for name, _ in models]
     if len(names) == 1:

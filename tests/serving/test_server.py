@@ -291,6 +291,7 @@ def test_what_cannot_be_served(models, tmp_path):
         message = refused("--model", model, "--segmenter", segmenter, "--port", port)
         assert message == "mh4: cannot listen to 127.0.0.1, port %s: Address already in use" % port
     assert "no-such-host.invalid" in refused("--model", model, "--host", "no-such-host.invalid")
+    assert refused("--model", model, "--timeout", "nan") == "mh4: --timeout nan: expected a number of seconds"
     assert "--host is empty" in refused("--model", model, "--host", "")
 
 
