@@ -41,7 +41,8 @@ DIRECTIVES = {
 
 wheel = "bdist_wheel" in sys.argv and "MH4_MARCH" not in os.environ
 has_variants = wheel and platform.machine() == "x86_64"
-march = os.environ.get("MH4_MARCH", "" if wheel else "native")
+# Other processors than those of PCs have the same vectors in all models, and not every compiler has this option for them.
+march = os.environ.get("MH4_MARCH", "" if wheel or platform.machine() != "x86_64" else "native")
 further = os.environ.get("MH4_CFLAGS", "").split()
 
 
@@ -51,6 +52,7 @@ def extension(name, variant=None):
     # No fused multiply-add: it would round differently from a multiplication and an addition.
     options = ["-O3", "-g0", "-ffp-contract=off"] + (["-march=" + march] if march else [])
     options += VARIANTS[variant] if variant else []
+    options += [] if name == SHARED else ["-std=c++17"]  # without it, compilers differ
     return Extension(
         ".".join(["mh4.decoders", folder] + ([variant] if variant else []) + [module]),
         ["mh4/decoders/%s/%s.%s" % (folder, module, "c" if name == SHARED else "cpp")],

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -66,14 +67,26 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
     elif extension == ".xz":
         stream = lzma.LZMAFile(file, mode) if mode == "wb" else io.BufferedReader(_Members(file, lzma.LZMADecompressor))
     else:
-        with needs("%s: .zst" % path, "zstd", "backports.zstd"):
-            from backports import zstd  # a part of Python from 3.14 on
+        zstd = _zstd(path)
         if mode == "rb":
             stream = zstd.ZstdFile(file)
         else:
             stream = zstd.ZstdFile(file, mode, options={zstd.CompressionParameter.checksum_flag: 1})
             stream.write(b"")  # without which nothing at all would be written of an empty file
     return cast(BinaryIO, stream)
+
+
+def _zstd(path: str) -> Any:
+    """The module that reads and writes .zst: a part of Python from 3.14 on, and a package before. Raises InputError if it is missing."""
+    if sys.version_info >= (3, 14):
+        try:
+            from compression import zstd
+        except ImportError:
+            raise InputError("%s: this Python was built without Zstandard, which .zst needs" % path) from None
+    else:
+        with needs("%s: .zst" % path, "zstd", "backports.zstd"):
+            from backports import zstd
+    return zstd
 
 
 class _Members(io.RawIOBase):

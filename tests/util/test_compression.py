@@ -2,6 +2,7 @@
 
 import io
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,12 +10,13 @@ from mh4.errors import InputError, NotInstalled
 from mh4.util import compression
 from mh4.util.compression import EXTENSIONS, compressed, opened, stem, with_extension
 
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 CONTENT = b"".join(b"line %d of a text\n" % (k * k) for k in range(5000))
 
 
 def packed(content, name):
     if name.endswith(".zst"):
-        pytest.importorskip("backports.zstd", reason="backports.zstd is not installed")
+        pytest.importorskip(ZSTD, reason="%s is not installed" % ZSTD)
     file = io.BytesIO()
     with compressed(file, name) as stream:
         for start in range(0, len(content), 1000):
@@ -107,6 +109,24 @@ def test_damaged_archives(path):
             file.read()
 
 
+def test_zstd_of_python_itself(tmp_path, monkeypatch):
+    """From 3.14 on; unless this Python was built without it."""
+    own = pytest.importorskip(ZSTD)
+    path = tmp_path / "a.zst"
+    path.write_bytes(packed(CONTENT, str(path)))
+    monkeypatch.setattr(sys, "version_info", (3, 14))
+    monkeypatch.setitem(sys.modules, "compression", SimpleNamespace(zstd=own))
+    monkeypatch.setitem(sys.modules, "compression.zstd", own)
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    with opened(str(path)) as file:
+        assert file.read() == CONTENT
+    monkeypatch.setitem(sys.modules, "compression", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    with pytest.raises(InputError, match="a.zst: this Python was built without Zstandard"), opened(str(path)):
+        pass
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="a part of Python")
 def test_a_package_that_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
     monkeypatch.setattr(sys.modules.get("backports"), "zstd", None, raising=False)

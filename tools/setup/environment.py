@@ -17,7 +17,7 @@ import sysconfig
 import tempfile
 from contextlib import contextmanager, suppress
 
-from versions import executable
+from versions import executable, warning
 
 from mh4.dynet_build import dynet_wheel
 from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
@@ -235,6 +235,9 @@ def set_up(console, options):
     ready = environment.is_ready()
     if not ready:
         open(console.log, "w").close()
+        untested = warning(sys.version_info[:2])
+        if untested:
+            console.say("Warning: " + untested)
         environment.set_up()
     if not (ready and options.quiet):
         console.say("mh4 is set up: .venv/bin/mh4 --help")
