@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 
 from mh4.conversions import check_sentences, is_known
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import WHITE_SPACE, Sentence
 from mh4.errors import InputError
 from mh4.parser.choices import Decoding
 from mh4.parser.parsing import Parser
@@ -54,9 +54,9 @@ class Component:
             yield from docs
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
-        sentences = [[[token for token in span if not token.is_space] for span in _sentences(doc)] for doc in docs]
+        sentences = [[[token for token in span if _word(token)] for span in _sentences(doc)] for doc in docs]
         unparsed = [
-            Sentence([token.text for token in words], name="sentence %d" % number)
+            Sentence([_word(token) for token in words], name="sentence %d" % number)
             for of_doc in sentences
             for number, words in enumerate(of_doc, start=1)
             if words
@@ -81,6 +81,11 @@ class Component:
                     token.tag_ = value
                 else:
                     token.set_morph(value)
+
+
+def _word(token: Token) -> str:
+    """Its text without white space and byte order marks, which spaCy leaves in tokens."""
+    return WHITE_SPACE.sub("", token.text).strip()
 
 
 def _sentences(doc: Doc) -> Iterable[Span]:

@@ -7,19 +7,19 @@ The scorer needs about 30 KB for a sentence. Its scores come from counts, and th
 cut where all of them end a sentence; see `chunks`.
 """
 
+import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
-from itertools import chain, repeat
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from udtools import udeval
 
-from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.parsing import attachment_scores as attachment_scores  # re-exported: for words that are the same
@@ -62,6 +62,7 @@ class Counts(NamedTuple):
 
 
 _CHUNK = 1500  # words
+_TOKEN = re.compile("\ufeff?[0-9-]+\t")  # how the line of a word or of a multiword token begins
 
 
 def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
@@ -186,10 +187,7 @@ def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
 
 
 class _Read(NamedTuple):
-    """A sentence and what the scorer makes of it. Its spans are in the text without spaces.
-
-    line: the number of lines of `file` before theirs.
-    """
+    """A sentence and what the scorer makes of it. Its spans are in the text without spaces; the lines of tokens are those of `file`."""
 
     sentence: conllu.Sentence
     text: str
@@ -197,7 +195,6 @@ class _Read(NamedTuple):
     tokens: list[Any]
     words: list[Any]
     file: str
-    line: int
 
 
 class _Reader:
@@ -236,7 +233,7 @@ class _Reader:
 
     def line(self, place: int) -> tuple[str, int]:
         """The file and the line of the token that has the character at this place of the text."""
-        return next((read.file, read.line + token.line) for read in self._sentences for token in read.tokens if token.end > place)
+        return next((read.file, token.line) for read in self._sentences for token in read.tokens if token.end > place)
 
     def read_to(self, place: int) -> None:
         """Read up to this place in the text, or to the end."""
@@ -244,15 +241,14 @@ class _Reader:
             self.read()
 
     def read(self) -> None:
-        """Read some more sentences of a file, or to the end. Unlike the scorer's, errors name the line and the sentence."""
+        """Read some more sentences of a file, or to the end."""
         name, blocks = next(self._batches, ("", []))
         if not blocks:
             self.done = True
             return
         if name != self.name:
             self.name, self._lines = name, 0
-        lines = [line for block in blocks for line in block.lines]
-        read = self._represented([block.sentence for block in blocks], lines)
+        read = _represented(blocks, self._lines)
         words, tokens = iter(read.words), iter(read.tokens)
         for block, span in zip(blocks, read.sentences, strict=True):
             text = "".join(read.characters[span.start : span.end])
@@ -264,35 +260,9 @@ class _Reader:
                 one.start += self.end
                 one.end += self.end
             its_words = [next(words) for _ in block.sentence.words]
-            self._sentences.append(_Read(block.sentence, text, span, of_sentence, its_words, self.name, self._lines))
+            self._sentences.append(_Read(block.sentence, text, span, of_sentence, its_words, self.name))
+            self._lines += len(block.lines)
         self.end += len(read.characters)
-        self._lines += len(lines)
-
-    def _represented(self, sentences: Sequence[conllu.Sentence], lines: list[str]) -> Any:
-        """The scorer's representation of the next sentences. Raises InputError for what it rejects."""
-        if not self._lines:
-            lines = [lines[0].lstrip("\ufeff"), *lines[1:]]
-        try:
-            try:
-                return self._load(lines)
-            except udeval.UDError:  # again, so that the message has the number of the line in the file
-                return self._load(chain(repeat("#\n", self._lines), lines))
-        except udeval.UDError as error:
-            for sentence in sentences:  # it would say at which character of the file the sentence ends
-                roots = int((sentence.heads == 0).sum())
-                if roots > 1:
-                    said = "%s: %d words have the root as head, and the official scorer expects one"
-                    raise InputError(said % (sentence.name, roots)) from None
-            raise InputError("%s: the official scorer rejects it: %s" % (self.name, str(error)[:300].rstrip("."))) from None
-        except (ValueError, IndexError):  # it does not validate column DEPS
-            raise InputError("%s: the official scorer cannot read its column DEPS" % self.name) from None
-        except RecursionError:
-            deepest = max(sentences, key=lambda sentence: trees.depth(sentence.heads))
-            depth = trees.depth(deepest.heads)
-            raise InputError("%s: a tree %d arcs deep, too deep for the official scorer" % (deepest.name, depth)) from None
-
-    def _load(self, lines: Iterable[str]) -> Any:
-        return udeval.load_conllu(SimpleNamespace(readline=partial(next, iter(lines), "")), self.name, {})
 
     def take(self, end: int) -> Chunk:
         """The sentences up to this place in the text."""
@@ -309,6 +279,41 @@ class _Reader:
             words=words,
         )
         return Chunk(self.path, [read.sentence for read in taken], representation)
+
+
+def _represented(blocks: Sequence[conllu.Block], before: int) -> Any:
+    """The scorer's representation of consecutive sentences; before: the number of lines before them in the file.
+
+    The scorer gets what it scores, since it accepts less than our reader: words and multiword tokens, without DEPS, and a blank line after
+    each sentence. Raises InputError for several roots, which it rejects.
+    """
+    rows, numbers = [], []
+    for block in blocks:
+        roots = int((block.sentence.heads == 0).sum())
+        if roots > 1:
+            said = "%s: %d words have the root as head, and the official scorer expects one"
+            raise InputError(said % (block.sentence.name, roots))
+        for number, line in enumerate(block.lines, start=before + 1):
+            if _TOKEN.match(line):
+                cells = line.rstrip("\r\n").lstrip("\ufeff").split("\t")
+                cells[conllu.DEPS] = "_"
+                rows.append("\t".join(cells))
+                numbers.append(number)
+        rows.append("")
+        numbers.append(before := before + len(block.lines))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(
+        limit + max(len(block.sentence) for block in blocks)
+    )  # the scorer makes a call for each arc above a word
+    try:
+        found = udeval.load_conllu(io.StringIO("\n".join([*rows, ""]), newline="\n"), "", {})
+    except udeval.UDError as error:
+        raise InputError("%s: the official scorer rejects it: %s" % (blocks[0].sentence.name, error)) from None
+    finally:
+        sys.setrecursionlimit(limit)
+    for token in found.tokens:
+        token.line = numbers[token.line - 1]
+    return found
 
 
 def _meeting(gold: _Reader, systems: Sequence[_Reader]) -> int:

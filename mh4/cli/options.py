@@ -88,7 +88,9 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
 # What is written of a parse.
 column_options = together(
     click.option("--tags", is_flag=True, help="Also write those of UPOS, XPOS and FEATS that the model predicts."),
-    click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
+    click.option(
+        "--keep-deps", is_flag=True, help="Keep DEPS and empty nodes, although they may contradict the new HEAD and DEPREL."
+    ),
 )
 
 confidence_option = click.option(

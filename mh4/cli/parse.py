@@ -58,9 +58,9 @@ def parse(
 ) -> None:
     """Parse CoNLL-U files of any size, or with --input text, raw or split into words.
 
-    Each word gets a new HEAD and DEPREL; DEPS, which would otherwise contradict them, becomes "_", and an ArcProb= that an earlier parse
-    has left in MISC is removed. Everything else, including tags (but see --tags), comments, multiword tokens and empty nodes, is kept
-    byte for byte.
+    Each word gets a new HEAD and DEPREL. The enhanced graph, which would otherwise contradict them, is left out: DEPS becomes "_",
+    and empty nodes go. An ArcProb= that an earlier parse has left in MISC is removed. Everything else, including tags (but see
+    --tags), comments and multiword tokens, is kept byte for byte.
 
     A folder stands for the .conllu files (of text, the .txt files) in it and in its subfolders; others are named. The parse of a file
     without sentences is empty. Without a file, or for "-", standard input is parsed.

@@ -24,13 +24,29 @@ from mh4.errors import InputError, counted, one_line, shown, unreadable
 from mh4.util import compression, files, reading
 from mh4.util.reading import files_in
 
+COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a word, as an attribute in MISC
 
+_EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 _UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" makes of a byte that is not
 _BYTE_ORDER_MARK = "\ufeff"
+# White space other than spaces, which no word has: many programs end a word or a line there.
+_WHITE_SPACE = {
+    "\t": "a tab",
+    "\n": "a line feed",
+    "\v": "a vertical tab",
+    "\f": "a form feed",
+    "\r": "a carriage return",
+    **dict.fromkeys("\x1c\x1d\x1e\x1f", "a separator"),
+    "\x85": "a next line",
+    "\u2028": "a line separator",
+    "\u2029": "a paragraph separator",
+    _BYTE_ORDER_MARK: "a byte order mark",
+}
+WHITE_SPACE = re.compile("[%s]" % "".join(_WHITE_SPACE))
 NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
 _NOTE = "# %s = " % NOTE
 
@@ -112,7 +128,7 @@ class Sentence:
         return (Word(*row) for row in zip(range(1, len(self) + 1), *columns, strict=True))
 
     def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """The columns of a parsed sentence to write: HEAD, DEPREL, DEPS unless it is kept, and with `tags`, UPOS, XPOS and FEATS."""
+        """The columns of a parsed sentence to write: HEAD, DEPREL, an empty DEPS unless it is kept, with `tags` UPOS, XPOS and FEATS."""
         columns = {HEAD: [str(head) for head in self.heads[1:]], DEPREL: self.deprels}
         if not keep_deps:
             columns[DEPS] = ["_"] * len(self)
@@ -123,8 +139,8 @@ class Sentence:
     def to_conllu(self) -> str:
         """The words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
 
-        Raises InputError, naming the word, for what CoNLL-U cannot have: a word that is empty, or tabs, line breaks and lone surrogates
-        in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.
+        Raises InputError, naming the word, for what CoNLL-U cannot have: what is no word (see `check_word`), or tabs, line breaks and lone
+        surrogates in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.
         """
         where = self.name or "the sentence"
         if not self.words:
@@ -134,7 +150,8 @@ class Sentence:
             misc = None if word.probability is None else "%s=%s" % (ARC_PROB, ARC_PROB_FORMAT % word.probability)
             cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
             row = ["_" if cell is None or cell == "" else str(cell) for cell in cells]
-            wrong = "an empty word" if word.form == "" else next((shown(cell) for cell in row if _UNWRITABLE.search(cell)), "")
+            check_word(word.form, "%s: word %d cannot be written as CoNLL-U" % (where, word.id))
+            wrong = next((shown(cell) for cell in row if _UNWRITABLE.search(cell)), "")
             if wrong:
                 raise InputError("%s: word %d cannot be written as CoNLL-U: %s" % (where, word.id, wrong))
             lines.append("\t".join(row) + "\n")
@@ -165,14 +182,17 @@ class Block:
     def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
         """The lines again, with new columns {column: n strings}; everything else is kept.
 
+        A new column DEPS also leaves out the empty nodes, which are part of the enhanced graph only. An empty string is written as "_".
         note: the text of the comment "# mh4 = ", replacing that of an earlier parse, which an empty one only removes; None keeps comments.
         """
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):
             cells = lines[row].split("\t")
             for column, values in columns.items():
-                cells[column] = values[k] + (_line_end(cells[-1]) if column == MISC else "")
+                cells[column] = (values[k] or "_") + (_line_end(cells[-1]) if column == MISC else "")
             lines[row] = "\t".join(cells)
+        if DEPS in columns:
+            lines = [line for line in lines if not _EMPTY_NODE.match(line)]
         return "".join(lines if note is None else _noted(lines, note))
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
@@ -208,7 +228,7 @@ class Block:
             kept = [a for a in cell.split("|") if a != name and not a.startswith(name + "=")]
             if values:
                 kept = [*(a for a in kept if a not in ("_", "")), "%s=%s" % (name, values[k])]
-            column.append("|".join(kept) or cell and "_")
+            column.append("|".join(kept) or "_")
         return column
 
 
@@ -223,7 +243,8 @@ def blocks(path: str, *, trees: bool = True, rejected: Rejected = None, at_once:
     Files called .gz, .bz2, .xz and .zst are compressed.
 
     With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored.
-    A byte order mark at the start of the file is accepted and, like everything else, kept.
+    A byte order mark at the start of the file is accepted and, like everything else, kept; one at the start of a later sentence, as where
+    files were joined, is left out.
     rejected: takes the blocks that are not CoNLL-U, and reading goes on; bytes in them that are not UTF-8 are as Python's
     "surrogateescape" has them.
     at_once: each sentence is there as soon as the blank line after it, and not only when the next one begins; further blank lines
@@ -474,6 +495,21 @@ def is_blank(line: str) -> bool:
     return not line.strip(" \r\n")
 
 
+def check_word(form: str, where: str) -> None:
+    """Raise InputError, which begins with `where`, if a word is empty, only spaces, or has white space that is no space."""
+    if found := WHITE_SPACE.search(form):
+        raise InputError(
+            "%s: %s in the word %s, which may have no white space but spaces" % (where, _named(found[0]), shown(form))
+        )
+    if not form.strip():
+        raise InputError("%s: FORM is %s, expected a word" % (where, shown(form) if form else "empty"))
+
+
+def _named(character: str) -> str:
+    """What messages call white space."""
+    return "%s (U+%04X)" % (_WHITE_SPACE[character], ord(character))
+
+
 def _line_end(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
 
@@ -482,7 +518,7 @@ def _comment(lines: Sequence[str], name: str) -> str:
     for line in lines:
         key, equals, value = line.removeprefix(_BYTE_ORDER_MARK).partition("=")
         if equals and key.replace(" ", "") == "#" + name:
-            return value.strip()
+            return value.partition("\r")[0].strip()
     return ""
 
 
@@ -504,30 +540,38 @@ def _block(run: Run, name: str, number: int, trees: bool) -> Block:
         found = _NOT_UTF_8.search(line) if not line.isascii() else None
         if found:
             raise _not_utf_8(name, first + row, ord(found[0]) - 0xDC00)
-    text = [lines[0].removeprefix(_BYTE_ORDER_MARK), *lines[1:]] if first == 0 else lines
+    text = [lines[0].removeprefix(_BYTE_ORDER_MARK), *lines[1:]]
+    start = next((row for row, line in enumerate(text) if not is_blank(line)), 0)
+    if start:
+        text[start] = text[start].removeprefix(_BYTE_ORDER_MARK)
     sent_id = _sent_id(text)[:100]
 
     def at(row: int) -> str:
         return "%s, line %d, sentence %d%s" % (name, first + row + 1, number, " (%s)" % sent_id if sent_id else "")
 
-    return Block(lines, _sentence(text, at, trees), portion)
+    return Block([lines[0], *text[1:]] if first == 0 else text, _sentence(text, start, at, trees), portion)
 
 
-def _sentence(lines: Sequence[str], at: Callable[[int], str], trees: bool) -> Sentence:
-    """at: the place of a line, given its number in the block, with which messages begin."""
+def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees: bool) -> Sentence:
+    """start: the first line that is not blank; at: the place of a line, given its number in the block, with which messages begin."""
     rows: list[int] = []
     cells: list[list[str]] = []
-    start = next(row for row, line in enumerate(lines) if not is_blank(line))
     covered = empty = 0  # the last word of the last multiword token, and the empty nodes since the last word
     for row, line in enumerate(lines):
-        if line.startswith("#") or is_blank(line):
+        if is_blank(line):
             continue
+        if "\r" in line and "\r" in line.rstrip("\r\n"):
+            raise InputError("%s: CR without LF: lines have to end in LF or CRLF, not in CR alone" % at(row))
+        if line.startswith("#"):
+            if _comment([line], "global.columns").split() not in ([], COLUMNS):
+                raise InputError("%s: CoNLL-U Plus is not supported, expected the 10 columns of CoNLL-U" % at(row))
+            continue
+        if not line.startswith("\t") and (found := WHITE_SPACE.match(line)):
+            raise InputError("%s: begins with %s, expected the ID of a word" % (at(row), _named(found[0])))
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
             raise InputError("%s: %s, expected 10 separated by tabs" % (at(row), counted(len(columns), "column")))
         if columns[ID] == str(len(rows) + 1):
-            if not columns[FORM]:
-                raise InputError("%s: FORM is empty, expected a word" % at(row))
             rows.append(row)
             cells.append(columns)
             empty = 0
@@ -535,6 +579,10 @@ def _sentence(lines: Sequence[str], at: Callable[[int], str], trees: bool) -> Se
             empty += 1
         else:
             covered = _end_of_range(columns[ID], len(rows) + 1, covered, empty + 1, at(row))
+        if "" in columns[LEMMA:]:
+            name = COLUMNS[columns.index("", LEMMA)]
+            raise InputError("%s: %s is empty, expected a value, or _ if there is none" % (at(row), name))
+        check_word(columns[FORM], at(row))
     if not rows:
         raise InputError("%s: the sentence has no words" % at(start))
     if covered > len(rows):

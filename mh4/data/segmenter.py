@@ -25,6 +25,11 @@ _MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the f
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
 _SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # of blank lines
+_CR_ALONE = re.compile(r"\r(?!\r*\n)")
+# What UDPipe would take for parts of words, as the white space that it knows. A page of pdftotext ends with a form feed.
+_SPACES_FOR_UDPIPE = str.maketrans(
+    {**dict.fromkeys("\v\x1c\x1d\x1e\x1f\x85\u2028", "\n"), **dict.fromkeys("\f\u2029", "\n\n"), "\ufeff": " "}
+)
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
 
@@ -46,7 +51,7 @@ class Segmenter:
     def blocks(self, path: str, options: str = "") -> Iterator[Block]:
         """The sentences of the text in file `path` ("-" is standard input), without trees.
 
-        A blank line always ends a sentence. Comments and MISC say how the text was written (text, SpaceAfter, SpacesAfter).
+        A blank line or form feed always ends a sentence. Comments and MISC say how the text was written (text, SpaceAfter, SpacesAfter).
         options: see blocks_of. Raises InputError for a file that is not text in UTF-8, or has none.
         """
         name = conllu.name_of(path)
@@ -201,7 +206,8 @@ def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
     runs = conllu.runs(_without_nul(lines, name, before), name, before)
     for portion, parts in groupby(runs, lambda run: run.portion):
         text = "".join(line for part in parts for line in part.lines)
-        yield text if portion or before else text.lstrip("\ufeff")
+        text = text if portion or before else text.lstrip("\ufeff")
+        yield _CR_ALONE.sub("\n", text).translate(_SPACES_FOR_UDPIPE)
 
 
 def _without_nul(lines: Iterable[str], name: str, before: int) -> Iterator[str]:

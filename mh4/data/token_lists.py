@@ -34,22 +34,24 @@ def sentence_of(tokens: TokenList, number: int) -> Sentence:
     return Sentence([token.get("form") for token in words], upos, xpos, feats, deprels, array, name)  # type: ignore[arg-type]
 
 
-def parsed(tokens: TokenList, sentence: Sentence, tags: bool) -> TokenList:
+def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -> TokenList:
     """A copy with the columns of its parsed sentence: as `mh4 parse` writes them, or with `tags` as --tags does, and all else as it was.
 
-    As there, the comment that says how an earlier parse was made is not kept.
+    As there, DEPS and empty nodes are left out unless `keep_deps`, and the comment that says how an earlier parse was made is not kept.
     """
     probabilities = None if sentence.probabilities is None else sentence.probabilities.tolist()
     copies, m = [], 0
     # Tokens made by hand may lack columns, and TokenLists are written as they are: all columns, in the order of the first ones.
     first = dict.fromkeys([*(tokens.default_fields or ()), *DEFAULT_FIELDS])
     for token in tokens:
-        columns: dict[str, Any] = {}
+        columns: dict[str, Any] = {} if keep_deps else {"deps": None}
+        if not keep_deps and isinstance(token.get("id"), tuple) and token["id"][1] == ".":
+            continue
         if isinstance(token.get("id"), int):
             if tags:
                 xpos, feats = parse_nullable_value(sentence.xpos[m]), parse_dict_value(sentence.feats[m])
-                columns.update(upos=sentence.upos[m], xpos=xpos, feats=feats)
-            columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m], deps=None)
+                columns.update(upos=sentence.upos[m] or "_", xpos=xpos, feats=feats)
+            columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m] or "_")
             m += 1
             given = token.get("misc")
             given = parse_dict_value(given) if isinstance(given, str) else given

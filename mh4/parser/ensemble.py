@@ -112,6 +112,7 @@ class Ensemble:
         *,
         tags: bool = False,
         allow_empty: bool = False,
+        keep_deps: bool = False,
     ) -> Parsed:
         """Parse sentences, given as Parser.parse takes them, or as SentenceWithVotes, whose trees vote last.
 
@@ -137,7 +138,7 @@ class Ensemble:
                     raise InputError("%s: the trees that vote have no probabilities of arcs" % name)
         parse = partial(self._parse, confidence=confidence, tags=tags)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return parsing.in_order(given, unparsed, self._minibatches, parse, progress, tags)
+            return parsing.in_order(given, unparsed, self._minibatches, parse, progress, tags, keep_deps)
 
     def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
         """The scores of the ensemble on the words of `gold`; see Parser.test."""

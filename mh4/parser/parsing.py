@@ -43,6 +43,7 @@ class Options(TypedDict, total=False):
     segmenter: "Segmenter | Path | None"
     tags: bool
     allow_empty: bool
+    keep_deps: bool
 
 
 class ParserOptions(Options, total=False):
@@ -119,18 +120,19 @@ class Parser:
         *,
         tags: bool = False,
         allow_empty: bool = False,
+        keep_deps: bool = False,
     ) -> Parsed:
         """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
 
         With `segmenter`, a file that `mh4 segmenter train` has written, or a mh4.data.segmenter.Segmenter, strings are raw text: each
         is replaced by its sentences, so that more sentences may be returned than were given.
 
-        Returns copies of TokenLists, with the columns that `mh4 parse` changes, and of others new Sentences with heads (int32 array
-        (n+1,), heads[0] = -1) and deprels (with subtypes). With `tags`, as with `mh4 parse --tags`, upos, xpos and feats are those that
-        the model predicts, if its treebank has such a column; otherwise they stay as they were given, None for lists of words. With
-        `confidence`, the Sentences also have the probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at the model's
-        temperature, or if it has none, at 1 with a RuntimeWarning; with `transitions`, also those of their derivations, if the system
-        has them.
+        Returns copies of TokenLists, as `mh4 parse` changes them (without DEPS and empty nodes, unless `keep_deps`), and of
+        others new Sentences with heads (int32 array (n+1,), heads[0] = -1) and deprels (with subtypes). With `tags`, as with
+        `mh4 parse --tags`, upos, xpos and feats are those that the model predicts, if its treebank has such a column; otherwise
+        they stay as they were given, None for lists of words. With `confidence`, the Sentences also have the probabilities of
+        their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
+        RuntimeWarning; with `transitions`, also those of their derivations, if the system has them.
         `progress` is called with the number of words parsed after each minibatch.
         Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
         InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
@@ -144,7 +146,7 @@ class Parser:
         given, unparsed = as_sentences(sentences, segmenter, allow_empty)
         with self.model.lock:
             parse = partial(self._parse, confidence=confidence, transitions=transitions, tags=tags)
-            return in_order(given, unparsed, self.model.score, parse, progress, tags)
+            return in_order(given, unparsed, self.model.score, parse, progress, tags, keep_deps)
 
     def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
         """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
@@ -253,10 +255,12 @@ def in_order(
     parse: Callable[[list[Sentence], Scored], list[Sentence]],
     progress: Progress,
     tags: bool,
+    keep_deps: bool,
 ) -> Parsed:
     """Parse sentences a minibatch at a time, and return them in their own order; those without words get an empty tree.
 
-    given, sentences: from `as_sentences`; where TokenLists were given, TokenLists are returned, whose tags are changed with `tags`.
+    given, sentences: from `as_sentences`; where TokenLists were given, TokenLists are returned, whose tags are changed with `tags`,
+    and whose enhanced graphs stay with `keep_deps`.
     score: takes sentences and yields the indices of those of each minibatch, and their scores, which `parse` takes with the sentences.
     `progress` is called with the number of words parsed after each minibatch.
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
@@ -269,7 +273,10 @@ def in_order(
             in_batch = [numbers[k] for k in batch]
             parsed.update(zip(in_batch, parse([sentences[k] for k in in_batch], scores), strict=True))
             progress(sum(len(sentences[k]) for k in in_batch))
-    return [token_lists.parsed(one, parsed[k], tags) if isinstance(one, TokenList) else parsed[k] for k, one in enumerate(given)]
+    return [
+        token_lists.parsed(one, parsed[k], tags, keep_deps) if isinstance(one, TokenList) else parsed[k]
+        for k, one in enumerate(given)
+    ]
 
 
 @contextmanager
@@ -395,6 +402,8 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow
         how = "; raw text needs a segmenter: segmenter=FILE, from `mh4 segmenter train`" if isinstance(words, str) else ""
         how = "; with allow_empty=True, a sentence without words gets an empty tree" if found == [] else how
         raise InputError("%s: cannot parse %s: expected a list of words, each a non-empty string%s" % (name, shown(words), how))
+    for place, word in enumerate(found, start=1):
+        conllu.check_word(word, "%s: word %d cannot be parsed" % (name, place))
     return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
 
 

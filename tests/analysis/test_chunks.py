@@ -131,10 +131,9 @@ def test_the_size_of_chunks(tmp_path):
         ("", "SYSTEM: the end, but GOLD, line 22: 'ab'"),
         (2 * as_tokens("a b"), "SYSTEM, line 25: 'ab', but GOLD: the end"),
         (as_tokens("a b").replace("\t1\tdep", "\t0\tdep"), "SYSTEM, line 13, sentence 5: 2 words have the root as head, and the"),
-        ("#\n" + as_tokens("a b").replace("2\tb", "#\n2\tb"), "SYSTEM: the official scorer rejects it: .*line 15: '#'"),
-        (as_tokens("a b").replace("a\t", " \t"), "SYSTEM: the official scorer rejects it: .* empty FORM .* line 13"),
+        ("#\n\n" + as_tokens("a b"), "SYSTEM, line 13, sentence 5: the sentence has no words"),
+        ("\n#\n" + as_tokens("x b"), "SYSTEM, line 15: 'xbababab', but GOLD, line 13: 'abababab'"),
         (as_tokens("a b").replace("\tdep", ""), "SYSTEM, line 13, sentence 5: 9 columns, expected 10"),
-        (as_tokens("a b").replace("\t_\t_\n", "\tx\t_\n"), "SYSTEM: .* column DEPS"),
     ],
 )
 @pytest.mark.parametrize("words", [1, 1000])

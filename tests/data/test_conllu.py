@@ -23,7 +23,7 @@ GOOD = "\n".join(
         row(1, "Vamos"),
         row(2, "nos", "1", "obj:refl"),
         "2.1\tempty\t_\t_\t_\t_\t_\t_\t1:dep\t_",
-        row(3, "mar\u2028y", "1", "obl"),
+        row(3, "mar y", "1", "obl"),
         "",
         "",
         row(1, "Fin"),
@@ -44,7 +44,7 @@ def file(tmp_path):
 
 def test_words_heads_and_labels(file):
     first, second = conllu.read(file(GOOD))
-    assert first.words == ["Vamos", "nos", "mar\u2028y"]
+    assert first.words == ["Vamos", "nos", "mar y"]
     assert first.heads.tolist() == [-1, 0, 1, 1] and first.heads.dtype == "int32"
     assert first.deprels == ["root", "obj:refl", "obl"]
     assert first.upos == ["NOUN"] * 3 and first.xpos == ["NN"] * 3
@@ -111,7 +111,21 @@ BAD = {
     "ID of 5000 digits": (row("9" * 5000), "ID is '%s..., expected 1" % ("9" * 39)),
     "head of 5000 digits": (row(1, head="9" * 5000), "HEAD is %s..., but the last word is 1" % ("9" * 39)),
     "only tabs": (row(1) + "\n" + "\t" * 9 + "\n" + row(2, head="1"), "line 2, sentence 1: ID is '', expected 2"),
-    "byte order mark later": (row(1) + "\n\n\ufeff" + row(1), "line 3, sentence 2: ID is '\\ufeff1', expected 1"),
+    "byte order mark in a sentence": (row(1) + "\n\ufeff" + row(2), "line 2, sentence 1: begins with a byte order mark (U+FEFF)"),
+    "form feed first": (row(1) + "\n\n\f# sent_id = y\n" + row(1), "line 3, sentence 2: begins with a form feed (U+000C)"),
+    "form feed": (row(1, form="a\fb"), "line 1, sentence 1: a form feed (U+000C) in the word 'a\\x0cb', which may have no white"),
+    "line separator": (row(1, form="a\u2028b"), "line 1, sentence 1: a line separator (U+2028) in the word"),
+    "byte order mark in a word": (row(1, form="a\ufeff"), "line 1, sentence 1: a byte order mark (U+FEFF) in the word"),
+    "next line in a multiword token": (row("1-1", form="\x85") + "\n" + row(1), "line 1, sentence 1: a next line (U+0085)"),
+    "only spaces": (row(1, form=" \u3000"), "line 1, sentence 1: FORM is ' \\u3000', expected a word"),
+    "CR alone": ("# sent_id = x\r" + row(1) + "\r", "line 1, sentence 1 (x): CR without LF: lines have to end in LF or CRLF"),
+    "CR in a row": (row(1) + "\r" + row(2), "line 1, sentence 1: CR without LF"),
+    "CoNLL-U Plus": ("# global.columns = ID FORM PARSEME:MWE\n1\ta\t*", "line 1, sentence 1: CoNLL-U Plus is not supported"),
+    "empty lemma": (row(1).replace("_", "", 1), "line 1, sentence 1: LEMMA is empty, expected a value, or _ if there is none"),
+    "empty tag": (row(1).replace("NOUN", ""), "line 1, sentence 1: UPOS is empty"),
+    "empty head": (row(1, head=""), "line 1, sentence 1: HEAD is empty"),
+    "empty relation": (row(1) + "\n" + row(2, head="1", deprel=""), "line 2, sentence 1: DEPREL is empty"),
+    "empty column of an empty node": (row(1) + "\n" + row("1.1")[:-1], "line 2, sentence 1: MISC is empty"),
     "byte order mark only": ("\ufeff", "no sentences in it"),
     "no form": (row(1, form=""), "line 1, sentence 1: FORM is empty"),
     "no words": ("# a comment\n\n", "line 1, sentence 1: the sentence has no words"),
@@ -136,6 +150,17 @@ def test_a_byte_order_mark_is_accepted_and_kept(file):
         assert "".join(block.text({conllu.DEPREL: block.sentence.deprels}) for block in blocks) == content
     (sentence,) = conllu.read(file("\ufeff# sent_id = s1\n" + row(1) + "\n\n"))
     assert sentence.name.endswith("line 1, sentence 1 (s1)")
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("comment", ["", "# sent_id = s\n"])
+def test_a_byte_order_mark_at_the_start_of_a_later_sentence_is_left_out(file, comment, at_once):
+    """As in files that were joined."""
+    one = "\ufeff" + comment + row(1) + "\n\n\n"
+    blocks = list(conllu.blocks(file(one + one), at_once=at_once))
+    text = "".join(block.text({}) for block in blocks)
+    assert text.rstrip("\n") == (one + one[1:]).rstrip("\n") and len(blocks) == 2
+    assert "".join(block.text({}, "x") for block in blocks).count("# mh4 = x\n" + row(1)) == 2
 
 
 @pytest.mark.slow
@@ -214,3 +239,23 @@ def test_write_is_whole_or_not_at_all(tmp_path):
 def test_nothing_of_a_sentence_without_a_tree_is_written(file):
     (block,) = conllu.blocks(file(row(1) + "\n"))
     assert block.parsed_columns(conllu.Sentence(["w"]), tags=True) == {}
+
+
+def test_an_enhanced_graph_goes_or_stays_as_a_whole(file):
+    """Empty nodes are part of it."""
+    empty, deps = row("0.1", "e", "_", "_")[:-3] + "1:dep\t_\n", row(1)[:-3] + "0:root\t_\n"
+    (block,) = conllu.blocks(file("\ufeff" + empty + "# note\n" + deps + empty.replace("0.1", "1.1") + "\n"))
+    parsed = block.sentence
+    assert block.text(block.parsed_columns(parsed, keep_deps=True)) == "".join(block.lines)
+    assert block.text(block.parsed_columns(parsed), "x") == "# note\n# mh4 = x\n" + row(1) + "\n\n"
+
+
+def test_no_column_is_written_empty(file):
+    """Also if a model has learned an empty relation or tag."""
+    (block,) = conllu.blocks(file(row(1) + "\n"))
+    assert block.text({column: [""] for column in range(conllu.UPOS, conllu.MISC + 1)}) == "1\tw" + "\t_" * 8 + "\n"
+
+
+def test_columns_named_as_in_conllu(file):
+    columns = "# global.columns = %s\n" % " ".join(conllu.COLUMNS)
+    assert len(conllu.read(file(columns + row(1) + "\n"))) == 1

@@ -83,12 +83,16 @@ def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
     assert [block.lines for block in Segmenter(trained).blocks(str(path))] == [block.lines for block in blocks]
 
 
-def test_words_with_line_separators(trained, tmp_path):
-    """Which end no line of CoNLL-U."""
+@pytest.mark.parametrize("space", "\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029\ufeff")
+def test_white_space_is_no_part_of_words(trained, tmp_path, space):
+    """In files and in Python; what ends a page or a paragraph also ends a sentence."""
+    text = "%sTa kaluma%sdorpit berodo.%s%sTa %s dorpit.\n".replace("%s", space)
     path = tmp_path / "text.txt"
-    path.write_text("Ta kaluma\u0085x dorpit\u2028y.\n", encoding="utf-8")
-    (block,) = Segmenter(trained).blocks(str(path))
-    assert "".join(block.sentence.words).replace("\u2028", "").replace("\u0085", "") == "Takalumaxdorpity."
+    path.write_bytes(text.encode())
+    for sentences in (Segmenter(trained).sentences(text), [block.sentence for block in Segmenter(trained).blocks(str(path))]):
+        words = [one.words for one in sentences]
+        assert sum(words, []) == ["Ta", "kaluma", "dorpit", "berodo", ".", "Ta", "dorpit", "."]
+        assert (["Ta", "kaluma"] in words) == (space in "\f\u2029")
 
 
 def test_raw_text_is_parsed(trained, model, tmp_path, monkeypatch):

@@ -151,7 +151,7 @@ def _ids():
 
 def _heads():
     for k, bad in enumerate(BAD_HEADS):
-        yield Case("HEAD %d" % k, text(word(1), word(2, head=bad), word(3, head=1)), True, False)
+        yield Case("HEAD %d" % k, text(word(1), word(2, head=bad), word(3, head=1)), bad != "", False)
     for name, heads in BAD_TREES.items():
         yield Case(name, text(*(word(m, head=h) for m, h in enumerate(heads, start=1))), True, False)
     yield Case("zeros before HEAD", text(word(1, head="000"), word(2, head="0001")), True, True)
@@ -217,11 +217,14 @@ def _bytes():
     }.items():
         yield Case(name, content, True, True)
     yield Case("two byte order marks", mark + mark + good, False, False)
-    yield Case("byte order mark in the second sentence", good.replace(b"\n\n", b"\n\n" + mark, 1), False, False)
+    yield Case("byte order mark in the second sentence", good.replace(b"\n\n", b"\n\n" + mark, 1), True, True)
+    yield Case("byte order mark within a sentence", good.replace(b"\n", b"\n" + mark, 1), False, False)
     yield Case("only CR", good.replace(b"\n", b"\r"), False, False)
     for k in (*range(0, 9), 11, 12, *range(14, 32), 127, 0x85, 0xA0, 0x2028, 0x2029, 0x200B, 0x202E, 0x3000, 0xFEFF, 0x10FFFF):
-        yield Case("U+%04X in a FORM" % k, text(word(1, form="a%sb" % chr(k))), True, True)
-        yield Case("U+%04X for a FORM" % k, text(word(1, form=chr(k))), True, True)
+        white = k in (11, 12, 28, 29, 30, 31, 0x85, 0x2028, 0x2029, 0xFEFF)
+        yield Case("U+%04X in a FORM" % k, text(word(1, form="a%sb" % chr(k))), not white, not white)
+        white = white or k in (0xA0, 0x3000)
+        yield Case("U+%04X for a FORM" % k, text(word(1, form=chr(k))), not white, not white)
     yield Case("U+0085 for line ends", GOOD.replace("\n", "\x85").encode(), False, False)
     yield Case("U+2028 for line ends", GOOD.replace("\n", "\u2028").encode(), False, False)
     yield Case("a million characters on a line", b"x" * 1_000_000, False, False)
@@ -252,8 +255,6 @@ def _fields():
         "a million characters": "x" * 1_000_000,
         "a million different characters": "".join(map(chr, range(0x4E00, 0x9FFF))) * 50,
         "a space": "a b",
-        "only a space": " ",
-        "only no-break spaces": "\u00a0\u00a0",
         "combining marks": "a" + "\u0301" * 3000,
         "an emoji family": "👨‍👩‍👧‍👦",
         "right to left": "\u202eabc",
@@ -269,11 +270,13 @@ def _fields():
     ):
         yield Case("DEPS %d" % k, text(word(1, deps=deps)), True, True)
     for k, deprel in enumerate(("", ":", "a:", ":a", "::", " ", "_", "root", "Root", "a" * 100_000, "a|b", "\x00")):
-        yield Case("DEPREL %d" % k, text(word(1), word(2, head=1, deprel=deprel)), True, True)
+        yield Case("DEPREL %d" % k, text(word(1), word(2, head=1, deprel=deprel)), deprel != "", deprel != "")
     for k, feats in enumerate(("", "=", "|||", "a=b=c", "Case", "Case=Nom|Case=Acc", "x" * 100_000)):
-        yield Case("FEATS %d" % k, text("1\tw\tw\tX\t_\t%s\t0\troot\t_\t_" % feats), True, True)
-    yield Case("empty columns", text("1\tw\t\t\t\t\t0\t\t\t"), True, True)
-    yield Case("a range without FORM", text("1-2\t" + "\t_" * 8, word(1), word(2, head=1)), True, True)
+        yield Case("FEATS %d" % k, text("1\tw\tw\tX\t_\t%s\t0\troot\t_\t_" % feats), feats != "", feats != "")
+    for name, form in {"a space": " ", "no-break spaces": "\u00a0\u00a0"}.items():
+        yield Case("FORM of nothing but " + name, text(word(1, form=form)), False, False)
+    yield Case("empty columns", text("1\tw\t\t\t\t\t0\t\t\t"), False, False)
+    yield Case("a range without FORM", text("1-2\t" + "\t_" * 8, word(1), word(2, head=1)), False, False)
     yield Case("LEMMA and MISC of a million characters", text(word(1, misc="m" * 1_000_000)), True, True)
     long_token = "1-400\t%s" % ("x" * 400) + "\t_" * 8
     yield Case("a token of 400 words", text(long_token, *(word(m, head=int(m > 1)) for m in range(1, 401))), True, True)

@@ -246,6 +246,13 @@ def test_tags_stay_unless_predicted_ones_are_wanted(saved):
         assert kept.heads.tolist() == predicted.heads.tolist()
 
 
+@pytest.mark.parametrize("word", ["a\fb", "\u2028", "\ufeffta", "a\n", "a\tb", "a\rb", "a\x85", " "])
+def test_no_word_has_white_space_other_than_spaces(saved, word):
+    for given in (["ta", word], Sentence(["ta", word]), TokenList([{"id": 1, "form": "ta"}, {"id": 2, "form": word}])):
+        with pytest.raises(InputError, match="^sentence 1: word 2 cannot be parsed: "):
+            mh4.load(saved).parse([given])
+
+
 @pytest.mark.parametrize(
     "given", ["ta kaluma", "", b"ta", Sentence(["ta"]), Sentence([]), None, 1, object(), np.array("ta"), 1.5]
 )

@@ -48,17 +48,21 @@ def bank(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"tags": True}, {"tags": True, "confidence": True}])
+@pytest.mark.parametrize("options", [{}, {"tags": True}, {"tags": True, "confidence": True}, {"keep_deps": True}])
 def test_they_are_parsed_as_their_file_is(folder, options):
     path = str(folder / "in.conllu")
-    out = succeeds("parse", "--model", str(folder / "model"), path, *["--" + name for name in options]).decode("utf-8")
+    out = succeeds("parse", "--model", str(folder / "model"), path, *["--" + name.replace("_", "-") for name in options]).decode(
+        "utf-8"
+    )
     parser = mh4.load(folder / "model")
     with open(path, encoding="utf-8") as file:
         parsed = parser.parse(library.parse_incr(file), **options)
     assert all(isinstance(tokens, library.TokenList) for tokens in parsed)
     assert "".join(tokens.serialize() for tokens in parsed) == out
     assert parsed == library.parse(out)
-    assert out.startswith(MORE[: MORE.index("1\tta")]) and "\n2.1\tta\t_\t_\t_\t_\t_\t_\t2:dep\tCopyOf=1\n\n" in out
+    assert out.startswith(MORE[: MORE.index("1\tta")])
+    graph = "\t2:det\t" in out, "\n2.1\tta\t_\t_\t_\t_\t_\t_\t2:dep\tCopyOf=1\n\n" in out
+    assert graph == (bool(options.get("keep_deps")),) * 2
 
 
 def test_what_is_given_stays_as_it_was_and_lists_may_be_mixed(folder):
@@ -69,7 +73,7 @@ def test_what_is_given_stays_as_it_was_and_lists_may_be_mixed(folder):
     assert isinstance(first, library.TokenList) and isinstance(second, Sentence) and isinstance(third, Sentence)
     assert [token["head"] for token in first] == second.heads[1:].tolist() == third.heads[1:].tolist()
     assert [token["deprel"] for token in first] == second.deprels
-    assert Ensemble([parser]).parse([tokens[1]])[0].serialize().count("\n") == tokens[1].serialize().count("\n")
+    assert Ensemble([parser]).parse([tokens[1]], keep_deps=True)[0].serialize().count("\n") == tokens[1].serialize().count("\n")
 
 
 def test_a_token_list_without_words_is_refused_by_its_name(folder):

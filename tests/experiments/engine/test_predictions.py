@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -64,7 +65,9 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
     path.write_bytes(done.stdout)
     for one, two in zip(conllu.read(str(path)), conllu.read(str(parsed[split]))):
         assert one.heads.tolist() == two.heads.tolist() and one.deprels == two.deprels
-    before, after = (content.split(b"\n") for content in (files[split].read_bytes(), done.stdout))
+    before, after = (
+        content.split(b"\n") for content in (re.sub(rb"(?m)^\d+\.\d+\t.*\n", b"", files[split].read_bytes()), done.stdout)
+    )
     assert len(before) == len(after)
     for one, two in zip(before, after):  # nothing but HEAD, DEPREL and DEPS of words differs
         one, two = one.split(b"\t"), two.split(b"\t")
