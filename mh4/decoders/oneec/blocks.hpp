@@ -15,7 +15,6 @@
 namespace oneec {
 
 typedef float Block __attribute__((vector_size(4 * LANES), may_alias));                  // a value
-typedef float LooseBlock __attribute__((vector_size(4 * LANES), aligned(4), may_alias));  // in memory, at any float
 
 const float NEVER = -std::numeric_limits<float>::infinity();
 
@@ -25,8 +24,19 @@ static INLINE Block maximum(Block a, Block b) { return a > b ? a : b; }
 static INLINE float maximum(float a, float b) { return a > b ? a : b; }
 static INLINE int minimum(int a, int b) { return a < b ? a : b; }
 static INLINE int maximum(int a, int b) { return a > b ? a : b; }
-static INLINE Block row(const float* at) { return *reinterpret_cast<const LooseBlock*>(at); }
-static INLINE LooseBlock& row(float* at) { return *reinterpret_cast<LooseBlock*>(at); }
+static INLINE Block row(const float* at) {
+    Block block;
+    __builtin_memcpy(&block, at, sizeof block);
+    return block;
+}
+
+// A block in memory, at any float. No reference to a type of less alignment, which clang forgets in templates.
+struct LooseBlock {
+    float* at;
+    INLINE operator Block() const { return row(static_cast<const float*>(at)); }
+    INLINE void operator=(Block block) const { __builtin_memcpy(at, &block, sizeof block); }
+};
+static INLINE LooseBlock row(float* at) { return {at}; }
 
 template <class Value> static INLINE void update_maximum(Value& best, Value value) { best = maximum(best, value); }
 
