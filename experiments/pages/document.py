@@ -47,18 +47,13 @@ def markdown(title: str, parts: Iterable[Part]) -> str:
     return "\n\n".join(["# " + title, *filter(None, texts)]) + "\n"
 
 
-def paths(results: Path, name: str) -> list[Path]:
-    """The paths of a table's pages."""
-    return [results / (name + ".md"), results / (name + ".csv")]
-
-
-def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text: str) -> list[Path]:
-    """Writes ``NAME.md`` and ``NAME.csv``; returns their paths."""
+def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text: str = "") -> list[Path]:
+    """Writes ``NAME.md`` and, if there is such a table, ``NAME.csv``; returns their paths."""
     make_folder(results)
-    written = paths(results, name)
-    for path, text in zip(written, (markdown(title, parts), csv_text), strict=True):
+    pages = {results / (name + ".md"): markdown(title, parts), **({results / (name + ".csv"): csv_text} if csv_text else {})}
+    for path, text in pages.items():
         write_text(str(path), text)
-    return written
+    return list(pages)
 
 
 def write_between(page: Path, name: str, table: Table) -> Path:

@@ -144,12 +144,6 @@ class SystemRow:
         """The difference as tables show it."""
         return "" if self.difference is None else "✓" if self.agrees else f"{self.difference:+z.2f}"
 
-    @property
-    def numbers(self) -> list[object]:
-        """What csv files have of it: our seeds, mean and standard deviation, then the paper's mean and standard deviation."""
-        theirs = [self.paper.mean, self.paper.std] if self.paper else [None, None]
-        return [self.ours.seeds_listed, self.ours.mean, self.ours.std, *theirs]
-
 
 def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
     """The scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
@@ -158,12 +152,6 @@ def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
         header += ["paper", "difference"]
         body = [[*cells, str(row.paper or ""), row.verdict] for cells, row in zip(body, rows, strict=True)]
     return Table(header, body, right=2)
-
-
-def systems_as_csv(lang: str, release: str, rows: Sequence[SystemRow]) -> str:
-    """The scores of systems on a treebank as csv, with the paper's."""
-    header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
-    return comma_separated(header, [[lang, release, row.system, *row.numbers, row.difference] for row in rows])
 
 
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], form: str = "%.4f") -> str:

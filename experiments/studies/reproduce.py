@@ -9,7 +9,7 @@ from experiments.engine.command import study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
 from experiments.engine.workplace import Bench
-from experiments.pages import document, writer
+from experiments.pages import writer
 from experiments.tables import table4, table5_6, treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK
 from mh4.data.conll17 import file_name
@@ -38,9 +38,9 @@ def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll1
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))
     runs = experiment.recorded()
     if runs:
-        writer.show(bench.console, table4.table(runs), table4.note(runs), document.paths(results, bank.name))
+        writer.show(bench.console, table4.table(runs), table4.note(runs), [results / (bank.name + ".md")])
         tested = table5_6.tested(bank.name, runs, results)
         if tested:
-            pages = document.paths(results, bank.name + "-test")
+            pages = [results / (bank.name + "-test.md")]
             writer.show(bench.console, table5_6.table(tested), table5_6.note(tested), pages)
     return experiment.exit_code()

@@ -1,6 +1,6 @@
 """The summary of all results: one line for each treebank and system, with the paper's scores, those of the authors' settings, and ours.
 
-It is written to ``results/summary.md`` and ``.csv`` from the records, and the headline results into README.
+It is written to ``results/summary.md`` from the records, and the headline results into README.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import LIKELIHOOD
 from experiments.pages import document
-from experiments.pages.writer import Average, SystemRow, Table, comma_separated
+from experiments.pages.writer import Average, SystemRow, Table
 from experiments.tables import table4, table5_6
 from mh4.data import treebanks
 from mh4.errors import counted
@@ -102,16 +102,6 @@ def _seeds(scores: Scores) -> str:
     return ", ".join(str(counts.get(settings, 0)) for settings in SETTINGS) if "authors" in counts else str(counts[""])
 
 
-def as_csv(results: Path) -> str:
-    """The table as csv, one line for each score and settings."""
-    body = [
-        [bank, system, score, SETTINGS[settings], *row.numbers]
-        for (bank, system), scores in rows(results).items()
-        for (score, settings), row in scores.items()
-    ]
-    return comma_separated(["treebank", "system", "score", "settings", "seeds", "mean", "std", "paper_mean", "paper_std"], body)
-
-
 NOTE = """\
 In percent, mean and standard deviation (n - 1) over seeds; the paper has five. seeds: their number, with the authors' settings
 and with ours. Ensembles are of mh4-hybrid, 1ec and mst: of the models of one seed and, in ensemble-all, of the recorded trees of
@@ -123,7 +113,7 @@ def write(results: Path) -> list[Path]:
     if not rows(results):
         return []
     parts: list[document.Part] = [table(results), NOTE, "Made from the records by `make report`."]
-    return document.write(results, "summary", "All results", parts, as_csv(results))
+    return document.write(results, "summary", "All results", parts)
 
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:

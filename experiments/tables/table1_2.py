@@ -1,6 +1,6 @@
 """Tables 1 and 2: UAS on the development set by the number of positions used as features.
 
-Local parsers are greedy, global ones find the best derivation. The table is written to ``results/NAME-features.md`` and ``.csv``.
+Local parsers are greedy, global ones find the best derivation. The table is written to ``results/NAME-features.md``.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from experiments.engine.provenance import make_command
 from experiments.engine.record_fields import Record
 from experiments.pages import document
 from experiments.pages.sections import of_treebank
-from experiments.pages.writer import Average, Table, averages, comma_separated
+from experiments.pages.writer import Average, Table, averages
 from mh4.data import treebanks
 
 # Decoding and features as in the csv of the paper's numbers, and the system.
@@ -84,18 +84,7 @@ greedy and score every transition on all features; global ones find the best der
 s0 b0 and reduces on s1 s0 b0."""
 
 
-def as_csv(runs: Sequence[Record]) -> str:
-    """The table as csv."""
-    header = ["lang", "data", "decoding", "features", "system", "seeds", "mean", "std", "paper_uas_avg10"]
-    body: list[list[object]] = [
-        [runs[0]["lang"], runs[0]["release"], row.decoding, row.features, row.system, row.ours.seeds_listed]
-        + [row.ours.mean, row.ours.std, None if row.paper is None else "%.2f" % row.paper]
-        for row in rows(runs)
-    ]
-    return comma_separated(header, body)
-
-
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     """Writes the pages of treebank `name`; returns their paths."""
     title = "%s: UAS on the development set, by features" % of_treebank(runs[0])
-    return document.write(results, name + "-features", title, page(name, runs), as_csv(runs))
+    return document.write(results, name + "-features", title, page(name, runs))

@@ -9,7 +9,7 @@ from experiments.engine import records
 from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
+from experiments.pages.writer import Average, SystemRow, Table, averages, systems_table
 
 
 def rows(runs: Sequence[Record]) -> list[SystemRow]:
@@ -60,7 +60,7 @@ def every_run(runs: Sequence[Record]) -> Table:
 
 def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     """The page of treebank `name` below its title: the table, every run, and the commands."""
-    made = "This page and the csv are made from `%s/` by `make report LANGS=%s`."
+    made = "This page is made from `%s/` by `make report LANGS=%s`."
     return [
         table(runs),
         note(runs),
@@ -89,5 +89,4 @@ without words: `.venv/bin/python -m experiments predictions` merges them into th
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     """Writes the pages of treebank `name`; returns their paths."""
     title = "%s: UAS on the development set" % sections.of_treebank(runs[0])
-    csv_text = systems_as_csv(runs[0]["lang"], runs[0]["release"], rows(runs))
-    return document.write(results, name, title, page(name, runs), csv_text)
+    return document.write(results, name, title, page(name, runs))

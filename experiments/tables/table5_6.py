@@ -9,7 +9,7 @@ from experiments import paper
 from experiments.engine import records, shared_task
 from experiments.engine.record_fields import Output, Record
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
+from experiments.pages.writer import Average, SystemRow, Table, averages, systems_table
 from mh4.data import conll17
 
 
@@ -108,7 +108,7 @@ def page(scores: Tested) -> list[document.Part]:
             parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
     if scores.others:
         parts.append("Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs)))
-    made = "This page and the csv are made from `%s/` and `%s` by `make report LANGS=%s`."
+    made = "This page is made from `%s/` and `%s` by `make report LANGS=%s`."
     return [
         *parts,
         *sections.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
@@ -128,5 +128,4 @@ def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
         return []
     number = " (Table %d)" % scores.table_number if scores.table_number else ""
     title = "%s: LAS on the test set%s" % (sections.of_treebank(scores.runs[0]), number)
-    csv_text = systems_as_csv(scores.lang, scores.release, rows(scores))
-    return document.write(results, name + "-test", title, page(scores), csv_text)
+    return document.write(results, name + "-test", title, page(scores))

@@ -60,8 +60,9 @@ def test_averages_over_seeds():
 
 def test_pages_are_written_where_they_are_said_to_be(tmp_path):
     pages = document.write(tmp_path / "results", "hu", "Title", ["text"], "a,b\n")
-    assert pages == document.paths(tmp_path / "results", "hu") and [page.name for page in pages] == ["hu.md", "hu.csv"]
+    assert pages == [tmp_path / "results" / name for name in ("hu.md", "hu.csv")]
     assert [page.read_bytes() for page in pages] == [b"# Title\n\ntext\n", b"a,b\n"]
+    assert document.write(tmp_path, "hu", "Title", ["text"]) == [tmp_path / "hu.md"] == list(tmp_path.glob("hu*"))
 
 
 def test_a_difference_of_means():

@@ -142,8 +142,8 @@ def test_toy_runs_with_other_settings_are_in_the_report_on_toy_alone(results):
     record(results, "toy-authors", "mst", 1, 90.0, lang="toy", release="toy treebank", settings_of="authors")
     assert "toy" not in report.write(results)[0].read_text(encoding="utf-8").partition("## Table 1")[2]
     pages = report.write_all(["toy-authors"], results)
-    assert {page.name for page in pages} == {"toy-authors.md", "toy-authors.csv", "toy-report.md", "toy-report.html"}
-    assert "| toy, authors' settings | ours | 90.00 (1) |" in pages[2].read_text(encoding="utf-8")
+    assert {page.name for page in pages} == {"toy-authors.md", "toy-report.md", "toy-report.html"}
+    assert "| toy, authors' settings | ours | 90.00 (1) |" in pages[1].read_text(encoding="utf-8")
 
 
 def test_no_test_scores_are_left_out(tmp_path):
@@ -182,7 +182,7 @@ def test_two_standard_errors():
 @pytest.mark.slow
 def test_the_same_records_give_the_same_bytes(results):
     first = {path: path.read_bytes() for path in report.write(results)}
-    assert {path.name for path in first} == {"report.md", "report.html", "summary.md", "summary.csv"}
+    assert {path.name for path in first} == {"report.md", "report.html", "summary.md"}
     assert {path: path.read_bytes() for path in report.write(results)} == first
 
 

@@ -131,12 +131,12 @@ def test_a_failing_run_is_reported_and_the_others_go_on(run, stand_in, tmp_path,
     assert "mst seed 1 failed: ended with exit code 2" in out
     assert "    mh4: hu-ud-train.conllu, line 7: a cycle\n" in out and "    loading\n" in out
     assert sorted(call["run"] for call in calls(stand_in)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
-    table = (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
-    assert "mh3,1 2," in table and "mst,2," in table
+    table = tmp_path / "home" / "results" / "toy.md"
+    assert "| mh3 | 1 2 |" in table.read_text(encoding="utf-8") and "| mst | 2 | 82.70 |" in table.read_text(encoding="utf-8")
     (stand_in / "fail").unlink()
     assert run(*toy("--seeds", "1 2")) == 0
     assert [call["run"] for call in calls(stand_in)[4:]] == ["mst-1"]
-    assert "mst,1 2," in (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
+    assert "| mst | 1 2 |" in table.read_text(encoding="utf-8")
 
 
 def test_a_run_that_ends_well_without_a_summary_has_failed(stand_in, tmp_path, capsys):

@@ -180,7 +180,7 @@ def test_the_table_of_the_test_set(run, hungarian, segmented, tmp_path, capsys, 
     assert "| CoNLL #1 (Stanford) |  | 57.14 | 57.14 | ✓ |" in lines
     assert not any("C2L2" in line for line in lines)  # the file is not the released one
     out = capsys.readouterr().out
-    assert "28.57 ± 0.00" in out and "Table 5, with 5 seeds" in out and "hu-test.csv" in out
+    assert "28.57 ± 0.00" in out and "Table 5, with 5 seeds" in out and "hu-test.md" in out
     assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
 
 
@@ -216,7 +216,7 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, c
     mst, mh3 = kept(tmp_path, "toy/mst-seed1"), kept(tmp_path, "toy/mh3-seed1")
     assert mst["dev_uas"] == pytest.approx(82.6) and not {"test", "segmentation", "test_uas", "test_las"} & set(mst)
     assert "test_las" in mh3 and not (results / "mst-seed1.trees.gz").exists()
-    assert "mst,1," in (results.parent / "toy.csv").read_text(encoding="utf-8")
+    assert "| mst | 1 |" in (results.parent / "toy.md").read_text(encoding="utf-8")
 
     (stand_in / "mute").unlink()  # the next time it can
     assert run(*toy("--seeds", "1")) == 0

@@ -1,7 +1,5 @@
 """Tables 1 and 2, and the command that trains their systems."""
 
-import csv
-
 import pytest
 from samples import calls, record, usage
 
@@ -32,9 +30,6 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
         "| global | hybrid | mh4-hybrid | 1 2 3 | 84.39 ± 0.22 | 87.27 |",
     ]
     assert "averages over 10 languages" in "\n".join(page) and 'make features LANG=hu SEEDS="1 2 3"' in "\n".join(page)
-    table = list(csv.DictReader((results / "hu-features.csv").read_text(encoding="utf-8").splitlines()))
-    assert [line["system"] for line in table] == [system for _, _, system in table1_2.ROWS]
-    assert table[4]["mean"] == "84.3900" and table[4]["paper_uas_avg10"] == "87.27" and table[4]["seeds"] == "1 2 3"
     assert "82.40 ± 0.07" in capsys.readouterr().out
     assert run_features("--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
     assert len(calls(stand_in)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out

@@ -1,6 +1,5 @@
 """Table 4, from records."""
 
-import csv
 import statistics
 
 import pytest
@@ -15,18 +14,15 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
         record(tmp_path, "hu", "mh4-hybrid", seed, uas)
     record(tmp_path, "hu", "mh3", 2, 83.25)
     pages = table4.write("hu", load("hu", tmp_path), tmp_path)
-    assert pages == [tmp_path / "hu.md", tmp_path / "hu.csv"]
+    assert pages == [tmp_path / "hu.md"]
     lines = pages[0].read_text(encoding="utf-8").splitlines()
     assert "| mh3 | 2 | 83.25 | 83.05 ± 0.17 | +0.20 |" in lines
     assert "| mh4-hybrid | 1 2 3 | 84.40 ± 0.53 | 84.59 ± 0.50 | -0.19 |" in lines
     assert "| mh4-hybrid | 2 | 85.00 | 80.00 |  |  |  | 1:02:05 |  |  | 2018-07-15 | abc |" in lines
-    with open(pages[1], encoding="utf-8", newline="") as file:
-        table = {line["system"]: line for line in csv.DictReader(file)}
-    assert list(table) == ["mh3", "mh4-hybrid"]
-    assert float(table["mh4-hybrid"]["mean"]) == pytest.approx(84.4)
-    assert float(table["mh4-hybrid"]["std"]) == pytest.approx(statistics.stdev([84.0, 85.0, 84.2]), abs=1e-4)
-    assert float(table["mh4-hybrid"]["difference"]) == pytest.approx(84.4 - 84.59)
-    assert table["mh3"]["std"] == "" and table["mh3"]["seeds"] == "2" and table["mh3"]["data"] == "UD 2.0"
+    mh3, hybrid = table4.rows(load("hu", tmp_path))
+    assert hybrid.ours.mean == pytest.approx(84.4) and hybrid.difference == pytest.approx(84.4 - 84.59)
+    assert hybrid.ours.std == pytest.approx(statistics.stdev([84.0, 85.0, 84.2]))
+    assert mh3.ours.std is None and mh3.ours.seeds == (2,)
 
 
 def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_path):
@@ -44,13 +40,12 @@ def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_p
 )
 def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
     record(tmp_path, name, "mh4-hybrid", 1, 84.0, lang="toy" if name == "toy" else "eu", release=release)
-    markdown, comma_separated = table4.write(name, load(name, tmp_path), tmp_path)
+    (markdown,) = table4.write(name, load(name, tmp_path), tmp_path)
     text = markdown.read_text(encoding="utf-8")
     assert release in text.splitlines()[0] and "| system | seeds | dev UAS |" in text
     assert "84.13" not in text and "are not comparable" in text  # 84.13: the paper's, for eu
-    with open(comma_separated, encoding="utf-8", newline="") as file:
-        (line,) = csv.DictReader(file)
-    assert line["data"] == release and line["paper_mean"] == line["paper_std"] == line["difference"] == ""
+    (row,) = table4.rows(load(name, tmp_path))
+    assert row.paper is None and row.difference is None
 
 
 def test_a_language_of_which_the_paper_has_no_dev_scores(tmp_path):

@@ -1,6 +1,5 @@
 """Tables 5 and 6, from records."""
 
-import csv
 import json
 import statistics
 
@@ -34,11 +33,12 @@ def references(results, **systems):
 
 
 def page(results, name="hu"):
-    """The lines of the page, and the rows of the csv by system."""
-    markdown, comma_separated = table5_6.write(name, load(name, results), results)
-    assert markdown == results / (name + "-test.md") and comma_separated == results / (name + "-test.csv")
-    with open(comma_separated, encoding="utf-8", newline="") as file:
-        return markdown.read_text(encoding="utf-8").splitlines(), {row["system"]: row for row in csv.DictReader(file)}
+    """The lines of the page, and its rows by system."""
+    runs = load(name, results)
+    (markdown,) = table5_6.write(name, runs, results)
+    assert markdown == results / (name + "-test.md")
+    rows = table5_6.rows(table5_6.tested(name, runs, results))
+    return markdown.read_text(encoding="utf-8").splitlines(), {row.system: row for row in rows}
 
 
 def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
@@ -66,9 +66,9 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
     assert "- segmentation: hu-udpipe.conllu, git blob " + OUTPUTS["udpipe"] in lines
     assert "- CoNLL #2 (C2L2): hu-c2l2.conllu, git blob " + OUTPUTS["c2l2"] in lines
     assert list(table) == ["mst", "mh4-two", "mh4-hybrid", "ensemble", "stanford", "c2l2", "udpipe"]
-    assert float(table["mh4-hybrid"]["std"]) == pytest.approx(statistics.stdev([76.0, 77.5, 77.2]), abs=1e-4)
-    assert float(table["ensemble"]["difference"]) == pytest.approx(79.004 - 79.35) and table["ensemble"]["paper_std"] == ""
-    assert table["udpipe"]["mean"] == "64.3010" and table["udpipe"]["paper_mean"] == table["mh4-two"]["paper_mean"] == ""
+    assert table["mh4-hybrid"].ours.std == pytest.approx(statistics.stdev([76.0, 77.5, 77.2]))
+    assert table["ensemble"].difference == pytest.approx(79.004 - 79.35) and table["ensemble"].paper.std is None
+    assert table["udpipe"].ours.mean == 64.301 and table["udpipe"].paper is table["mh4-two"].paper is None
 
 
 def test_without_tested_runs_there_is_no_page(tmp_path):
@@ -88,7 +88,7 @@ def test_other_files_are_never_compared_with_the_paper(tmp_path, other):
     assert any("are not comparable" in line for line in lines) and not any(
         "76.90 ±" in line or "77.56 |  |" in line for line in lines
     )
-    assert {row["paper_mean"] for row in table.values()} == {""}
+    assert {row.paper for row in table.values()} == {None}
     assert ("stanford" in table) == ("test" not in other)  # its score is of another test set
 
 
@@ -97,7 +97,7 @@ def test_what_was_tested_on_different_files_is_not_averaged(tmp_path):
         add(tmp_path, "mst", seed, las)
     add(tmp_path, "mst", 3, 10.0, segmentation="0" * 40)
     lines, table = page(tmp_path)
-    assert table["mst"]["mean"] == "76.5000" and table["mst"]["seeds"] == "1 2"
+    assert table["mst"].ours.mean == 76.5 and table["mst"].ours.seeds == (1, 2)
     assert "Omitted, without scores on these files: 1 of 3 runs." in lines
 
 
