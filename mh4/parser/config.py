@@ -128,7 +128,7 @@ class Training:
     loss: Loss = "hinge"  # of trees: "hinge", the paper's large margin (Section 4.3), or "likelihood", negative log-likelihood
     batch_tokens: Size = 100  # a minibatch has at least this many words
     batches: Batches = "similar"  # minibatches of sentences of "similar" length, or of "any" length
-    longest: Count = 1_000_000  # the trees of longer sentences are not learned, only their tags and labels
+    longest: Count = 1_000_000  # longer sentences teach only tags and labels; by default, twice what `mh4 parse` decodes exactly
     nearest: Nearest = "fewest-roots"  # of the trees nearest to one outside the class, one of "fewest-roots" or the "first" found
     sequences: Sequences = "early"  # greedy parsers, and mh3 if "late", learn this sequence of a tree; see mh4/parser/oracle.py
     illegal_rivals: bool = False  # greedy parsers learn to score gold transitions above illegal ones as well

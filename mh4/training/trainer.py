@@ -24,7 +24,7 @@ from mh4 import version
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, counted
 from mh4.parser import long_sentences, systems
-from mh4.parser.config import Config, differences, listed
+from mh4.parser.config import Config, Training, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, each_source, other_content
 from mh4.parser.network.graph import backward, dy
@@ -102,14 +102,16 @@ class Trainer:
         self.model = Model(system, config, vocabulary, seed, vectors)
         if first:
             self.model.begin_with(first)
-        self.usual = long_sentences.default(Parser(self.model))
+        # Exact decoding of more words would stop the training for minutes, in every epoch and evaluation.
+        self.most = 2 * long_sentences.default(Parser(self.model))
+        self.longest = self.most if self.settings.longest == Training().longest else self.settings.longest
         self._warn_of_long_sentences()
         if contextual:
             self.model.read_contextual(contextual, [*train, *dev])  # now, not when their turn comes
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.left_out = sum(tree is None for tree in self.trees)
         if self.left_out == len(train):
-            raise InputError("all sentences have more than training.longest = %d words: no tree to learn" % self.settings.longest)
+            raise InputError("all sentences have more than training.longest = %d words: no tree to learn" % self.longest)
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
         self.optimizer.set_sparse_updates(self.settings.sparse_updates)
@@ -120,19 +122,20 @@ class Trainer:
         self.progress = Progress()
 
     def _warn_of_long_sentences(self) -> None:
-        """Say which sentences, each with more words than `mh4 parse` decodes exactly, will take long in each epoch or evaluation."""
-        for split, sentences, most in (("train", self.train, self.settings.longest), ("dev", self.dev, sys.maxsize)):
-            long = [sentence for sentence in sentences if self.usual < len(sentence) <= most]
+        """Say which sentences are too long to be decoded exactly, and what becomes of them."""
+        what = {"dev": "they are parsed as `mh4 parse` does it"}
+        if self.longest == self.most:
+            what["train"] = "their trees are not learned (--set training.longest=N learns those of up to N words)"
+        for split, becomes in what.items():
+            long = [sentence for sentence in getattr(self, split) if len(sentence) > self.most]
             if long:
-                many = "%s with more than %d words" % (counted(len(long), "sentence"), self.usual)
-                mend = "--set training.longest=%d leaves out their trees" % self.usual if split == "train" else "split them"
+                many = "%s with more than %d words" % (counted(len(long), "sentence"), self.most)
                 first = "%s has %d" % (long[0].name or "the first", len(long[0]))
-                said = "%s: %s may take minutes each (%s): %s" % (split, many, first, mend)
-                warnings.warn(said, RuntimeWarning, stacklevel=3)
+                warnings.warn("%s: %s (%s): %s" % (split, many, first, becomes), RuntimeWarning, stacklevel=3)
 
     def _training_tree(self, sentence: Sentence) -> np.ndarray | None:
         """The tree to learn: gold, or if the system cannot produce it, the nearest tree that it can; None if it is too long."""
-        if len(sentence) > self.settings.longest:
+        if len(sentence) > self.longest:
             return None
         single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
         if single_root and roots != 1:
@@ -201,7 +204,7 @@ class Trainer:
         value = 0.0
         sentences, trees = [self.train[k] for k in batch], [self.trees[k] for k in batch]
         most = max((len(sentence) for sentence, tree in zip(sentences, trees, strict=True) if tree is not None), default=0)
-        if most > self.usual:
+        if most > self.most // 2:
             self.listener.learning(most)
         try:
             with self._timed("seconds"), self.model.lock, naming(longest(sentences), "train on"):
@@ -233,7 +236,7 @@ class Trainer:
         with self.model.lock:
             with self._timed("evaluation_seconds"):
                 self.optimizer.swap_params_to_moving_average(bias_correction=True)
-                parsed = Parser(self.model).parse(self.dev, self.listener.evaluating, tags=bool(tags))
+                parsed = self._parsed_dev(bool(tags))
                 scores = attachment_scores(self.dev, parsed, tags)
                 of_treebanks = [
                     {"file": name, **attachment_scores(self.dev[part], parsed[part], tags)}
@@ -264,6 +267,12 @@ class Trainer:
         # The random generators are reseeded after every checkpoint, so that a resumed run draws the same numbers, and after the listener,
         # which may have loaded a model, which draws some, too.
         self._reseed()
+
+    def _parsed_dev(self, tags: bool) -> list[Sentence]:
+        parser, progress = Parser(self.model), self.listener.evaluating
+        if all(len(sentence) <= self.most for sentence in self.dev):
+            return parser.parse(self.dev, progress, tags=tags)
+        return long_sentences.parse(parser, self.dev, self.most, tags=tags, progress=progress)
 
     def _dev_treebanks(self) -> list[tuple[str, slice]]:
         """The name of each treebank of several, and where its sentences are in dev."""
@@ -378,7 +387,8 @@ class Trainer:
         """Calibrate the best model, and write summary.json with the scores of its evaluation."""
         progress = self.progress
         self.model.load_weights(self.files)
-        found = calibrate(Parser(self.model), self.dev)
+        short = [sentence for sentence in self.dev if len(sentence) <= self.most]
+        found = calibrate(Parser(self.model), short) if short else None
         if found:
             self.model.temperature = found.temperature
             found.save(self.folder)
