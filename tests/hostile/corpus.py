@@ -195,11 +195,11 @@ def _bytes():
     yield Case("gzip", gzip.compress(good, mtime=0), False, False)
     yield Case("PNG", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4, False, False)
     yield Case("zeros", bytes(4096), False, False)
-    yield Case("empty", b"", False, False)
+    yield Case("empty", b"", None, False)
     for k, blank in enumerate(
         (b"\n", b"\r\n", b"\n" * 5000, b"   \n \n", b"\r", mark, mark + b"\n", mark + b"\r\n\r\n", mark + mark)
     ):
-        yield Case("blank %d" % k, blank, False, False)
+        yield Case("blank %d" % k, blank, None, False)
     for name, content in {
         "byte order mark": mark + good,
         "byte order mark and blank lines": mark + b"\n\n" + good,

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import resource
 import signal
 import sys
@@ -25,14 +26,16 @@ class Outcome:
     seconds: float
 
     def complaint(self) -> str:
-        """What is wrong with the way the command ended, or an empty string: it explains itself in a line, or says only what it wrote."""
+        """What is wrong with the way the command ended, or an empty string: one line explains it, or says what it wrote or found empty."""
         if self.code == -signal.SIGXCPU:
             return "ran for more than %d s" % SECONDS
         if self.code not in (0, 2):
             return "exit code %d: %s" % (self.code, self.stderr[-600:])
         if "Traceback" in self.stderr:
             return "traceback: " + self.stderr[-600:]
-        lines = [line for line in self.stderr.splitlines() if self.code or " written to " not in line]
+        lines = [
+            line for line in self.stderr.splitlines() if self.code or not re.search(" written to |; its parse is empty", line)
+        ]
         if self.code == 2 and not (len(lines) == 1 and lines[0].startswith("mh4: ") and len(lines[0]) < 2000):
             return "message of %d lines: %s" % (len(lines), self.stderr[:600])
         if self.code == 0 and lines:

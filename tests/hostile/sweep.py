@@ -128,7 +128,8 @@ class Sweep:
         after = parsed.split(b"\n")
         rows = [(a.split(b"\t"), b.split(b"\t")) for a, b in zip(before, after)]
         same = all(a == b or (len(a) == len(b) == 10 and a[:6] + [b"_"] + a[9:] == b[:6] + b[8:]) for a, b in rows)
-        if len(before) != len(after) or not same:
+        empty = not parsed and not case.content.strip(b"\r\n " + mark)
+        if not empty and (len(before) != len(after) or not same):
             self.fail(case.name, ("parse",), "the output differs in more than HEAD, DEPREL and DEPS")
 
     def left_over(self, place: Path) -> list[str]:

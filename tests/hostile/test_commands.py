@@ -379,12 +379,10 @@ def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
 # -------------------------------------------------------------------------------------------------------- the scorer
 
 
-def test_a_deep_tree_for_the_scorer(tmp_path):
+@pytest.mark.parametrize("upwards", [False, True])
+def test_a_deep_tree_for_the_scorer(tmp_path, upwards):
     path = tmp_path / "deep.conllu"
-    path.write_bytes(corpus.GOOD.encode() + corpus.chain(5000, upwards=True))
-    message = refused("evaluate", str(path), str(path))
-    assert message == "%s, line 13, sentence 3: a tree 5000 arcs deep, too deep for the official scorer" % path
-    path.write_bytes(corpus.chain(5000, upwards=False))
+    path.write_bytes(corpus.GOOD.encode() + corpus.chain(5000, upwards))
     assert b"UAS        |    100.00" in accepted("evaluate", str(path), str(path))
 
 
