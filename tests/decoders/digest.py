@@ -1,6 +1,8 @@
 """A digest of what every decoder returns for random arguments: the same to the bit for every variant and -march.
 
-python tests/decoders/digest.py      prints the number of floats in the vectors of mh4, and the digest
+python tests/decoders/digest.py      prints the number of floats in the vectors of mh4, and the digests for real and for integer scores
+
+Integer scores have ties, whose order is part of what decoders promise, and are decoded around given heads, too.
 """
 
 import hashlib
@@ -13,11 +15,11 @@ from mh4.decoders.mh4.full_chart import VECTOR
 LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 40, 50, 65, 99]  # around the widths of vectors
 
 
-def arguments(rng, n):
+def arguments(rng, n, decimals):
     """Random scores: transitions of MH3, MH4 and MH5, arcs, costs, and the parts of oneec; rounded, so that some are tied."""
 
     def scores(*shape):
-        return np.round(rng.normal(size=shape).astype(np.float32), 2 if n % 2 else 7)
+        return np.round(rng.normal(size=shape).astype(np.float32), decimals)
 
     side = n + 2
     shift = scores(side, side)
@@ -28,7 +30,7 @@ def arguments(rng, n):
 
 def results(n):
     """What the decoders return for a sentence of n words."""
-    reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n)
+    reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n, 2 if n % 2 else 7)
     for single_root in (False, True):
         options = [{"single_root": single_root}, {"single_root": single_root, "arcs": arcs, "cost": cost}]
         for more in options:
@@ -49,7 +51,26 @@ def results(n):
             yield mhk.decode(arcs, 4)
 
 
-def digest():
+def tied_results(n):
+    """What the decoders return for integer scores: without heads, with those of the tree found, and with every third left open."""
+    reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n, 0)
+    decoders = [
+        (mh3.decode, reduces[2][:2]),
+        (mh4.decode, reduces[6][:2]),
+        (mh4.decode, reduces[6]),
+        (mh5.decode, reduces[12]),
+        (mst.decode, [arcs]),
+        (oneec.decode, parts),
+        *([(mhk.decode, (arcs, 4))] if n < 20 else []),
+    ]
+    for decode, tensors in decoders:
+        for options in ({}, {"cost": cost, "single_root": True}):
+            best = decode(*tensors, **options)
+            some = np.where(np.arange(n + 1) % 3 == 1, -1, best.heads)
+            yield from (best, decode(*tensors, heads=best.heads, **options), decode(*tensors, heads=some, **options))
+
+
+def digest(results):
     total = hashlib.sha256()
     for n in LENGTHS:
         for result in results(n):
@@ -62,4 +83,4 @@ def digest():
 
 
 if __name__ == "__main__":
-    print(VECTOR, digest())
+    print(VECTOR, digest(results), digest(tied_results))

@@ -179,7 +179,7 @@ def test_trees_outside_the_class():
     outside = next(heads for heads in brute.all_trees(n) if not brute.is_one_endpoint_crossing(heads))
     with pytest.raises(NotInClass, match="not 1-Endpoint-Crossing"):
         marginals(ONEEC, ONEEC.sample(n, rng_for("class")), heads=np.array(outside))
-    with pytest.raises(ValueError, match="no derivation: none has the heads that are given"):
+    with pytest.raises(NotInClass, match="no tree of the decoder's class has these heads"):
         marginals(MH3, MH3.sample(4, rng_for("class")), heads=np.array([-1, 3, 4, 0, -1]))
 
 

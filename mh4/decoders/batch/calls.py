@@ -34,7 +34,8 @@ def decode(
         the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
         They are of any floating-point type, as for the decoder.
     lengths: n of each sentence, integers (B,).
-    cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of these trees are considered.
+    cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of trees with these heads are considered,
+        -1 leaving the head of a word open.
     single_root: exactly one dependent of node 0.
     threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
         sentence by itself, to the bit, with any number of threads.
@@ -180,6 +181,7 @@ def sample(
     samples: int,
     *,
     rng: int | np.random.Generator | None = None,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
     threads: int | None = None,
 ) -> np.ndarray:
@@ -187,7 +189,7 @@ def sample(
 
     name: of the decoder: "mh3", "mh4" or "mst". Derivations are drawn with their probability, independently; a tree that has several
         is as probable as these together.
-    scores, lengths, single_root, threads: as for `marginals`.
+    scores, lengths, heads, single_root, threads: as for `marginals`.
     samples: how many for each sentence. rng: a seed or a numpy.random.Generator; by default, an unpredictable one. The results are those
         of the decoder's `sample` for one sentence after the other with the same generator, with any number of threads.
 
@@ -198,7 +200,8 @@ def sample(
     if arguments.decoder(name).sample is None:
         raise ValueError(f"{name} has no sampling; {', '.join(SAMPLING)} have")
     tensors, lengths, longest = arguments.checked(name, scores, lengths)
-    sentences = Sampling(tensors, lengths, longest, single_root, sample_size(samples), seeds(rng, len(lengths)))
+    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
+    sentences = Sampling(tensors, lengths, longest, single_root, trees, sample_size(samples), seeds(rng, len(lengths)))
     run(SAMPLING[name], sentences, threads)
-    arguments.explain(name, "sample", sentences.failed(), sentences, samples=0)
+    arguments.explain(name, "sample", sentences.failed(), sentences, trees, samples=0)
     return sentences.heads

@@ -3,7 +3,9 @@
 import numpy as np
 from libc.math cimport INFINITY
 
-from mh4.decoders.batch.threads cimport DONE, FAILED, ONE_TREE, Corners, Padded, Sentences, Worker
+from mh4.decoders.batch.threads cimport (
+    DONE, FAILED, NO_TREE, ONE_TREE, SOME_TREES, WRONG, Corners, Padded, Sentences, Worker
+)
 from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.best_tree cimport TENSORS, PartRows, TreeSearch
 from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, write
@@ -13,7 +15,7 @@ from mh4.decoders.batch.results import Derivations
 from mh4.decoders.mh3.chart import Chart as MH3Chart, MH3TreeChart
 from mh4.decoders.mh4.full_chart import FullChart as MH4Chart, MH4TreeChart
 from mh4.decoders.mh5.decoder import MAX_BYTES
-from mh4.decoders.mh5.full_chart import FullChart as MH5Chart, MH5TreeChart
+from mh4.decoders.mh5.full_chart import FullChart as MH5Chart
 from mh4.decoders.mst.contraction import Contraction
 from mh4.decoders.oneec.chart import Chart as OneECChart
 from mh4.decoders.shared.arguments import LARGEST
@@ -91,34 +93,46 @@ cdef class TransitionDecoding(Decoding):
 cdef class TransitionWorker(Worker):
     """Decodes for mh3, mh4 or mh5, as best_derivation in shared/search.pyx does."""
 
-    cdef Search full, tree, simpler
+    cdef Search full, tree  # of all derivations, and of those of one tree, or None if `full` finds these, too
+    cdef TransitionWorker simpler
     cdef Corners[float] scores
-    cdef double most  # bytes that the chart `full` may take up; if it takes more, `simpler` is used
+    cdef double most        # bytes that the chart `full` may take up; if it takes more, `simpler` is used
 
-    def __init__(self, full, tree, simpler=None, most=INFINITY):
+    def __init__(self, full, tree=None, simpler=None, most=INFINITY):
         self.full, self.tree, self.simpler, self.most = full, tree, simpler, most
 
     cdef double bytes_needed(self) noexcept nogil:
-        return <double> max(self.full.search.bytes_needed(), self.tree.search.bytes_needed())
+        cdef size_t needed = self.full.search.bytes_needed()
+        return <double> (needed if self.tree is None else max(needed, self.tree.search.bytes_needed()))
 
     cdef void release(self) noexcept nogil:
         self.full.search.release()
-        self.tree.search.release()
+        if self.tree is not None:
+            self.tree.search.release()
         if self.simpler is not None:
-            self.simpler.search.release()
+            self.simpler.release()
         self.scores.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.decode_with(<TransitionDecoding> sentences, b)
 
     cdef int decode_with(self, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
-        if of.given is not None:
-            return self.search(self.tree.search, of, b) if of.given_heads(b, self.nodes, self.reached_from) == ONE_TREE else FAILED
-        cdef int found = self.search(self.full.search, of, b)
-        return found if of.needed[b] == 0 else self.search(self.simpler.search, of, b)
+        cdef int heads = of.given_heads(b, self.nodes, self.reached_from)
+        if heads == WRONG or heads == NO_TREE:
+            return FAILED
+        cdef const int* given = &of.given[b, 0] if heads == ONE_TREE or heads == SOME_TREES else NULL
+        if heads == ONE_TREE and self.tree is not None:
+            return self.search(self.tree.search, of, b, given, NULL)
+        cdef int found = self.search(self.full.search, of, b, NULL, given)
+        return found if of.needed[b] == 0 or self.simpler is None else self.simpler.decode_with(of, b)
 
-    cdef int search(self, BestDerivation* search, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
-        """Search for the best derivation of a sentence, and write it, unless it takes up too much memory."""
+    cdef int search(
+        self, BestDerivation* search, TransitionDecoding of, Py_ssize_t b, const int* tree, const int* heads
+    ) except -1 nogil:
+        """Search for the best derivation of a sentence, and write it, unless it takes up too much memory.
+
+        tree: the heads of the tree to whose items the search is restricted, or NULL. heads: those given to any other search, or NULL.
+        """
         cdef int n = of.words[b]
         cdef const float* tensors[TENSORS]
         cdef Scores scores = Scores(n)
@@ -126,12 +140,10 @@ cdef class TransitionWorker(Worker):
         if not self.scores.take(of.scores, of.cost, b, n, tensors, &scores.cost):
             return FAILED
         scores.shift, scores.s0b0, scores.s1s0, scores.arcs = tensors[0], tensors[1], tensors[2], tensors[3]
-        scores.by_arc = self.scores.sum(scores.arcs, scores.cost, n)
+        scores.by_arc = self.scores.with_heads(self.scores.sum(scores.arcs, scores.cost, n), heads, n)
         search.scores = scores
         search.single = of.single_root
-        search.heads = NULL
-        if of.given is not None:
-            search.heads = &of.given[b, 0]
+        search.heads = tree
         search.prepare()
         if search == self.full.search and search.bytes_needed() > self.most:
             of.needed[b] = search.bytes_needed()
@@ -174,9 +186,12 @@ cdef class TreeWorker(Worker):
         cdef size_t k
         if not self.scores.take(of.scores, of.cost, b, n, scores, &cost):
             return FAILED
-        if of.given is not None:
-            if of.given_heads(b, self.nodes, self.reached_from) != ONE_TREE:
-                return FAILED
+        cdef int given = of.given_heads(b, self.nodes, self.reached_from)
+        if given == WRONG or given == NO_TREE:
+            return FAILED
+        if given == SOME_TREES:
+            cost = self.scores.with_heads(cost, &of.given[b, 0], n)
+        if given == ONE_TREE:
             for x in range(1, n + 1):
                 heads[x] = of.given[b, x]
         elif self.tree.search.find(n, scores, cost, of.single_root, heads) == -INFINITY:
@@ -194,7 +209,7 @@ cdef class TreeWorker(Worker):
 KINDS = {  # the class of the sentences, and what makes a worker
     "mh3": (TransitionDecoding, lambda: TransitionWorker(MH3Chart(), MH3TreeChart())),
     "mh4": (TransitionDecoding, lambda: TransitionWorker(MH4Chart(), MH4TreeChart())),
-    "mh5": (TransitionDecoding, lambda: TransitionWorker(MH5Chart(), MH5TreeChart(), MH4Chart(), MAX_BYTES)),
+    "mh5": (TransitionDecoding, lambda: TransitionWorker(MH5Chart(), None, TransitionWorker(MH4Chart(), MH4TreeChart()), MAX_BYTES)),
     "mst": (Decoding, lambda: TreeWorker(Contraction())),
     "1ec": (Decoding, lambda: TreeWorker(OneECChart())),
 }

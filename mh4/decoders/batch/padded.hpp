@@ -67,12 +67,21 @@ template <class To> class Corner {
         return of.wide ? of_type<double>(of, sentence, n) : of_type<float>(of, sentence, n);
     }
 
+    // Scores of arcs, or 0 if there are none, with -inf for every arc that contradicts the heads, of which those that are -1 are open.
+    const To *with_heads(const To *arcs, const int *heads, size_t n) {
+        To *to = room((n + 1) * (n + 1));
+        for (size_t h = 0, arc = 0; h <= n; h++)
+            for (size_t m = 0; m <= n; m++, arc++)
+                to[arc] = heads[m] != -1 && (size_t)heads[m] != h ? -(To)INFINITY : arcs ? arcs[arc] : 0;
+        return to;
+    }
+
     void release() { ::release(copy); }
 };
 
 // The score tensors of a sentence, as the charts take them, and the cost of arcs.
 template <class To> class Corners {
-    Corner<To> corners[TENSORS], of_cost, of_both;
+    Corner<To> corners[TENSORS], of_cost, of_both, of_heads;
 
   public:
     Corner<To> &operator[](int x) { return corners[x]; }
@@ -99,11 +108,14 @@ template <class To> class Corners {
             both[x] = arcs[x] + cost[x];
         return both;
     }
+    // As Corner has it, but what it is given if there are no heads.
+    const To *with_heads(const To *arcs, const int *heads, size_t n) { return heads ? of_heads.with_heads(arcs, heads, n) : arcs; }
     void release() {
         for (Corner<To> &corner : corners)
             corner.release();
         of_cost.release();
         of_both.release();
+        of_heads.release();
     }
 };
 

@@ -6,9 +6,9 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from mh4.decoders.batch.threads cimport (
-    DONE, FAILED, NO_TREE, ONE_TREE, SOME_TREES, WRONG, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of
+    DONE, FAILED, NO_TREE, ONE_TREE, OPEN, SOME_TREES, WRONG, Corner, Corners, Padded, Sentences, Worker, columns_of, rows_of
 )
-from mh4.decoders.shared.best_tree cimport TENSORS
+from mh4.decoders.shared.best_tree cimport ARCS, TENSORS
 from mh4.decoders.shared.marginals cimport Counts, Samples, Scores, Sums
 
 from mh4.decoders.batch.results import BatchMarginals
@@ -61,19 +61,6 @@ cdef class Summing(Sentences):
         return DONE if self.allow_none else FAILED
 
 
-cdef const double* with_heads(Corner[double]& to, const double* arcs, const int* heads, int n) except NULL nogil:
-    """Scores of arcs, or 0, of which those are forbidden that contradict heads."""
-    cdef size_t side = n + 1, h, m
-    cdef double* scores = to.room(side * side)
-    for h in range(side):
-        for m in range(side):
-            if heads[m] != -1 and <size_t> heads[m] != h:
-                scores[h * side + m] = -INFINITY
-            else:
-                scores[h * side + m] = arcs[h * side + m] if arcs else 0
-    return scores
-
-
 cdef inline double* corner(const Padded& to, Py_ssize_t b) noexcept nogil:
     """Where the array of a sentence begins."""
     return <double*> to.values + b * to.layers * to.rows * to.columns
@@ -109,8 +96,8 @@ cdef class Sampling(Sentences):
     cdef int[:, :, ::1] to_heads
     cdef const uint64_t[::1] seeds
 
-    def __init__(self, tensors, lengths, longest, single_root, samples, seeds):
-        Sentences.__init__(self, tensors, lengths, longest, single_root)
+    def __init__(self, tensors, lengths, longest, single_root, trees, samples, seeds):
+        Sentences.__init__(self, tensors, lengths, longest, single_root, trees)
         shape = (self.count, samples, longest + 1)
         room_for(4 * self.count * samples * (longest + 1), "the samples")
         self.to_heads = self.heads = np.full(shape, -1, dtype=np.int32)
@@ -144,6 +131,11 @@ cdef class SamplingWorker(SumsWorker):
         cdef Samples to = Samples(of.seeds[b], of.to_heads.shape[1], of.to_heads.shape[2], NULL, False)
         if not self.scores.take(of.scores, b, scores.n, scores.tensors):
             return FAILED
+        cdef int heads = of.given_heads(b, self.nodes, self.reached_from)
+        if heads == WRONG or heads == NO_TREE:
+            return FAILED
+        if heads != OPEN:
+            scores.tensors[ARCS] = self.scores.with_heads(scores.tensors[ARCS], &of.given[b, 0], scores.n)
         if to.count:
             to.heads = &of.to_heads[b, 0, 0]
         self.sums.charts.draw(scores, to)
@@ -182,7 +174,7 @@ cdef class SummingWorker(SumsWorker):
             scores.heads = &of.given[b, 0]
         for x in range(TENSORS):
             if heads == SOME_TREES and of.score_arcs[x]:
-                scores.tensors[x] = with_heads(self.with_heads[x], scores.tensors[x], &of.given[b, 0], n)
+                scores.tensors[x] = self.with_heads[x].with_heads(scores.tensors[x], &of.given[b, 0], n)
             if of.counts[x].values:
                 counts.tensors[x] = place(self.counts[x], of.counts[x], b, n)
         if of.differentiated:

@@ -13,10 +13,12 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
     size_t columns_of(const Padded& of, size_t n)
     cdef cppclass Corner[To]:
         To* room(size_t size) except +
+        const To* with_heads(const To* arcs, const int* heads, size_t n) except +
     cdef cppclass Corners[To]:
         bint take(const Padded* of, size_t sentence, size_t n, const To** to) except +
         bint take(const Padded* of, const Padded& cost_of, size_t sentence, size_t n, const To** to, const To** cost) except +
         const To* sum(const To* arcs, const To* cost, size_t n) except +
+        const To* with_heads(const To* arcs, const int* heads, size_t n) except +
         Corner[To]& operator[](int x)
         void release()
 

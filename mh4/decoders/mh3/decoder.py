@@ -27,7 +27,7 @@ def decode(
 
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required;
+    single_root without words); NotInClass if no projective tree has these heads, or the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
     tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
@@ -45,7 +45,7 @@ def marginals(
     """Expected counts of arcs and transitions over the arc-hybrid derivations of a sentence of n words.
 
     They take O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
-    NotInClass is raised if `heads` is a tree that is not projective.
+    NotInClass is raised if no projective tree has the `heads`.
     """
     tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
     return expected_counts(MH3Sums, tensors, single_root, heads)
@@ -58,8 +58,9 @@ def sample(
     samples: int,
     rng: int | np.random.Generator | None = None,
     arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> np.ndarray:
     """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`."""
     tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
-    return drawn(MH3Sums, tensors, single_root, samples, rng)
+    return drawn(MH3Sums, tensors, single_root, samples, rng, heads)

@@ -35,7 +35,8 @@ def decode(
     reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
-    heads: int array (n+1,); if given, only derivations of this tree (it may have several) are considered.
+    heads: int array (n+1,); if given, only derivations of trees with these heads are considered, -1 leaving the head of a word open. A
+        whole tree, which may have several derivations, takes a fraction of the time.
     single_root: exactly one dependent of node 0.
     Scores and cost of other floating-point types are rounded to float32.
 
@@ -43,7 +44,7 @@ def decode(
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
     "reduce_s1s0" (n, 3) and "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not in MH4, or lacks the single root required;
+    single_root without words); NotInClass if no tree in MH4 has these heads, or the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
     tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
@@ -86,6 +87,7 @@ def sample(
     samples: int,
     rng: int | np.random.Generator | None = None,
     arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> np.ndarray:
     """The trees of random MH4 derivations of a sentence of n words, drawn independently.
@@ -100,4 +102,4 @@ def sample(
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """
     tensors = transition_scores(FLOAT64, 6, shift, reduce_s0b0, reduce_s1s0, arcs)
-    return drawn(MH4Sums, tensors, single_root, samples, rng)
+    return drawn(MH4Sums, tensors, single_root, samples, rng, heads)

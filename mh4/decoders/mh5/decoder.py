@@ -17,16 +17,15 @@ If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and
 are made in [j,k,l,r] itself). arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
 training.
 
-The charts are in full_chart.hpp (all items) and tree_items.hpp (the items of one tree).
+The chart is in full_chart.hpp.
 """
 
 import warnings
-from math import inf
 
 import numpy as np
 
 from mh4.decoders import mh4
-from mh4.decoders.mh5.full_chart import FullChart, MH5TreeChart
+from mh4.decoders.mh5.full_chart import FullChart
 from mh4.decoders.shared.derivation import Derivation
 from mh4.decoders.shared.replay import Tensors
 from mh4.decoders.shared.search import best_derivation
@@ -52,22 +51,19 @@ def decode(
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs, cost, heads, single_root: as for mh4.decode.
     max_bytes: a sentence that takes more memory (by default 2 GB, enough for 318 words) is decoded by mh4.decode, with a RuntimeWarning.
-        This does not concern `heads`, which takes little.
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required;
+    single_root without words); NotInClass if no tree in MH5 has these heads, or the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
     tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
-    most = max_bytes if heads is None else inf
-    found = best_derivation(FullChart, MH5TreeChart, tensors, heads, single_root, 5, most)
+    found = best_derivation(FullChart, None, tensors, heads, single_root, 5, max_bytes)
     if isinstance(found, Derivation):
         return found
     warnings.warn(too_large(len(shift) - 2, found, max_bytes), RuntimeWarning, stacklevel=2)
-    return mh4.decode(
-        shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6], arcs=arcs, cost=cost, single_root=single_root
-    )
+    reduce_s1s0 = None if reduce_s1s0 is None else reduce_s1s0[:6]
+    return mh4.decode(shift, reduce_s0b0[:6], reduce_s1s0, arcs=arcs, cost=cost, heads=heads, single_root=single_root)
 
 
 def too_large(n: int, needed: float, max_bytes: float = MAX_BYTES) -> str:

@@ -15,7 +15,6 @@ from libcpp.vector cimport vector
 from mh4.decoders.shared.chart_memory cimport Memory
 from mh4.decoders.shared.signals cimport Watch
 
-from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory
 
 cdef extern from "trace.h" nogil:
@@ -23,7 +22,7 @@ cdef extern from "trace.h" nogil:
 
 
 def best_tree(const double[:, ::1] arcs, int k, bint single_root):
-    """Heads of the highest-scoring tree in MH_k, k <= n+2 or 3."""
+    """Heads of the highest-scoring tree in MH_k, k <= n+2 or 3; None if there is none."""
     needed = sizeof(double) * sum([math.comb(len(arcs) + 2, size) for size in range(2, k)])
     if needed >> 40:  # then the numbers of the items would soon overflow, too
         raise out_of_memory(len(arcs) - 1, needed)
@@ -39,9 +38,7 @@ def best_tree(const double[:, ::1] arcs, int k, bint single_root):
                 chart.trace(arcs, heads)
     except MemoryError:
         raise out_of_memory(len(arcs) - 1, needed) from None
-    if not derived:
-        raise arguments.no_derivation()
-    return found
+    return found if derived else None
 
 
 cdef class Chart:

@@ -17,20 +17,19 @@ def decode(
 
     arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
     cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
-    heads: int array (n+1,); if given, the derivation is that of this tree.
+    heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` lacks the single root required; MemoryError if the sentence is too
+    without words); NotInClass if no tree with these heads has the single root required; MemoryError if the sentence is too
     long for the memory of the machine.
     """
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
-    heads = arguments.given_tree(heads, n, single_root)
-    if heads is None:
-        heads, _ = best_tree(Contraction, {"arcs": total}, None, single_root)
-    derivation = from_heads(heads, arcs, cost)
+    given, whole = arguments.given_heads(heads, n, single_root)
+    found = given if whole else best_tree(Contraction, {"arcs": total}, None, single_root, given)[0]
+    derivation = from_heads(found, arcs, cost)
     if derivation.score == -np.inf:
         raise arguments.no_derivation()
     return derivation
@@ -51,7 +50,12 @@ def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root:
 
 
 def sample(
-    arcs: np.ndarray, *, samples: int, rng: int | np.random.Generator | None = None, single_root: bool = False
+    arcs: np.ndarray,
+    *,
+    samples: int,
+    rng: int | np.random.Generator | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
 ) -> np.ndarray:
     """Random trees of n words, drawn independently, each with probability proportional to the exponential of its score.
 
@@ -62,7 +66,7 @@ def sample(
 
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """
-    return drawn(MSTSums, _tensors(arcs), single_root, samples, rng)
+    return drawn(MSTSums, _tensors(arcs), single_root, samples, rng, heads)
 
 
 def _tensors(arcs: np.ndarray) -> dict[str, np.ndarray]:

@@ -109,7 +109,8 @@ def decode(
         g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
         to a dependent lies between h->m and g->h, in the order of the arcs around h (drawn at the top of this file).
     cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf or any number from -1e30 down forbids a part or arc.
-    heads: int array (n+1,); if given, the derivation is that of this tree, without a search: its parts follow from the tree.
+    heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open. A whole tree takes
+        no search: its parts follow from it.
     single_root: exactly one dependent of node 0.
     The search is in float32, the score of the tree that it finds that of the scores as they are given.
 
@@ -117,23 +118,22 @@ def decode(
     Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, with one row for each
     such part of the tree; it has no transitions.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or lacks the single root required;
-    MemoryError if the sentence is too long for the memory of the machine.
+    without words); NotInClass if no 1-Endpoint-Crossing tree has these heads, or the single root required; MemoryError if
+    the sentence is too long for the memory of the machine.
     """
     tensors = _tensors(arc, crossed_arc, grandparent, sibling)
     n = len(tensors["arc"]) - 1
     if cost is not None:
         cost = arguments.float64_scores("cost", cost, (n + 1, n + 1))
-    heads = arguments.given_tree(heads, n, single_root)
-    if heads is None:
-        heads, _ = best_tree(Chart, tensors, cost, single_root)
-    parts = parts_of(Chart, tensors, heads)
+    given, whole = arguments.given_heads(heads, n, single_root)
+    found = given if whole else best_tree(Chart, tensors, cost, single_root, given)[0]
+    parts = parts_of(Chart, tensors, found)
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
-    score = total(tensors, parts, cost, heads)
+    score = total(tensors, parts, cost, found)
     if score == -np.inf:
         raise arguments.no_derivation()
-    return Derivation(score, heads, parts)
+    return Derivation(score, found, parts)
 
 
 def marginals(

@@ -198,24 +198,14 @@ cdef not_a_head(word, head, length, least=0):
     return ValueError(f"heads: the head of word {word} is {head}, expected {least} to {length - 1}")
 
 
-def given_tree(heads, n, single_root):
-    """The argument ``heads`` of a decoder: None, or a tree as `tree` returns it.
+def given_heads(heads, int n, bint single_root):
+    """Check the argument ``heads`` of decoders and marginals; returns it, and whether it is a whole tree.
 
-    Raises NotInClass as well, if a single root is required and the tree has not exactly one.
+    Returns an int32 array (n+1,), the head of each word or -1 where it is open; None if all are, or if `heads` is None.
+    Raises ValueError if no tree has these heads, and NotInClass if a single root is required that none of these trees has.
     """
     if heads is None:
-        return None
-    heads = tree(heads, n)
-    if single_root and (heads[1:] == 0).sum() != 1:
-        raise NotInClass(f"heads: a single root is required, but node 0 has {(heads[1:] == 0).sum()} dependents")
-    return heads
-
-
-def given_heads(heads, int n, bint single_root):
-    """The argument ``heads`` of marginals as an int32 array (n+1,), the head of each word or -1 where it is open; and whether none is.
-
-    Raises ValueError if no tree has these heads, and NotInClass as `given_tree` does.
-    """
+        return None, False
     narrow = nodes(heads, n)
     cdef const int[::1] given = narrow
     cdef int word, roots = 0, left_open = 0
@@ -232,14 +222,19 @@ def given_heads(heads, int n, bint single_root):
         check_tree(given)
     if single_root and (roots > 1 or roots + left_open == 0):
         raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
-    return narrow, left_open == 0
+    return (None if 0 < n == left_open else narrow), left_open == 0
 
 
-def with_heads(arcs, heads):
-    """Scores of arcs, float64 (n+1, n+1), 0 if there are none, of which all are forbidden that contradict heads."""
-    room_for(8 * len(heads) ** 2, "the scores of arcs")
+def with_heads(arcs, heads, dtype=FLOAT64):
+    """Return scores of arcs, (n+1, n+1), of this type, with -inf for every arc that contradicts heads; arcs: None if all score 0."""
+    room_for(dtype.itemsize * len(heads) ** 2, "the scores of arcs")
     possible = (heads == -1) | (heads == np.arange(len(heads))[:, None])
-    return np.where(possible, 0.0 if arcs is None else arcs, -np.inf)
+    return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
+
+
+def all_with_heads(dict tensors, heads):
+    """Return the float64 tensors of a decoder, those that score arcs as `with_heads` returns them."""
+    return {**tensors, **{name: with_heads(tensors.get(name), heads) for name in score_arcs(tensors)}}
 
 
 def seeds(rng, count):
@@ -257,18 +252,18 @@ def sample_size(samples):
     return int(samples)
 
 
-def no_sum(heads, k):
-    """The error for a sum over nothing; heads: those given, of which some may be open, or None; k: of MH_k, or None."""
-    if heads is not None and (heads[1:] < 0).any():
-        return ValueError("no derivation: none has the heads that are given, or scores of -inf forbid all that have them")
-    return no_derivation(heads, k)
+def no_derivation(heads=None, k=None, possible=None):
+    """Return the error for a search or a sum without a result: the scores forbid every derivation, or the class has no tree with `heads`.
 
-
-def no_derivation(heads=None, k=None):
-    """The error for a search without a result: the scores forbid every derivation or, with a tree, that is not in MH_k."""
+    heads: as `given_heads` returns them. k: of MH_k, or None. possible: a function that returns whether the class has a tree with these
+        heads; None if it has one.
+    """
     from mh4.decoders.tree_measures.degree import smallest_k  # which needs checked_tree
 
-    if heads is not None and k is not None:
+    if heads is not None and (heads[1:] < 0).any():
+        if possible is not None and not possible():
+            return NotInClass("heads: no tree of the decoder's class has these heads")
+    elif heads is not None and k is not None:
         needed = smallest_k(heads)
         if needed > k:
             return NotInClass(f"heads: the tree is not in MH{k}, only MH{needed} and larger derive it")

@@ -7,7 +7,7 @@ ctypedef vector[pair[int, int]] PartRows
 
 cdef extern from "best_tree.hpp" nogil:
     enum:
-        TENSORS
+        ARCS, TENSORS
     cdef cppclass BestTree:
         double find(int n, const double** scores, const double* cost, bint single_root, int* heads) except +
         const PartRows* parts(const int* heads, int n) except +

@@ -13,11 +13,23 @@ cdef class TreeSearch:
     pass
 
 
-def best_tree(kind, dict tensors, cost, bint single_root):
+def best_tree(kind, dict tensors, cost, bint single_root, heads=None):
     """The heads of the highest-scoring tree, and its score in the search; kind: the class of the TreeSearch.
 
-    tensors, cost: checked, C-contiguous arrays of float64; cost may be None.
+    tensors, cost: checked, C-contiguous arrays of float64; cost may be None. heads: as `given_heads` returns them.
     """
+    def possible():
+        zeros = {name: np.zeros_like(tensor) for name, tensor in tensors.items()}
+        return searched(kind, zeros, arguments.with_heads(None, heads), single_root)[1] > -INFINITY
+
+    found, best = searched(kind, tensors, cost if heads is None else arguments.with_heads(cost, heads), single_root)
+    if best == -INFINITY:
+        raise arguments.no_derivation(heads, possible=possible)
+    return found, best
+
+
+cdef tuple searched(kind, dict tensors, cost, bint single_root):
+    """The same, but -inf if there is no tree."""
     cdef int n = len(next(iter(tensors.values()))) - 1
     cdef const double* scores[TENSORS]
     for x, name in enumerate(names_of(tensors)):
@@ -34,8 +46,6 @@ def best_tree(kind, dict tensors, cost, bint single_root):
         raise out_of_memory(n, tree.search.bytes_needed()) from None
     tree.search.release()
     workspaces.give_back(tree)
-    if best == -INFINITY:
-        raise arguments.no_derivation()
     return found, best
 
 

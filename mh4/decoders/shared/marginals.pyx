@@ -1,6 +1,6 @@
 """Common parts of all marginals: from tensors to the numbers that their charts read, and back.
 
-In both functions, kind is the class of the Sums, and tensors are the scores by name, checked C-contiguous arrays of float64.
+In all functions, kind is the class of the Sums, and tensors are the scores by name, checked C-contiguous arrays of float64.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from mh4.decoders.shared.arguments cimport address, names_of, score_arcs
 
 from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import Marginals
+from mh4.decoders.shared.derivation import Marginals, NotInClass
 from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
 
 
@@ -36,15 +36,15 @@ cdef int words_of(dict tensors) except -1:
 
 def expected_counts(kind, dict tensors, bint single_root, heads):
     """The Marginals of a sentence; heads: those given, or None. Raises ValueError for invalid heads, and if there is no derivation."""
+    heads, whole = arguments.given_heads(heads, words_of(tensors), single_root)
+    return summed(kind, tensors, single_root, heads, whole)
+
+
+cdef summed(kind, dict tensors, bint single_root, heads, bint whole):
+    """The same, of heads as `given_heads` returns them."""
     cdef int n = words_of(tensors)
-    cdef bint whole = False
-    arcs, used = score_arcs(tensors), tensors
-    if heads is not None:
-        heads, whole = arguments.given_heads(heads, n, single_root)
-        if not whole and (heads[1:] < 0).all():
-            heads = None
-        elif not whole:
-            used = {**tensors, **{name: arguments.with_heads(tensors.get(name), heads) for name in arcs}}
+    arcs = score_arcs(tensors)
+    used = tensors if heads is None or whole else arguments.all_with_heads(tensors, heads)
     cdef Scores scores = scores_of(used, single_root)
     if whole:
         scores.heads = <const int*> address(heads)
@@ -64,20 +64,36 @@ def expected_counts(kind, dict tensors, bint single_root, heads):
     sums.charts.release()
     workspaces.give_back(sums)
     if counts.log_partition == -np.inf:
-        k = {2: 3, 6: 4}.get(scores.reduces)  # MH3 has two reduces, MH4 has six
         error = sums.not_in_class(heads) if whole else None
-        raise error or arguments.no_sum(heads, k)
+        raise error or none_of(kind, tensors, single_root, heads)
     return Marginals(counts.log_partition, counted["arcs"] if "arcs" in counted else parts["arc"] + parts["crossed_arc"], parts)
 
 
-def drawn(kind, dict tensors, bint single_root, samples, rng):
-    """The heads of random trees of a sentence, int32 (samples, n+1)."""
-    cdef Scores scores = scores_of(tensors, single_root)
+cdef none_of(kind, dict tensors, bint single_root, heads):
+    """The error for a sum over nothing; heads: as `given_heads` returns them."""
+    def possible():
+        if not any([tensor.any() for tensor in tensors.values()]):
+            return False
+        try:
+            summed(kind, {name: np.zeros_like(tensor) for name, tensor in tensors.items()}, single_root, heads, False)
+        except NotInClass:
+            return False
+        return True
+
+    reduces = len(tensors["reduce_s0b0"]) if "shift" in tensors else 0
+    return arguments.no_derivation(heads, {2: 3, 6: 4}.get(reduces), possible)  # MH3 has two reduces, MH4 has six
+
+
+def drawn(kind, dict tensors, bint single_root, samples, rng, heads):
+    """The heads of random trees of a sentence, int32 (samples, n+1); heads: as for `expected_counts`."""
+    heads, _ = arguments.given_heads(heads, words_of(tensors), single_root)
+    used = tensors if heads is None else arguments.all_with_heads(tensors, heads)
+    cdef Scores scores = scores_of(used, single_root)
     cdef int n = scores.n
     samples = arguments.sample_size(samples)
     room_for(4 * samples * (n + 1), "the samples")
-    heads = np.full((samples, n + 1), -1, dtype=np.int32)
-    cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, <int*> address(heads), False)
+    found = np.full((samples, n + 1), -1, dtype=np.int32)
+    cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, <int*> address(found), False)
     cdef Sums sums = workspaces.take(kind)
     try:
         with nogil:
@@ -87,5 +103,5 @@ def drawn(kind, dict tensors, bint single_root, samples, rng):
     sums.charts.release()
     workspaces.give_back(sums)
     if to.none:
-        raise arguments.no_derivation()
-    return heads
+        raise none_of(kind, tensors, single_root, heads)
+    return found

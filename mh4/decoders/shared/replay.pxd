@@ -25,8 +25,11 @@ cdef class Tensors:
 
     cdef Scores scores
     cdef list arrays
+    cdef object by_arc  # the sum of arcs and cost, or whichever is given, or None
+    cdef int reduces
 
     cdef const float* keep(self, array) except? NULL
+    cdef Tensors zeros(self)
 
 
 cdef struct Rows:  # index rows, to be written one after the other

@@ -15,23 +15,31 @@ cdef class Tensors:
         """count: the number of reduce transitions. Raises ValueError for invalid tensors."""
         tensors = arguments.transition_scores(arguments.FLOAT32, count, shift, reduce_s0b0, reduce_s1s0, arcs)
         cdef int n = len(tensors["shift"]) - 2
-        self.arrays = []
+        self.arrays, self.reduces = [], count
         self.scores = Scores(n)
         self.scores.shift = self.keep(tensors["shift"])
         self.scores.s0b0 = self.keep(tensors["reduce_s0b0"])
         self.scores.s1s0 = self.keep(tensors.get("reduce_s1s0"))
-        self.scores.arcs = self.scores.by_arc = self.keep(tensors.get("arcs"))
+        self.by_arc = tensors.get("arcs")
+        self.scores.arcs = self.keep(self.by_arc)
         if cost is not None:
             cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
-            self.scores.cost = self.scores.by_arc = self.keep(cost)
+            self.scores.cost = self.keep(cost)
             if arcs is not None:
                 room_for(cost.nbytes, "the sum of arcs and cost")
-                self.scores.by_arc = self.keep(tensors["arcs"] + cost)
+            self.by_arc = cost if arcs is None else self.by_arc + cost
+        self.scores.by_arc = self.keep(self.by_arc)
 
     cdef const float* keep(self, array) except? NULL:
         """Where the numbers of a C-contiguous array are; NULL for None."""
         self.arrays.append(array)
         return <const float*> address(array)
+
+    cdef Tensors zeros(self):
+        """Tensors of zeros for as many words."""
+        cdef int side = self.scores.side
+        zeros = np.zeros((self.reduces, side, side), dtype=np.float32)
+        return Tensors(self.reduces, zeros[0], zeros, None, None, None)
 
 
 cdef double replay(const int* codes, const Scores* scores, Replay* to) noexcept nogil:

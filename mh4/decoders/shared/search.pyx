@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY
 
 from mh4.decoders.shared.arguments cimport address
-from mh4.decoders.shared.replay cimport Tensors, derivation
+from mh4.decoders.shared.replay cimport Scores, Tensors, derivation
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.memory import out_of_memory, workspaces
@@ -14,16 +14,37 @@ cdef class Search:
 
 
 def best_derivation(full, tree, Tensors tensors, heads, bint single_root, int k, double most=INFINITY):
-    """The best Derivation; if the chart that it takes needs more than `most` bytes, how many it needs.
+    """Return the best Derivation or, if its chart takes more than `most` bytes, how many it takes.
 
-    full, tree: the classes of Search for all derivations and for those of one tree. heads: that tree, or None; k: that of MH_k.
+    full: the class of the Search for all derivations. tree: that of the Search for those of one tree; None if `full` finds them, too.
+    heads: of each word, -1 where it is open, or None. k: of MH_k.
     """
-    heads = arguments.given_tree(heads, tensors.scores.n, single_root)
-    cdef Search workspace = workspaces.take(full if heads is None else tree)
+    heads, whole = arguments.given_heads(heads, tensors.scores.n, single_root)
+
+    def possible():
+        return searched(full, False, tensors.zeros(), heads, single_root, most) is not None
+
+    by_items = whole and tree is not None
+    found = searched(tree if by_items else full, by_items, tensors, heads, single_root, most)
+    if found is None:
+        raise arguments.no_derivation(heads, k, possible)
+    return found
+
+
+cdef searched(kind, bint by_items, Tensors tensors, heads, bint single_root, double most):
+    """As `best_derivation`, of heads that have been checked, but None if there is no derivation.
+
+    kind: the class of the Search; by_items: whether it has the items of one tree, otherwise arcs that contradict heads are forbidden.
+    """
+    cdef Search workspace = workspaces.take(kind)
     cdef BestDerivation* search = workspace.search
-    search.scores = tensors.scores
+    cdef Scores scores = tensors.scores
+    if heads is not None and not by_items:
+        allowed = arguments.with_heads(tensors.by_arc, heads, arguments.FLOAT32)
+        scores.by_arc = <const float*> address(allowed)
+    search.scores = scores
     search.single = single_root
-    search.heads = <const int*> address(heads)
+    search.heads = <const int*> address(heads) if by_items else NULL
     cdef double needed
     cdef bint derived = False
     try:
@@ -33,12 +54,8 @@ def best_derivation(full, tree, Tensors tensors, heads, bint single_root, int k,
             if needed <= most:
                 derived = search.find()
     except MemoryError:
-        raise out_of_memory(tensors.scores.n, search.bytes_needed()) from None
-    result = derivation(search.codes.data(), &search.scores) if derived else None
+        raise out_of_memory(scores.n, search.bytes_needed()) from None
+    result = derivation(search.codes.data(), &scores) if derived else None
     search.release()
     workspaces.give_back(workspace)
-    if needed > most:
-        return needed
-    if not derived:
-        raise arguments.no_derivation(heads, k)
-    return result
+    return needed if needed > most else result

@@ -1,0 +1,123 @@
+"""Decoding around heads that are given: the best tree with them, -1 leaving the head of a word open."""
+
+from itertools import product
+
+import brute
+import numpy as np
+import pytest
+from common import DECODERS, TransitionDecoder, check, costs, rng_for, small, tolerance, zero_cost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oneec_judge import ONEEC, random_scores, trees
+
+from mh4.decoders import NotInClass, batch, mh3, mh4, mh5, oneec
+
+MH5 = TransitionDecoder("mh5-hybrid", mh5.decode, 5, hybrid=True)
+every_decoder = pytest.mark.parametrize("decoder", [*DECODERS, MH5], ids=lambda decoder: decoder.name)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+
+
+def patterns(n, rng, at_most=80):
+    """Given heads: every tree with every subset of words left open, or a random sample of these."""
+    trees = brute.all_trees(n) if n < 4 else [brute.random_tree(n, rng) for _ in range(at_most)]
+    subsets = list(product([False, True], repeat=n)) if n < 4 else [tuple(rng.random(n) < rng.random()) for _ in range(at_most)]
+    pairs = product(trees, subsets) if n < 4 else zip(trees, subsets)
+    return sorted({(-1, *(-1 if free else h for h, free in zip(tree[1:], subset))) for tree, subset in pairs})
+
+
+def agrees(heads, tree):
+    return all(given in (-1, head) for given, head in zip(heads[1:], list(tree)[1:]))
+
+
+@every_decoder
+@every_root
+@small
+def test_the_best_tree_with_some_heads(decoder, single_root, n):
+    rng, refused = rng_for("some", n), 0
+    candidates = decoder.trees(n)
+    for heads in patterns(n, rng):
+        scores = decoder.sample(n, rng)
+        cost = costs(n, rng)[int(rng.integers(3))]
+        allowed = np.array([agrees(heads, t) and not (single_root and not brute.has_single_root(t)) for t in candidates])
+        if not allowed.any():
+            with pytest.raises(NotInClass):
+                decoder.decode(scores, cost=cost, heads=np.array(heads), single_root=single_root)
+            refused += 1
+            continue
+        derivation = decoder.decode(scores, cost=cost, heads=np.array(heads), single_root=single_root)
+        check(decoder, derivation, n, scores, cost, decoder.candidate_scores(n, scores, cost)[allowed].max())
+        assert agrees(heads, derivation.heads) and not (single_root and not brute.has_single_root(derivation.heads))
+    assert not single_root or n == 1 or refused
+
+
+@every_root
+@small
+def test_the_best_1ec_tree_with_some_heads(single_root, n):
+    rng, judge = rng_for("1ec", n), trees(n)
+    for heads in patterns(n, rng):
+        scores = random_scores(n, rng)
+        cost = costs(n, rng)[int(rng.integers(3))]
+        allowed = np.array([agrees(heads, tree) for tree in judge.trees]) & (judge.single_root | (not single_root))
+        if not allowed.any():
+            with pytest.raises(NotInClass):
+                oneec.decode(**scores, cost=cost, heads=np.array(heads), single_root=single_root)
+            continue
+        derivation = oneec.decode(**scores, cost=cost, heads=np.array(heads), single_root=single_root)
+        assert agrees(heads, derivation.heads)
+        best = judge.scores(scores, cost)[allowed].max()
+        assert abs(derivation.score - best) <= tolerance(n, scores, cost)
+
+
+EVERY = [*DECODERS, MH5, ONEEC]
+
+
+@pytest.mark.parametrize("decoder", EVERY, ids=lambda decoder: decoder.name)
+@given(st.integers(6, 18), st.integers(0, 2**32 - 1), st.booleans())
+@settings(deadline=None, max_examples=15)
+def test_longer_sentences(decoder, n, seed, single_root):
+    """The tree found keeps the heads, its own derivation scores as much, and that of the tree which they are taken from no more."""
+    rng = np.random.default_rng(seed)
+    n = min(n, 10) if decoder in (MH5, ONEEC) else n
+    tree = decoder.decode(decoder.sample(n, rng), single_root=single_root).heads
+    heads = np.where(rng.random(n + 1) < rng.random(), -1, tree)
+    scores = decoder.sample(n, rng)
+    found = decoder.decode(scores, heads=heads, single_root=single_root)
+    near = tolerance(n, scores)
+    assert agrees(heads.tolist(), found.heads)
+    assert abs(decoder.decode(scores, heads=found.heads, single_root=single_root).score - found.score) <= near
+    assert decoder.decode(scores, heads=tree, single_root=single_root).score <= found.score + near
+
+
+@pytest.mark.parametrize("name", ["mh3", "mh4", "mh5", "mst", "1ec"])
+@pytest.mark.parametrize("single_root", [False, True])
+def test_batches_are_single_calls(name, single_root):
+    """With whole trees, some heads, none, and those that no tree has."""
+    rng, n, count = np.random.default_rng(1), 7, 12
+    decoder = next(each for each in EVERY if each.name in (name, name + "-hybrid", name + "-two"))
+    sentences = [decoder.sample(n, rng) for _ in range(count)]
+    heads = np.stack([decoder.decode(decoder.sample(n, rng), single_root=single_root).heads for _ in range(count)])
+    heads[rng.random((count, n + 1)) < np.linspace(0, 1, count)[:, None]] = -1
+    scores = {tensor: np.stack([each[tensor] for each in sentences]) for tensor in sentences[0]}
+    found = batch.decode(name, scores, [n] * count, heads=heads, single_root=single_root, threads=2)
+    for b, each in enumerate(sentences):
+        alone = decoder.decode(each, heads=heads[b], single_root=single_root)
+        assert (found.heads[b] == alone.heads).all() and found.scores[b] == alone.score
+
+
+@pytest.mark.parametrize("module, reduces", [(mh3, 2), (mh4, 6), (mh5, 12)], ids=["mh3", "mh4", "mh5"])
+@given(st.integers(3, 12), st.integers(0, 2**32 - 1), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_ties_are_broken_as_by_the_chart_of_all_derivations(module, reduces, n, seed, single_root):
+    """Of a tree's best derivations, heads= takes the one that is found if every other arc is forbidden."""
+    rng, side = np.random.default_rng(seed), n + 2
+    shapes = [(side, side), (reduces, side, side)] + [(reduces, side, side)] * (module is not mh3)
+    other, tied = (
+        [draw(shape).astype(np.float32) for shape in shapes]
+        for draw in (lambda s: rng.normal(size=s), lambda s: rng.integers(-2, 3, s))
+    )
+    heads = module.decode(*other, single_root=single_root).heads
+    cost = zero_cost(n) - np.inf
+    cost[heads[1:], np.arange(1, n + 1)] = 0
+    expected = module.decode(*tied, cost=cost, single_root=single_root)
+    found = module.decode(*tied, heads=heads, single_root=single_root)
+    np.testing.assert_array_equal(found.transitions, expected.transitions)
