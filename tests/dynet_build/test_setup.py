@@ -95,7 +95,7 @@ def test_the_cache_is_the_users_and_keyed_by_python_and_processor(tmp_path, monk
         assert part in folder
     monkeypatch.setenv("MH4_MARCH", "x86-64-v3")
     assert dynet_wheel.wheel_folder() != folder and dynet_wheel.wheel_folder().endswith("-x86-64-v3")
-    assert dynet_wheel.library_folder().endswith("-x86-64-v3")
+    assert dynet_wheel.library_folder({}).endswith("-x86-64-v3")
     monkeypatch.setenv("MH4_MARCH", "native")
     assert dynet_wheel.wheel_folder() == folder
     monkeypatch.setattr(dynet_wheel, "processor", lambda: "x86_64-another")
@@ -131,7 +131,7 @@ def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, con
 
     def library(name):
         (tmp_path / name).mkdir()
-        dynet_wheel.library(console, 1, str(tmp_path / name), {})
+        dynet_wheel.library(console, 1, str(tmp_path / name), {}, dynet_wheel.library_folder({}))
         return (tmp_path / name / "dynet" / "libdynet.so").read_bytes()
 
     monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-39")
@@ -139,8 +139,15 @@ def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, con
     monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-313")
     assert library("another") == one and len(compiled) == 1
     wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
-    dynet_wheel.forget(wheel, console)  # it may be due to a damaged library
+    dynet_wheel.forget(wheel, console, {})  # it may be due to a damaged library
     assert library("third") == one and len(compiled) == 2 and dynet_wheel.cached(dynet_wheel.wheel_folder()) is None
+
+
+def test_the_library_is_compiled_again_for_another_compiler():
+    """Its bindings must have the same standard library."""
+    compilers = [("g++", ""), ("clang++", ""), ("clang++ -stdlib=libc++", ""), ("clang++", "-stdlib=libc++")]
+    assert len({dynet_wheel.library_folder({"CXX": name, "CXXFLAGS": options}) for name, options in compilers}) == 4
+    assert dynet_wheel.library_folder({"CXX": "g++", "LANG": "eu"}) == dynet_wheel.library_folder({"CXX": "g++"})
 
 
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
@@ -201,8 +208,8 @@ def test_a_wheel_is_forgotten_but_not_its_lock(tmp_path, console):
     """Else two could hold it."""
     wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
     for _ in range(2):  # as two that find it does not work
-        dynet_wheel.forget(wheel, console)
-    for folder in (dynet_wheel.wheel_folder(), dynet_wheel.library_folder()):
+        dynet_wheel.forget(wheel, console, {})
+    for folder in (dynet_wheel.wheel_folder(), dynet_wheel.library_folder({})):
         assert os.listdir(folder) == ["lock"]
 
 
