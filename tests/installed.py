@@ -1,6 +1,6 @@
 """Tries mh4 as installed by pip from a wheel, without DyNet and what else the tests need: python tests/installed.py
 
-Prints the digest of the decoders' results, which all variants that the processor can run share.
+Prints the digests of the decoders' results, which all variants that the processor can run share.
 """
 
 import os
@@ -27,7 +27,7 @@ def started(*command, code=0, **env):
 
 
 def check_decoders():
-    """The digest, which is the same for every variant; each has modules of its own, and vectors of its own width."""
+    """The digests, which are the same for every variant; each has modules of its own, and vectors of its own width."""
     widths, digests = {}, set()
     for variant in processor.variants():
         for path in (Path(mh4.__file__).parent / "decoders").glob("*/%s/*.so" % variant):
@@ -36,13 +36,13 @@ def check_decoders():
                 sys.executable, "-P", "-c", "import %s as module; print(module.__file__)" % imported, MH4_SIMD=variant
             )
             assert found.strip() == str(path), (found, path)
-        widths[variant], digest = started(sys.executable, DIGEST, MH4_SIMD=variant).split()
-        digests.add(digest)
+        widths[variant], found = started(sys.executable, DIGEST, MH4_SIMD=variant).split(maxsplit=1)
+        digests.add(found.strip())
     everything = {"avx512": "16", "avx2": "8", "baseline": "4"}
     assert widths == {variant: everything[variant] for variant in processor.variants()} and widths["baseline"], widths
     assert len(digests) == 1, digests
     assert "expected one of: " in started(COMMAND, "coverage", os.devnull, code=2, MH4_SIMD="avx1")
-    print("%s: the same results, digest %s" % (" ".join(widths), *digests))
+    print("%s: the same results, digests %s" % (" ".join(widths), *digests))
 
 
 def check_commands(folder):

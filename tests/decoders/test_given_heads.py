@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH4_HYBRID, MH4_HYBRID_ARCS, MST, rng_for
+from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MHK, MST, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, marginals, with_arcs
@@ -183,6 +183,45 @@ def test_trees_outside_the_class():
         marginals(MH3, MH3.sample(4, rng_for("class")), heads=np.array([-1, 3, 4, 0, -1]))
 
 
+@pytest.mark.parametrize("decoder", [MH3, MH3_ARCS, MHK[0]], ids=lambda decoder: decoder.name)
+def test_open_heads_of_no_tree_in_the_class(decoder):
+    """They are told from heads that scores forbid."""
+    heads, scores = np.array([-1, 3, 4, 0, -1]), decoder.sample(4, rng_for("class"))
+    with pytest.raises(NotInClass, match="no tree of the decoder's class has these heads"):
+        decoder.decode(scores, heads=heads)
+    heads = np.array([-1, 2, 0, -1, 3])
+    cost = only([-1, -1, 0, 4, -1])  # with these heads, words 3 and 4 would be on a cycle
+    with pytest.raises(ValueError, match="no derivation") as error:
+        decoder.decode(scores, heads=heads, cost=cost)
+    assert not isinstance(error.value, NotInClass)
+
+
+def test_open_heads_of_no_tree_in_the_class_in_sums():
+    heads, scores = np.array([-1, 3, 4, 0, -1]), MH3.sample(4, rng_for("class"))
+    for sums in (mh3.marginals, lambda **given: mh3.sample(**given, samples=2)):
+        with pytest.raises(NotInClass, match="no tree of the decoder's class has these heads"):
+            sums(**scores, heads=heads)
+        forbidden = only([-1, -1, 0, 4, -1])
+        with pytest.raises(ValueError, match="no derivation") as error:
+            sums(**scores, arcs=forbidden, heads=np.array([-1, 2, 0, -1, 3]))
+        assert not isinstance(error.value, NotInClass)
+
+
+@pytest.mark.parametrize("model", [MH3, MH4_HYBRID, MST], ids=lambda model: model.name)
+@every_root
+def test_samples_with_some_heads(model, single_root):
+    """They have them, and are as frequent as they are probable."""
+    n, count, rng = 4, 4000, rng_for("sample", model.name)
+    scores = model.sample(n, rng)
+    for heads in ([-1, -1, 0, -1, 3], [-1, 2, 0, 2, 2]):
+        heads = np.array(heads)
+        drawn = module_of(model).sample(**scores, samples=count, rng=1, heads=heads, single_root=single_root)
+        assert ((drawn == heads) | (heads == -1)).all()
+        arcs = marginals(model, scores, heads=heads, single_root=single_root).arcs
+        often = np.array([[(drawn[:, m] == h).mean() for m in range(1, n + 1)] for h in range(n + 1)])
+        np.testing.assert_allclose(often, arcs[:, 1:], atol=5 * 0.5 / count**0.5)
+
+
 # -------------------------------------------------------------------------------------------------------------------- batches
 
 
@@ -201,6 +240,54 @@ def batch_of(name, lengths, longest, rng):
         if b % 3 == 2:
             heads[b] = -1
     return tensors, heads
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@every_root
+@pytest.mark.parametrize("ties", [False, True], ids=["reals", "ties"])
+def test_the_best_in_batches(name, single_root, ties):
+    """With all heads open, some or none: what the decoder finds for each sentence alone, to the bit, ties included."""
+    lengths = [4, 5, 3, 6, 2, 1, 12, 11]
+    tensors, heads = batch_of(name, lengths, 12, rng_for("batches", name))
+    if ties:
+        tensors = {tensor: np.round(array) for tensor, array in tensors.items()}
+    for b, n in enumerate(lengths):  # trees of the class
+        alone = single(name, batch_of(name, lengths, 12, rng_for("others"))[0], b, n)
+        tree = DECODERS[name].decode(**alone, single_root=True).heads
+        heads[b, : n + 1] = np.where(heads[b, : n + 1] == -1, -1, tree)
+    found = [batch.decode(name, tensors, lengths, heads=heads, single_root=single_root, threads=threads) for threads in (1, 3)]
+    for b, n in enumerate(lengths):
+        expected = DECODERS[name].decode(**single(name, tensors, b, n, heads), single_root=single_root)
+        for each in found:
+            derivation = each.derivation(b)
+            assert derivation.score == expected.score
+            np.testing.assert_array_equal(derivation.heads, expected.heads)
+            if expected.transitions is not None:
+                np.testing.assert_array_equal(derivation.transitions, expected.transitions)
+
+
+@pytest.mark.parametrize("name", ["mh3", "mh4", "mst"])
+def test_samples_in_batches(name):
+    lengths, rng = [4, 5, 3], rng_for("samples", name)
+    tensors, heads = batch_of(name, lengths, 6, rng)
+    heads[0, :5] = [-1, 0, 1, 1, 3]
+    found = batch.sample(name, tensors, lengths, 3, rng=5, heads=heads)
+    rng = np.random.default_rng(5)
+    for b, n in enumerate(lengths):
+        alone = DECODERS[name].sample(**single(name, tensors, b, n, heads), samples=3, rng=rng)
+        np.testing.assert_array_equal(found[b, :, : n + 1], alone)
+
+
+def test_errors_of_heads_in_batches_name_the_sentence():
+    scores = {tensor: array[None] for tensor, array in MH3.sample(4, rng_for("name")).items()}
+    for heads, error, message in [
+        ([-1, 3, 4, 0, -1], NotInClass, "sentence 0: heads: no tree of the decoder's class"),
+        ([-1, 2, 1, 0, -1], ValueError, "sentence 0: heads: word 1 is on a cycle"),
+        ([-1, -2, 1, 0, -1], ValueError, "sentence 0: heads: the head of word 1 is -2"),
+    ]:
+        for function, more in ((batch.decode, {}), (batch.marginals, {}), (batch.sample, {"samples": 1})):
+            with pytest.raises(error, match=message):
+                function("mh3", scores, [4], heads=np.array([heads]), **more)
 
 
 @pytest.mark.parametrize("name", WITH_SUMS)

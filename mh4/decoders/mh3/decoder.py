@@ -23,7 +23,7 @@ def decode(
     """The highest-scoring arc-hybrid derivation of a sentence of n words, in O(n^3) time and O(n^2) memory (Section 3.2).
 
     shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
-    arcs, cost, heads, single_root, and other types of scores: as for mh4.decode.
+    arcs, cost, heads, single_root, other types of scores, and ties: as for mh4.decode.
 
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or

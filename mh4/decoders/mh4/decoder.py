@@ -40,6 +40,10 @@ def decode(
     single_root: exactly one dependent of node 0.
     Scores and cost of other floating-point types are rounded to float32.
 
+    Ties are broken in the same way on every processor and in batches: going back from the goal, the trace takes the first of the best
+    ways to an item, in the order of ``step2``, ``step3`` (shared/traced_chart.hpp) and ``step4`` (full_chart.hpp). For a whole tree, the
+    derivation is the one found if ``cost`` forbids all other arcs, provided that float32 sums are exact, as of integers.
+
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
     "reduce_s1s0" (n, 3) and "arcs" (n, 2).

@@ -7,7 +7,7 @@ import numpy as np
 
 
 class NotInClass(ValueError):
-    """The tree given as ``heads`` has no derivation in the decoder's class of trees."""
+    """No tree of the decoder's class has the given ``heads``, or the single root required."""
 
 
 @dataclass(eq=False)
