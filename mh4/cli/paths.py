@@ -29,7 +29,8 @@ class Path(click.Path):
         if not value:
             raise InputError("%s is empty, expected a path" % given)
         if value == "-" and not self.standard:
-            raise InputError("%s: expected a path, as - (standard input) cannot be used here" % given)
+            stream = "standard output" if self.written else "standard input"
+            raise InputError("%s: expected a path, as - (%s) cannot be used here" % (given, stream))
         if context is not None:
             read, written = _paths(context)
             if value == "-" and value in read and not self.written:

@@ -93,9 +93,8 @@ def read(source: Input, shard: Shard) -> bytes:
 def write(settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected = None) -> Written:
     """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
     given = blocks(settings, source, shard, content, rejected)
-    parsed = parallel.parse(
-        _load, (settings,), given, longest=settings.longest, beyond=settings.beyond, confidence=settings.confidence
-    )
+    names = ("longest", "beyond", "confidence", "tags")
+    parsed = parallel.parse(_load, (settings,), given, **{name: getattr(settings, name) for name in names})
     return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 

@@ -73,6 +73,7 @@ async def _serve(
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # any process of this machine could write another's address into the log by them
             headers=_HEADERS,
             limit_concurrency=connections,
             backlog=_BACKLOG,

@@ -99,7 +99,7 @@ def _format(parameters: Mapping[str, str], parameter: str, formats: Mapping[str,
             raise InputError(
                 "%s is %s: no option %s of %s, there are: %s" % (parameter, shown(given), shown(option), name, known)
             )
-    return given
+    return given if options.strip(";") else name
 
 
 def _model(name: str, abilities: Abilities) -> str:

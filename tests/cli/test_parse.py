@@ -191,7 +191,7 @@ def test_rejects_that_cannot_be(folder, given, model):
     assert "would overwrite" in refuses("parse", "--model", model, str(given), "--rejects", str(given))
     text = ["parse", "--model", model, "--text", "--segmenter", str(given), str(given)]
     assert "--rejects is for CoNLL-U" in refuses(*text, "--rejects", out)
-    assert "--flush is for CoNLL-U" in refuses(*text, "--flush")
+    assert "--flush is not for raw text" in refuses(*text, "--flush")
     assert "--jobs 2 does not make sense" in refuses("parse", "--model", model, str(given), "--flush", "--jobs", "2")
     assert not os.path.exists(out)
 

@@ -253,7 +253,7 @@ def test_verify_finds_what_is_wrong(folder):
 @pytest.mark.parametrize("confidence", [False, True])
 def test_what_is_kept_is_the_same_in_the_parse(tmp_path, confidence):
     """However MISC is written, and if an earlier parse has left probabilities there."""
-    cells = ("SpaceAfter=No|", "A||B", "_|A=1", "", "ArcProb=0.5|A||", "ArcProb=0.5", "_")
+    cells = ("SpaceAfter=No|", "A||B", "_|A=1", "B", "ArcProb=0.5|A||", "ArcProb=0.5", "_")
     words = ["%d\tw\t_\t_\t_\t_\t%d\tx\t_\t%s\n" % (m, m - 1, misc) for m, misc in enumerate(cells, start=1)]
     (tmp_path / "in.conllu").write_text("".join(words) + "\n")
     (block,) = conllu.blocks(str(tmp_path / "in.conllu"))

@@ -1,6 +1,7 @@
 """Ensembles: the tree with the most votes, by enumeration; labels of all members; files as members; the command."""
 
 import os
+import re
 import subprocess
 from dataclasses import replace
 from itertools import permutations
@@ -251,7 +252,8 @@ def test_the_command(models, other, treebank):
     arguments = [option for folder in models for option in ("--model", folder)]
     assert succeeds("ensemble", *arguments, gold, "-o", out) == b""
     before, after = (open(path, "rb").read() for path in (gold, out))
-    for one, two in zip(before.split(b"\n"), after.split(b"\n")):
+    kept = [line for line in before.split(b"\n") if not re.match(rb"\d+\.", line)]  # all but empty nodes
+    for one, two in zip(kept, after.split(b"\n"), strict=True):
         one, two = one.split(b"\t"), two.split(b"\t")
         assert one[:6] == two[:6] and one[9:] == two[9:]
         assert two[8:9] == ([b"_"] if one[0].isdigit() else one[8:9])

@@ -177,6 +177,13 @@ def test_values_that_parameters_do_not_have(app, path, name, value):
     assert shown(value) in refusal(app, 400, path, **{"data": TEXT, "input": "text", "parser": "", name: value})
 
 
+@pytest.mark.parametrize("name", ["horizontal", "vertical", "text"])
+def test_formats_with_an_empty_list_of_options(app, name):
+    for output in ("conllu", "svg"):
+        given = {"data": TEXT, "parser": ""}
+        assert result(app, **given, input=name + "=", output=output + "=;") == result(app, **given, input=name, output=output)
+
+
 @pytest.mark.parametrize("options", ["", "=v2"])
 def test_options_that_formats_have(app, options):
     assert result(app, data="", input="conllu" + options, output="conllu" + options) == ""

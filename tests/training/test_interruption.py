@@ -463,7 +463,8 @@ def test_what_may_not_be_written_or_read(short, treebank, place):
     parse = ["parse", "--model", place / "model", dev, "-o"]
     for command in ([*parse, place / "parsed"], ["data", "toy", "--to", place / "toy"]):
         assert CliRunner().invoke(cli.main, list(map(str, command))).exit_code == 0
-    assert as_plain_user(*parse, place / "open" / "new") == (0, "")
+    said = "mh4: 10 sentences with 65 words written to %s\n" % (place / "open" / "new")
+    assert as_plain_user(*parse, place / "open" / "new") == (0, said)
 
     assert as_plain_user(*train(place / "closed")) == (
         2,
