@@ -626,7 +626,10 @@ def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str])
     heads = np.full(n + 1, -1, dtype=np.int32)
     for m, (value, row) in enumerate(zip(column, rows, strict=True), start=1):
         if value in ("_", ""):
-            raise InputError("%s: no HEAD, expected a number from 0 to %d" % (at(row), n))
+            said = (
+                "%s: no HEAD, expected a number from 0 to %d; partly annotated trees are not supported: leave out such sentences"
+            )
+            raise InputError(said % (at(row), n))
         if not (value.isascii() and value.isdigit()):
             raise InputError("%s: HEAD is %s, expected one number from 0 to %d" % (at(row), shown(value), n))
         digits = value.lstrip("0") or "0"
