@@ -92,7 +92,10 @@ BAD = {
     "two heads": (row(1) + "\n\n" + row(1) + "\n" + row(2, head="0|1"), "line 4, sentence 2: HEAD is '0|1', expected one number"),
     "head out of range": (row(1, head="5"), "line 1, sentence 1: HEAD is 5, but the last word is 1"),
     "negative head": (row(1, head="-1"), "HEAD is '-1', expected one number from 0 to 1"),
-    "missing head": (row(1, head="_"), "line 1, sentence 1: no HEAD, expected a number from 0 to 1; partly annotated trees are not supported"),
+    "missing head": (
+        row(1, head="_"),
+        "line 1, sentence 1: no HEAD, expected a number from 0 to 1; partly annotated trees are not supported",
+    ),
     "word twice": (row(1) + "\n" + row(1), "line 2, sentence 1: ID is '1', expected 2"),
     "word left out": (row(1) + "\n" + row(3), "line 2, sentence 1: ID is '3', expected 2"),
     "bad range": (row("1-x") + "\n" + row(1), "line 1, sentence 1: ID is '1-x', expected a range such as 1-2"),
