@@ -81,7 +81,7 @@ LONG = {
     "mh5, arcs": (mh5.decode, lambda n: transitions(n, 12, arcs=True), 250),
     "mh5, one tree": (mh5.decode, lambda n: {**transitions(n, 12), "heads": star(n)}, 700),
     "mhk": (mhk.decode, lambda n: {**arc_scores(n), "k": 4}, 400),
-    "mst": (mst.decode, arc_scores, 6000),
+    "mst": (mst.decode, arc_scores, 9000),
     "mh4, the first": (lambda arcs: first_mh4.decode(arcs)[0], arc_scores, 400),
     "1ec": (oneec.decode, third_order, 300),
     "beam": (beam.decode, lambda n: {**transitions(n, 6), "beam": 3000}, 4000),
