@@ -1,6 +1,5 @@
 """Errors in the user's input, explained in one sentence."""
 
-import difflib
 import re
 import shlex
 import unicodedata
@@ -82,6 +81,8 @@ def shown(value: Any) -> str:
 
 def unknown(kind: str, name: Any, known: Iterable[str]) -> str:
     """Say that there is no `kind` of this name, which one is meant if one is similar, and which there are."""
+    import difflib  # here, as every command imports this module
+
     known = list(known)
     similar = difflib.get_close_matches(str(name).rpartition(".")[2], known, 1, cutoff=0.8)
     meant = "did you mean %s? " % similar[0] if similar else ""
