@@ -1,3 +1,34 @@
-"""The version of mh4, which models and corpora record."""
+"""The version of mh4, and the commit of its code, which models and records contain."""
 
-__version__ = "0.1.0"
+import subprocess
+from pathlib import Path
+
+__version__ = "1.0.0"
+PACKAGE = Path(__file__).resolve().parent
+
+
+def commit(*exclude: str) -> str:
+    """Return the first 12 digits of the commit that is checked out, with "+changes" if tracked files differ from it; "" outside a checkout.
+
+    Changes in the folders `exclude`, which are relative to the top of the checkout, do not count.
+    """
+    if not (PACKAGE.parent / ".git").exists():
+        return ""
+    git = ["git", "-C", str(PACKAGE.parent)]
+    changed = ["status", "--porcelain", "--untracked-files=no", "--", ".", *(":(exclude)" + each for each in exclude)]
+    try:
+        head, status = (
+            subprocess.run([*git, *command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            .stdout.decode()
+            .strip()
+            for command in (["rev-parse", "HEAD"], changed)
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head[:12] + "+changes" * bool(status)
+
+
+def described() -> str:
+    """Return the version, with the commit where it is known: "1.0.0 (commit 0123456789ab)"."""
+    found = commit("experiments/results", "docs")
+    return __version__ + (" (commit %s)" % found if found else "")

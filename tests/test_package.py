@@ -25,13 +25,13 @@ def test_the_pythons_here():
 @pytest.mark.parametrize(
     "name, meaning",
     [
-        ("mh4-0.1.0.tar.gz", "sources, for Python 3.11 to 3.13"),
-        ("mh4-0.1.0-cp311-cp311-manylinux_2_34_x86_64.whl", "Python 3.11, Linux on x86_64 with glibc 2.34 or later"),
+        ("mh4-1.0.0.tar.gz", "sources, for Python 3.11 to 3.13"),
+        ("mh4-1.0.0-cp311-cp311-manylinux_2_34_x86_64.whl", "Python 3.11, Linux on x86_64 with glibc 2.34 or later"),
         (
-            "mh4-0.1.0-cp313-cp313-manylinux_2_9_x86_64.manylinux_2_17_x86_64.whl",
+            "mh4-1.0.0-cp313-cp313-manylinux_2_9_x86_64.manylinux_2_17_x86_64.whl",
             "Python 3.13, Linux on x86_64 with glibc 2.9 or later",
         ),
-        ("mh4-0.1.0-cp312-cp312-linux_x86_64.whl", "Python 3.12, linux_x86_64"),
+        ("mh4-1.0.0-cp312-cp312-linux_x86_64.whl", "Python 3.12, linux_x86_64"),
     ],
 )
 def test_what_a_file_is_for(name, meaning, monkeypatch):

@@ -4,13 +4,13 @@ import os
 import platform
 import re
 import shlex
-import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from mh4 import version
 from mh4.errors import one_line
 from mh4.util import cpu
 from mh4.util.files import relative_if_inside
@@ -45,16 +45,9 @@ def without_machine(command: str) -> str:
     return re.sub(r"(^|[\s='\"])/(?:[^\s/]+/)*", r"\1", command)
 
 
-def commit(folder: Path = EXPERIMENTS) -> str:
-    """The commit of the code, with "+changes" if the work tree differs (except for the results and documentation, which runs write)."""
-    git, written = ["git", "-C", str(folder)], ("experiments/results", "docs")
-    changed = ["status", "--porcelain", "--untracked-files=no", "--", ":/", *(":(top,exclude)" + each for each in written)]
-    try:
-        head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        status = subprocess.run([*git, *changed], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return head.decode().strip()[:12] + ("+changes" if status.strip() else "")
+def commit() -> str:
+    """Return the commit of the code, with "+changes" if the work tree differs, apart from results and documentation, which runs write."""
+    return version.commit("experiments/results", "docs") or "unknown"
 
 
 @cache

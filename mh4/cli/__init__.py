@@ -7,12 +7,18 @@ from importlib import import_module
 
 import click
 
-import mh4
-from mh4.cli.group import Commands, describe
+from mh4 import version
+from mh4.cli.group import Commands, describe, say
+
+
+def _version(context: click.Context, _: click.Parameter, given: bool) -> None:
+    if given:
+        say("mh4, version " + version.described())
+        context.exit()
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
-@click.version_option(mh4.__version__, prog_name="mh4")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
 def main() -> None:
     """Exact global transition-based non-projective dependency parsing (Gómez-Rodríguez, Shi & Lee, ACL 2018)."""
 

@@ -408,7 +408,7 @@ class Trainer:
             "seconds": round(progress.seconds + progress.evaluation_seconds),
             "cpu_seconds": round(progress.cpu_seconds),
             "tokens_per_second": round(progress.words / progress.seconds),
-            "mh4": version.__version__,
+            "mh4": version.described(),
             **({"trees_left_out": self.left_out} if self.left_out else {}),
             **({"changes": progress.changes} if progress.changes else {}),
             "sources": self.sources,
