@@ -4,7 +4,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
-from mh4.parser.settings_help import sections
+from mh4.parser.settings_help import THEIRS, Setting, sections
 
 
 def allowed(values: str) -> str:
@@ -33,15 +33,18 @@ class Settings(Directive):
     """A section of the page for each section of the settings."""
 
     def run(self) -> list[nodes.Node]:
-        made = []
-        for name, about, settings in sections():
-            title = nodes.section(ids=["settings-" + name], names=[name])
-            title += nodes.title(name, name)
-            title += nodes.paragraph("", about)
-            rows = [(setting.name, setting.default, allowed(setting.allowed), setting.meaning) for setting in settings]
-            title += table(["setting", "default", "values", ""], rows, 2)
-            made.append(title)
-        return made
+        found = sections()
+        made = [self.section(one.name, one.about, [each for each in one.settings if not each.authors]) for one in found]
+        theirs = [each._replace(name="%s.%s" % (one.name, each.name)) for one in found for each in one.settings if each.authors]
+        return [*made, self.section("authors' runs", THEIRS, theirs)]
+
+    def section(self, name: str, about: str, settings: list[Setting]) -> nodes.Node:
+        title = nodes.section(ids=[nodes.make_id("settings-" + name)], names=[name])
+        title += nodes.title(name, name)
+        title += nodes.paragraph("", about)
+        rows = [(setting.name, setting.default, allowed(setting.allowed), setting.meaning) for setting in settings]
+        title += table(["setting", "default", "values", ""], rows, 2)
+        return title
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

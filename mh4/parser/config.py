@@ -12,6 +12,7 @@ import dataclasses
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 from mh4.errors import InputError, shown, unknown
@@ -73,80 +74,92 @@ BestBy = Literal["uas", "las"]
 LOSSES: tuple[str, ...] = get_args(Loss)
 
 
+def _ours(default: Any, meaning: str, authors: bool = False) -> Any:
+    """A setting, with its default and what it means; authors: whether only their runs change it."""
+    return field(default=default, metadata={"meaning": meaning, "authors": authors})
+
+
+_theirs = partial(_ours, authors=True)
+
+
 @dataclass(frozen=True)
 class Encoder:
     """From the characters of a word to a vector for every word of a sentence (supplement, Implementation Details)."""
 
-    char_dim: Size = 64  # the vector of a character
-    char_layers: Layers = 2  # of the bi-LSTM over the characters of a word
-    char_units: EvenSize = 128  # of each of its layers, both directions together
-    word_dim: Size = 128  # the vector of a word
-    word_min_count: Count = 5  # rarer words have no embedding, only their characters
-    word_input: Input = "sum"  # of a word that keeps its embedding: "sum" of embedding and spelling, or the "embedding" by itself
-    embeddings: Part = "table"  # begin in the range of Glorot's for their whole "table", or for a "row": √(3 / dimensions), wider
-    word_boundaries: bool = False  # spellings are read between two learned symbols, as first and last characters
-    vectors: Vectors = "none"  # of words, read from a file: "none", "frozen", or "tuned" for the words of the training treebank
-    vectors_most: Many = 200_000  # words of that file kept with the model, the first ones, besides all words of its treebanks
-    contextual: SizeOr0 = 0  # dimensions of vectors that come with each sentence, from files (see contextual_vectors.py); 0: none
-    layers: Layers = 2  # of the bi-LSTM over the words of a sentence
-    units: EvenSize = 192  # of each of its layers, both directions together
+    char_dim: Size = _ours(64, "the vector of a character")
+    char_layers: Layers = _ours(2, "of the bi-LSTM over the characters of a word")
+    char_units: EvenSize = _ours(128, "of each of its layers, both directions together")
+    word_dim: Size = _ours(128, "the vector of a word")
+    word_min_count: Count = _ours(5, "rarer words have no embedding, only their characters")
+    vectors: Vectors = _ours("none", 'of words, from a file: "none", "frozen", or "tuned" for those of the training treebank')
+    vectors_most: Many = _ours(200_000, "first words of that file that the model keeps, besides all words of its treebanks")
+    contextual: SizeOr0 = _ours(0, "dimensions of the vectors of each sentence, from files (see contextual_vectors.py); 0: none")
+    layers: Layers = _ours(2, "of the bi-LSTM over the words of a sentence")
+    units: EvenSize = _ours(192, "of each of its layers, both directions together")
+
+    word_input: Input = _theirs("sum", 'of a word with an embedding: its "sum" with the spelling, or the "embedding" alone')
+    embeddings: Part = _theirs("table", 'at first in the range of Glorot for the "table" or, wider, a "row": √(3 / dimensions)')
+    word_boundaries: bool = _theirs(False, "spellings are read between two learned symbols, as first and last characters")
 
 
 @dataclass(frozen=True)
 class Scorer:
     """Deep biaffine scores of transitions and arcs, and scores of tags and labels, all from MLPs of one tanh layer."""
 
-    mlp_units: Size = 192  # of each MLP between the bi-LSTM and the scores
-    single_root: bool = True  # exactly one dependent of the root, as in UD
-    end: End = "encoded"  # of the sentence, or what is missing: a node of the sentence LSTM, or a vector "learned" by the scorer
-    arcs: Arcs = "biaffine"  # scores of arcs in mst, -arcs: "biaffine" [h;1]'U[m;1], or "bilinear" h'Um + w'h
-    orthogonal: bool = False  # biaffine matrices are initialised as random orthogonal ones, otherwise as Glorot's
-    greedy: Greedy = "biaffine"  # scores of greedy-mh4: sums of "biaffine" ones, or "joint" ones, of one layer over all positions
-    tags_from: TagsFrom = "first"  # the layer of the sentence LSTM that tags are predicted from: "first" or "last"
-    xpos_with_upos: bool = False  # what is predicted as XPOS is the pair of UPOS and XPOS
-    label_subtypes: bool = True  # labels are learned with their subtypes, as in nmod:poss
-    root_label: bool = True  # a label root is that of the root's dependents, and of no other words; otherwise as the scores say
+    mlp_units: Size = _ours(192, "of each MLP between the bi-LSTM and the scores")
+    single_root: bool = _ours(True, "exactly one dependent of the root, as in UD")
+    root_label: bool = _ours(True, "exactly the root's dependents have the label root; otherwise as the scores say")
+
+    end: End = _theirs("encoded", 'of the sentence, or what is missing: a node of the sentence LSTM, or "learned" by the scorer')
+    arcs: Arcs = _theirs("biaffine", 'scores of arcs in mst, -arcs: "biaffine" [h;1]\'U[m;1], or "bilinear" h\'Um + w\'h')
+    orthogonal: bool = _theirs(False, "biaffine matrices are initialised as random orthogonal ones, otherwise as Glorot's")
+    greedy: Greedy = _theirs("biaffine", 'scores of greedy-mh4: sums of "biaffine" ones, or of one "joint" layer')
+    tags_from: TagsFrom = _theirs("first", 'the layer of the sentence LSTM that tags are predicted from: "first" or "last"')
+    xpos_with_upos: bool = _theirs(False, "what is predicted as XPOS is the pair of UPOS and XPOS")
+    label_subtypes: bool = _theirs(True, "labels are learned with their subtypes, as in nmod:poss")
 
 
 @dataclass(frozen=True)
 class Dropout:
     """Dropout in training. Rates are probabilities of dropping (the paper keeps units with probability 0.7)."""
 
-    char_lstm: Rate = 0.3  # inputs and states of the bi-LSTM over characters, the same ones throughout a word
-    lstm: Rate = 0.3  # inputs and states of the bi-LSTM over words, the same ones throughout a sentence
-    mlp: Rate = 0.3  # outputs of the MLPs
-    word: Rate = 0.1  # the whole input vector of a word
-    word_scaled: bool = False  # the vectors of the other words are divided by 1 - word
-    word_embedding: FromZero = 10.0  # a word seen c times keeps its embedding with probability c / (c + this)
-    char: FromZero = 0.25  # a character seen c times is kept with probability c / (c + this)
+    char_lstm: Rate = _ours(0.3, "inputs and states of the bi-LSTM over characters, the same ones throughout a word")
+    lstm: Rate = _ours(0.3, "inputs and states of the bi-LSTM over words, the same ones throughout a sentence")
+    mlp: Rate = _ours(0.3, "outputs of the MLPs")
+    word: Rate = _ours(0.1, "the whole input vector of a word")
+    word_embedding: FromZero = _ours(10.0, "a word seen c times keeps its embedding with probability c / (c + this)")
+    char: FromZero = _ours(0.25, "a character seen c times is kept with probability c / (c + this)")
+
+    word_scaled: bool = _theirs(False, "the vectors of the other words are divided by 1 - word")
 
 
 @dataclass(frozen=True)
 class Training:
     """Training with Adam until the dev-set performance converges."""
 
-    loss: Loss = "hinge"  # of trees: "hinge", the paper's large margin (Section 4.3), or "likelihood", negative log-likelihood
-    batch_tokens: Size = 100  # a minibatch has at least this many words
-    batches: Batches = "similar"  # minibatches of sentences of "similar" length, or of "any" length
-    longest: Count = 1_000_000  # longer sentences teach only tags and labels; by default, twice what `mh4 parse` decodes exactly
-    nearest: Nearest = "fewest-roots"  # of the trees nearest to one outside the class, one of "fewest-roots" or the "first" found
-    sequences: Sequences = "early"  # greedy parsers, and mh3 if "late", learn this sequence of a tree; see mh4/parser/oracle.py
-    illegal_rivals: bool = False  # greedy parsers learn to score gold transitions above illegal ones as well
-    loss_scale: Positive = 100.0  # the summed loss of a minibatch is divided by this
-    upos_weight: FromZero = 0.2  # of the loss of UPOS, beside that of trees
-    xpos_weight: FromZero = 0.2  # of the loss of XPOS
-    feats_weight: FromZero = 0.2  # of the loss of FEATS
-    label_weight: Positive = 1.0  # of the loss of labels
-    learning_rate: Positive = 0.002  # of Adam
-    clip: Positive = 5.0  # the largest norm of the gradient; a larger one is scaled down
-    sparse_updates: bool = True  # an update changes only the embeddings that the minibatch uses
-    averaged_updates: Many = 1000  # the model's weights are a moving average over about this many updates; 1: the last weights
-    evaluate_updates: Count = 500  # evaluate every max(this, a quarter epoch) updates
-    best_by: BestBy = "uas"  # the score on dev that has to improve: "uas" or "las"
-    keep_last: bool = False  # of evaluations with the same score, the last is the best, not the first
-    patience: Count = 10  # after this many evaluations without improvement, the rate falls, or training stops
-    rate_falls: Times = 0  # how often the rate is divided by 4, with Adam's moments reset, before training stops
-    max_updates: Count = 100_000  # training stops after this many, even if it has not converged
+    loss: Loss = _ours("hinge", 'of trees: "hinge", the large margin of Section 4.3, or "likelihood", negative log-likelihood')
+    batch_tokens: Size = _ours(100, "a minibatch has at least this many words")
+    longest: Count = _ours(1_000_000, "longer sentences teach tags and labels only; by default, twice what is parsed exactly")
+    loss_scale: Positive = _ours(100.0, "the summed loss of a minibatch is divided by this")
+    upos_weight: FromZero = _ours(0.2, "of the loss of UPOS, beside that of trees")
+    xpos_weight: FromZero = _ours(0.2, "of the loss of XPOS")
+    feats_weight: FromZero = _ours(0.2, "of the loss of FEATS")
+    label_weight: Positive = _ours(1.0, "of the loss of labels")
+    learning_rate: Positive = _ours(0.002, "of Adam")
+    clip: Positive = _ours(5.0, "the largest norm of the gradient; a larger one is scaled down")
+    averaged_updates: Many = _ours(1000, "weights are a moving average over about this many updates; 1: the last weights")
+    evaluate_updates: Count = _ours(500, "evaluate every max(this, a quarter epoch) updates")
+    best_by: BestBy = _ours("uas", 'the score on dev that has to improve: "uas" or "las"')
+    patience: Count = _ours(10, "after this many evaluations without improvement, the rate falls, or training stops")
+    rate_falls: Times = _ours(0, "how often the rate is divided by 4, with Adam's moments reset, before training stops")
+    max_updates: Count = _ours(100_000, "training stops after this many, even if it has not converged")
+
+    batches: Batches = _theirs("similar", 'minibatches of sentences of "similar" length, or of "any" length')
+    nearest: Nearest = _theirs("fewest-roots", 'for a tree outside the class, one with "fewest-roots" or the "first" found')
+    sequences: Sequences = _theirs("early", 'what greedy parsers, and mh3 if "late", learn of a tree (mh4/parser/authors.py)')
+    illegal_rivals: bool = _theirs(False, "greedy parsers learn to score gold transitions above illegal ones as well")
+    sparse_updates: bool = _theirs(True, "an update changes only the embeddings that the minibatch uses")
+    keep_last: bool = _theirs(False, "of evaluations with the same score, the last is the best, not the first")
 
 
 @dataclass(frozen=True)
@@ -164,6 +177,14 @@ class Config:
         for section, values in dataclasses.asdict(self).items():
             lines += ["[%s]" % section, *("%s = %s" % (name, as_toml(value)) for name, value in values.items()), ""]
         return "\n".join(lines)
+
+
+AUTHORS = {
+    "%s.%s" % (section.name, setting.name)
+    for section in dataclasses.fields(Config)
+    for setting in dataclasses.fields(getattr(Config(), section.name))
+    if setting.metadata["authors"]
+}
 
 
 def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:

@@ -29,7 +29,7 @@ from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
 from mh4.parser.choices import TREES, Decoding, TreeClass
 from mh4.parser.parsing import ROOT, Gold, Options, Parsed, Parser, Progress, Unparsed
-from mh4.parser.vocabulary import TAGS, Table, as_column, without_subtype
+from mh4.parser.vocabulary import TAGS, Table, without_subtype
 from mh4.util import memory
 from mh4.util.reading import Path, Paths, path_of
 
@@ -160,14 +160,14 @@ class Ensemble:
             votes = [found[k] for found in by_member] + [other.heads for other in _votes(sentence)]
             with parsing.naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
-        labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in _alike(members, "label_subtypes")]
+        labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in _alike(members, "deprels")]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
         for column in TAGS if tags else ():
             able = [each for each in members if column in each[0].model.predicted_tags]
             if able:
-                alike = _alike(able, "xpos_with_upos") if column == "xpos" else able
+                alike = _alike(able, column)
                 predicted = _most_probable([_opinion(parser, column, mine.tags[column]) for parser, mine in alike])
-                columns[column] = as_column(column, predicted, alike[0][0].model.config.scorer)
+                columns[column] = alike[0][0].model.written(column, predicted)
         parsed = parsing.annotated(sentences, heads, columns)
         if confidence:
             for sentence, *found in zip(parsed, *[parser.marginals(sentences, mine) for parser, mine in members], strict=True):
@@ -240,10 +240,10 @@ def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> N
             raise InputError("%s: vote %d has not a relation for each of its words" % (where, number))
 
 
-def _alike(members: Sequence[Member], setting: str) -> Sequence[Member]:
-    """Those whose scorer has this setting as the first does: the others predict strings of another kind, and have no say in these."""
-    settings = [getattr(parser.model.config.scorer, setting) for parser, _ in members]
-    return [member for member, value in zip(members, settings, strict=True) if value == settings[0]]
+def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:
+    """Those that predict strings of the kind that the first does in a column: the others have no say in these."""
+    kinds = [parser.model.kind(column) for parser, _ in members]
+    return [member for member, kind in zip(members, kinds, strict=True) if kind == kinds[0]]
 
 
 def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:

@@ -11,16 +11,16 @@ import numpy as np
 
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, shown, unknown
+from mh4.parser import authors, model_files, systems
 from mh4.parser import config as configuration
-from mh4.parser import model_files, systems
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
-from mh4.parser.network.encoder import Encoder, node_columns
+from mh4.parser.network.encoder import node_columns
 from mh4.parser.network.graph import dy, forward, lock
-from mh4.parser.network.scorer import Classifier, scorer_of
+from mh4.parser.network.scorer import Classifier
 from mh4.parser.temperature import Calibration
 from mh4.parser.vectors import Vectors
-from mh4.parser.vocabulary import TAGS, Vocabulary, as_column
+from mh4.parser.vocabulary import TAGS, Vocabulary
 from mh4.util import memory, reading
 from mh4.util.batching import batches
 from mh4.util.files import write_text
@@ -39,7 +39,7 @@ _MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state o
 class Model:
     """The network of one system, randomly initialised from `seed` (Glorot).
 
-    initial: whether it keeps these weights; if not, as in `load`, orthogonal matrices and tuned vectors are not made for nothing.
+    initial: whether it keeps these weights; if not, as in `load`, tuned vectors are not copied for nothing.
 
     Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory of this machine.
 
@@ -51,7 +51,8 @@ class Model:
     def __init__(
         self, system: str, config: Config, vocabulary: Vocabulary, seed: int, vectors: Vectors | None = None, initial: bool = True
     ) -> None:
-        self.system = systems.get(system).configured(config)
+        self._parts = authors.parts(systems.get(system), config)
+        self.system = self._parts.system
         self.config = config
         self.vocabulary = vocabulary
         self.vectors = vectors  # from a file, if config.encoder.vectors says so
@@ -68,15 +69,13 @@ class Model:
             self.parameters = dy.ParameterCollection()
             self._make(self.parameters)
             if initial:
-                for biaffine in self.scorer.biaffines.values() if config.scorer.orthogonal else ():
-                    biaffine.make_orthogonal()
                 self.encoder.begin_with_vectors()
 
     def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:
         """Make the network, whose parameters are added to `parameters`."""
         config, vocabulary, units = self.config, self.vocabulary, self.config.encoder.units
-        self.encoder = Encoder(config, vocabulary, self.vectors, parameters)
-        self.scorer = scorer_of(self.system, config, parameters)
+        self.encoder = self._parts.encoder(config, vocabulary, self.vectors, parameters)
+        self.scorer = self._parts.scorer(self.system, config, parameters)
         self.taggers = {column: Classifier(units, len(getattr(vocabulary, column)), config, parameters) for column in TAGS}
         self.labeller = Classifier(2 * units, len(vocabulary.labels), config, parameters)
 
@@ -89,7 +88,15 @@ class Model:
     def predicted_tags(self) -> list[str]:
         """Those that the model predicts: a column that was always `_`, as in treebanks that lack it, is none."""
         known = {column: getattr(self.vocabulary, column).strings[1:] for column in self.learned_tags}
-        return [column for column, found in known.items() if {*as_column(column, found, self.config.scorer)} != {"_"}]
+        return [column for column, found in known.items() if {*self.written(column, found)} != {"_"}]
+
+    def written(self, column: str, predicted: list[str]) -> list[str]:
+        """What is written in a column where these strings of the vocabulary are predicted."""
+        return authors.written(column, predicted, self.config)
+
+    def kind(self, column: str) -> object:
+        """What kind of strings is predicted in a column; only models of the same kind vote on it together."""
+        return authors.kind(column, self.config)
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = (self.system.name, self.config, self.vocabulary, self.seed, self.vectors, False)
@@ -181,12 +188,9 @@ class Model:
     def begin_with(self, other: "Model") -> None:
         """Take the weights of a model of the same settings, whose vocabulary ours extends; those of what is new stay as they are."""
         arrays, given = self._arrays(), other._arrays()
-        ends = 2 * self.config.encoder.word_boundaries  # the last rows of the first table, that of characters
+        chars = self.encoder.chars.numbers(other.encoder.chars.strings)  # the rows of the first table
         for name, weights in given.items():
-            rows = len(weights) - (ends if name == "l0" else 0)
-            arrays[name][:rows] = weights[:rows]
-        if ends:
-            arrays["l0"][-ends:] = given["l0"][-ends:]
+            arrays[name][chars if name == "l0" else slice(len(weights))] = weights
         self._set(arrays)
 
     def save_weights(self, path: str, **extra: np.ndarray) -> None:
@@ -235,11 +239,10 @@ class Scores:
 
     def __init__(self, model: Model, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> None:
         self._model, self._training = model, rng is not None
-        layers = model.encoder(sentences, rng)
-        self._vectors, self._columns = layers[-1], node_columns(sentences)
+        tagged, self._vectors = model.encoder(sentences, rng)
+        self._columns = node_columns(sentences)
         self._words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
-        self.trees = model.scorer(layers[-1], self._columns, self._training)
-        tagged = layers[-1 if model.config.scorer.tags_from == "last" else 0]
+        self.trees = model.scorer(self._vectors, self._columns, self._training)
         self.tags = {tag: model.taggers[tag](dy.select_cols(tagged, self._words), self._training) for tag in model.learned_tags}
         self.last = dy.zeros(1)
 

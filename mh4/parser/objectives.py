@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mh4 import transitions
-
 Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores used
 
 
@@ -30,18 +28,6 @@ def hamming_cost(heads: np.ndarray) -> np.ndarray:
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[heads[1:], np.arange(1, len(heads))] = 0.0
     return cost
-
-
-def parts_of(sequence: np.ndarray) -> Parts:
-    """The index rows of the scores that a sequence of MH3 uses: shift, reduce_s0b0, arcs."""
-    code, _, s1, s0, b0 = sequence[1:].T
-    shifts, reduces = code == transitions.SH, code != transitions.SH
-    left = code == transitions.LA
-    return {
-        "shift": np.stack([s0, b0], axis=1)[shifts],
-        "reduce_s0b0": np.stack([code - 1, s0, b0], axis=1)[reduces],
-        "arcs": np.stack([np.where(left, b0, s1), s0], axis=1)[reduces],
-    }
 
 
 class Likelihood(NamedTuple):

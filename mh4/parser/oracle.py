@@ -10,16 +10,12 @@ s2 and b0, so an arc that could be made can still be made with its ends closer t
 tree, minus the transition that removes the word, is a valid continuation, and the oracle finds a sequence for every tree that
 the transition system can produce (more trees than the MH4 chart derives). The same holds for MH3, where only s0 is removed and
 its head is s1 or b0; its trees are the projective ones.
-
-The authors' parsers learned other sequences: those of MH3, exact and greedy, shift as long as they can (`late`); those of greedy MH4
-are what a chart finds first among the derivations of the tree (`first_of_chart`).
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.decoders.shared import arguments
 from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
 from mh4.trees import Heads
@@ -55,56 +51,3 @@ def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> np.ndarray | N
             dependent = stack.pop() if code in (LA, RA, RA2) else stack.pop(-2)
             missing[heads[dependent]] -= 1
     return np.array(rows, dtype=np.intp)
-
-
-def late(heads: Heads) -> np.ndarray | None:
-    """The sequence of MH3 that shifts as long as it can, as `canonical` gives it; None if the tree is not projective."""
-    heads = arguments.tree(heads).tolist()
-    n = len(heads) - 1
-    has_dependents_left = [0] * (n + 2)  # among the nodes of the stack
-    stack, b0 = [-1], 0
-    sequence: list[int] = []
-    while len(sequence) < 2 * n + 1:
-        s0 = stack[-1]
-        if b0 <= n and not has_dependents_left[b0] and (b0 == 0 or heads[b0] == s0 or heads[b0] > b0):
-            code, head = SH, heads[b0]
-            if head > b0:
-                has_dependents_left[head] += 1
-            stack.append(b0)
-            b0 += 1
-        else:
-            code = LA if heads[s0] == b0 else RA
-            if s0 <= 0 or code == RA and heads[s0] != stack[-2]:
-                return None
-            if code == LA:
-                has_dependents_left[b0] -= 1
-            stack.pop()
-        sequence.append(int(code))
-    return rows(sequence)
-
-
-def first_of_chart(heads: Heads) -> np.ndarray | None:
-    """The sequence of MH4 that the chart of mh4.decoders.mh4.first_found finds first, as `canonical` gives it.
-
-    None if the chart does not derive the tree.
-    """
-    heads = arguments.tree(heads)
-    arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
-    arcs[heads[1:], np.arange(1, len(heads))] = 0
-    try:
-        return rows(first_mh4.decode(arcs)[1])
-    except ValueError:
-        return None
-
-
-def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
-    """The transitions with these codes, of MH4, as `canonical` gives them: with the positions before each of them."""
-    stack, b0, found = [-1, -1, -1], 0, []
-    for code in sequence:
-        found.append((code, *stack[-3:], b0))
-        if code == SH:
-            stack.append(b0)
-            b0 += 1
-        else:
-            stack.pop(-1 if code in (LA, RA, RA2) else -2)
-    return np.array(found, dtype=np.intp)

@@ -19,7 +19,7 @@ from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
 from mh4.parser.choices import BEAM, Decoding
 from mh4.parser.temperature import FILE, at_temperature
-from mh4.parser.vocabulary import Table, as_column, without_subtype
+from mh4.parser.vocabulary import Table, without_subtype
 from mh4.util.reading import Path, Paths, path_of
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
@@ -224,12 +224,11 @@ class Parser:
     ) -> list[Sentence]:
         vocabulary, derivations = self.model.vocabulary, self.derivations(sentences, scores)
         heads = [derivation.heads for derivation in derivations]
-        settings = self.model.config.scorer
         columns = {
-            column: as_column(column, best(scores.tags[column].npvalue(), getattr(vocabulary, column)), settings)
+            column: self.model.written(column, best(scores.tags[column].npvalue(), getattr(vocabulary, column)))
             for column in (self.model.predicted_tags if tags else ())
         }
-        roots = headed_by_root(heads) if settings.root_label and vocabulary.labels[ROOT] else None
+        roots = headed_by_root(heads) if self.model.config.scorer.root_label and vocabulary.labels[ROOT] else None
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
         parsed = annotated(sentences, heads, columns)
         if confidence:

@@ -1,27 +1,27 @@
-"""The list of all settings that `mh4 settings` prints: defaults, allowed values, and the comments in config.py, which defines them."""
+"""The list of all settings that `mh4 settings` prints: defaults, allowed values and meanings, those of the authors' runs apart."""
 
 import dataclasses
-import inspect
-import re
 import textwrap
 from typing import Any, NamedTuple
 
 from mh4.parser import config
 
 _WIDTH = 79  # of the text, in columns
+THEIRS = "What only the authors' runs set otherwise (experiments/settings/authors.toml)."
 
 
 class Setting(NamedTuple):
-    """A setting: its name, its default as TOML, the values that it may have and what it means, in words."""
+    """A setting: its name, its default as TOML, the values that it may have and what it means, in words; authors: whether it is theirs."""
 
     name: str
     default: str
     allowed: str
     meaning: str
+    authors: bool
 
 
 class Section(NamedTuple):
-    """A section of the settings, and what it is about."""
+    """A section of the settings, and what it is about; those of the authors' runs are the last."""
 
     name: str
     about: str
@@ -33,25 +33,26 @@ def sections() -> list[Section]:
     found = []
     for part in dataclasses.fields(config.Config):
         kind: Any = part.default_factory
-        meanings = dict(re.findall(r"^    (\w+): .*?  # (.*)$", inspect.getsource(kind), re.MULTILINE))
+        allowed = config.allowed(kind)
         settings = [
-            Setting(name, config.as_toml(getattr(kind, name)), str(allowed), meanings[name])
-            for name, allowed in config.allowed(kind).items()
+            Setting(one.name, config.as_toml(getattr(kind, one.name)), str(allowed[one.name]), **one.metadata)
+            for one in dataclasses.fields(kind)
         ]
         found.append(Section(part.name, kind.__doc__, settings))
     return found
 
 
 def as_text() -> str:
-    """The settings to be read."""
-    lines = []
+    """The settings to be read, those of the authors' runs last."""
+    ours, theirs = [], [*_wrapped(THEIRS), ""]
     for name, about, settings in sections():
-        lines += [*_wrapped(about), ""]
-        for setting in settings:
-            lines.append("%s.%s = %s  (%s)" % (name, setting.name, setting.default, setting.allowed))
-            lines += _wrapped(setting.meaning, "    ")
-        lines.append("")
-    return "\n".join(lines[:-1])
+        ours += [*_wrapped(about), ""]
+        for one in settings:
+            lines = theirs if one.authors else ours
+            lines.append("%s.%s = %s  (%s)" % (name, one.name, one.default, one.allowed))
+            lines += _wrapped(one.meaning, "    ")
+        ours.append("")
+    return "\n".join(ours + theirs)
 
 
 def as_toml() -> str:
@@ -60,7 +61,8 @@ def as_toml() -> str:
     for name, about, settings in sections():
         lines += [*_wrapped(about, "# "), "[%s]" % name]
         for setting in settings:
-            lines += ["", *_wrapped("%s (%s)" % (setting.meaning, setting.allowed), "# ")]
+            whose = "; only for the authors' runs" if setting.authors else ""
+            lines += ["", *_wrapped("%s (%s)%s" % (setting.meaning, setting.allowed, whose), "# ")]
             lines.append("%s = %s" % (setting.name, setting.default))
         lines.append("")
     return "\n".join(lines[:-1])

@@ -5,31 +5,26 @@ and the reports read.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from mh4 import transitions, trees
 from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
-from mh4.decoders.beam import joint
 from mh4.decoders.shared.derivation import from_heads
 from mh4.errors import InputError, shown, unknown
-from mh4.parser import first_found, oracle
+from mh4.parser import oracle
 from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM
 from mh4.parser.config import MOST, Config, override, tables
-from mh4.parser.objectives import Likelihood, Violation, hamming_cost, parts_of, predicted_classes
+from mh4.parser.objectives import Likelihood, Parts, Violation, hamming_cost, predicted_classes
 from mh4.transitions import MH3, MH4, Transition
 from mh4.util import reading
 
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
-Nearest = Callable[..., np.ndarray]  # from heads, class and single_root to heads
-Oracle = Callable[[np.ndarray], np.ndarray | None]  # from heads to rows
-
-NEAREST: dict[str, Nearest] = {"fewest-roots": trees.nearest, "first": first_found.nearest}
 
 
 @dataclass(frozen=True)
@@ -55,9 +50,6 @@ class System:
     decoders: by name (from DECODING_METHODS), the default first. The one called "beam" also takes the width.
     in_paper: whether it is one of the paper's systems.
     marginals: the function that computes marginals of its derivations; None if there is none.
-    nearest: from heads, class and single_root to the tree of the class that is learned instead of one outside it.
-    sequence: the sequence of a tree to learn, int array (2n+1, 5) as from mh4.parser.oracle, or None if there is none; None to learn
-    the derivation that the model scores highest. late: the one that training.sequences = "late" asks for, if that is another.
     """
 
     name: str
@@ -66,14 +58,6 @@ class System:
     decoders: Mapping[str, Decode]
     in_paper: bool = True
     marginals: Marginalize | None = None
-    nearest: Nearest = trees.nearest
-    sequence: Oracle | None = None
-    late: Oracle | None = None
-
-    def configured(self, config: Config) -> Self:
-        """This system with the settings that change what it scores or learns."""
-        late = config.training.sequences == "late" and self.late
-        return replace(self, nearest=NEAREST[config.training.nearest], sequence=late or self.sequence)
 
     @property
     def positions(self) -> tuple[str, ...]:
@@ -119,7 +103,7 @@ class System:
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class."""
-        return self.nearest(heads, self.tree_class, single_root=single_root)
+        return trees.nearest(heads, self.tree_class, single_root=single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """By how much the model violates the margin of the tree `heads`, which training minimises."""
@@ -144,13 +128,15 @@ class GlobalSystem(System):
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
-        The derivations of the target cost nothing. Of several, that of `sequence` counts or, by default, the highest-scoring one.
+        The derivations of the target cost nothing.
         """
-        decode = self.decoders["exact"]
-        predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
-        sequence = self.sequence(heads) if self.sequence else None
-        target = decode(**tensors, heads=heads, single_root=single_root).parts if sequence is None else parts_of(sequence)
+        predicted = self.decoders["exact"](**tensors, cost=hamming_cost(heads), single_root=single_root)
+        target = self.target(tensors, heads, single_root)
         return Violation(predicted.parts, {name: target[name] for name in tensors}, float((predicted.heads != heads).sum()))
+
+    def target(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Parts:
+        """What the derivation of the tree `heads` uses; of several, the one with the highest score."""
+        return self.decoders["exact"](**tensors, heads=heads, single_root=single_root).parts
 
 
 @dataclass(frozen=True)
@@ -158,21 +144,17 @@ class GreedySystem(System):
     """A system trained on single transitions, following a static oracle (the greedy columns of Tables 1 and 4).
 
     transitions: its transitions.
-    legal_rivals: whether its transitions only have to score higher than those that are legal.
-    joint: whether all positions are scored by one layer, not by sums over tensors.
     """
 
     transitions: tuple[Transition, ...] = ()
-    sequence: Oracle = oracle.canonical
-    legal_rivals: bool = True
-    joint: bool = False
 
-    def configured(self, config: Config) -> Self:
-        system = super().configured(config)
-        mh4 = self.transitions == MH4
-        if mh4 and config.scorer.greedy == "joint":
-            system = replace(system, joint=True, decoders={"greedy": joint.decode})
-        return replace(system, legal_rivals=not (mh4 and config.training.illegal_rivals))
+    def sequence(self, heads: np.ndarray) -> np.ndarray | None:
+        """The sequence of a tree to learn, as from mh4.parser.oracle; None if there is none."""
+        return oracle.canonical(heads, self.transitions)
+
+    def rivals(self, rows: np.ndarray, single_root: bool) -> np.ndarray:
+        """Which transitions compete with that of each row of a sequence, (m, 5): the legal ones, bool (codes, m)."""
+        return transitions.legal(rows[:, 1:], len(rows) // 2, single_root)[: len(self.transitions)]
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         # Greedy MH4 parsers produce some trees that no chart derives (Section 3.2).
@@ -206,10 +188,7 @@ class GreedySystem(System):
         """
         rows = self.sequence(heads)
         assert rows is not None, "greedy parsers are only trained on trees that they can produce"
-        rivals = np.ones((len(self.transitions), len(rows) - 1), dtype=bool)
-        if self.legal_rivals:
-            rivals = transitions.legal(rows[1:, 1:], len(heads) - 1, single_root)[: len(self.transitions)]
-        return rows, rivals
+        return rows, self.rivals(rows[1:], single_root)
 
 
 def _search(decode: Decode) -> dict[str, Decode]:
@@ -226,9 +205,7 @@ def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: T
 def _greedy(name: str, tree_class: str, codes: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
     """A greedy parser that scores all its transitions on each of `pairs` of positions."""
     tensors = tuple(Tensor(first + second, (first, second), len(codes)) for first, second in pairs)
-    canonical, late = partial(oracle.canonical, codes=codes), oracle.first_of_chart if codes == MH4 else oracle.late
-    decoders = _search(beam.decode_local)
-    return GreedySystem(name, tree_class, tensors, decoders, transitions=codes, sequence=canonical, late=late)
+    return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=codes)
 
 
 # Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.
@@ -245,7 +222,7 @@ SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         # The projective arc-hybrid parser on {s0, b0} (Shi, Huang & Lee 2017).
-        _transition_based("mh3", "projective", mh3, SHIFT, MH3_ON_S0B0, late=oracle.late),
+        _transition_based("mh3", "projective", mh3, SHIFT, MH3_ON_S0B0),
         # Edge-factored maximum spanning trees on {h, m}.
         GlobalSystem("mst", "any", (ARCS,), {"exact": mst.decode}, marginals=mst.marginals),
         # MH4 with everything scored on {s0, b0}.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.parser.config import Config, Scorer
+from mh4.parser.config import Config
 
 UNKNOWN = 0  # the row of every table for anything not seen in training
 
@@ -29,22 +29,6 @@ def normalised(word: str) -> str:
 def without_subtype(deprel: str) -> str:
     """A dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
     return deprel.partition(":")[0]
-
-
-def learned(sentence: Sentence, column: str, settings: Scorer) -> list[str]:
-    """What a model learns to predict as a column ("upos", "xpos", "feats" or "deprels"), a string for each word."""
-    if column == "xpos" and settings.xpos_with_upos:
-        return ["%s|%s" % pair for pair in zip(sentence.upos, sentence.xpos, strict=True)]
-    if column == "deprels" and not settings.label_subtypes:
-        return [without_subtype(deprel) for deprel in sentence.deprels]
-    return getattr(sentence, column)
-
-
-def as_column(column: str, predicted: list[str], settings: Scorer) -> list[str]:
-    """What a model writes in a column where it predicts these strings."""
-    if column == "xpos" and settings.xpos_with_upos:
-        return [pair.partition("|")[2] for pair in predicted]
-    return predicted
 
 
 class Table:
@@ -84,18 +68,18 @@ class Vocabulary:
     """The tables of one training treebank, or of several.
 
     words: normalised words seen at least `word_min_count` times; chars: characters of the words as written;
-    upos, xpos, feats: tags (features as one string); labels: dependency labels. Both as `learned` gives them.
+    upos, xpos, feats: tags (features as one string); labels: dependency labels.
     """
 
-    _TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
+    TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
 
     def __init__(self, **tables: Table) -> None:
-        self.words, self.chars, self.upos, self.xpos, self.feats, self.labels = (tables[name] for name in self._TABLES)
+        self.words, self.chars, self.upos, self.xpos, self.feats, self.labels = (tables[name] for name in self.TABLES)
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], config: Config) -> "Vocabulary":
         def table(column: str) -> Table:
-            return Table.count(value for sentence in sentences for value in learned(sentence, column, config.scorer))
+            return Table.count(value for sentence in sentences for value in getattr(sentence, column))
 
         words = [word for sentence in sentences for word in sentence.words]
         return cls(
@@ -107,10 +91,10 @@ class Vocabulary:
 
     def extended(self, more: "Vocabulary") -> "Vocabulary":
         """This vocabulary, whose strings keep their numbers, extended by what only `more` has; counts are those of both."""
-        return Vocabulary(**{name: getattr(self, name).extended(getattr(more, name)) for name in self._TABLES})
+        return Vocabulary(**{name: getattr(self, name).extended(getattr(more, name)) for name in self.TABLES})
 
     def to_json(self) -> str:
-        tables = {name: getattr(self, name).to_json() for name in self._TABLES}
+        tables = {name: getattr(self, name).to_json() for name in self.TABLES}
         return json.dumps(tables, ensure_ascii=False, indent=0) + "\n"
 
     @classmethod
@@ -120,11 +104,11 @@ class Vocabulary:
             tables = json.loads(text)
         except RecursionError:
             raise ValueError("not a vocabulary") from None
-        if not isinstance(tables, dict) or not all(_is_table(tables.get(name)) for name in cls._TABLES):
+        if not isinstance(tables, dict) or not all(_is_table(tables.get(name)) for name in cls.TABLES):
             raise ValueError("not a vocabulary")
-        if not all(tables[name] for name in cls._TABLES if name != "words"):  # there may be no frequent words
+        if not all(tables[name] for name in cls.TABLES if name != "words"):  # there may be no frequent words
             raise ValueError("not a vocabulary: a table is empty")
-        return cls(**{name: Table(tables[name]) for name in cls._TABLES})
+        return cls(**{name: Table(tables[name]) for name in cls.TABLES})
 
     def checksum(self) -> str:
         """The SHA-256 of all strings, in their order, and their counts."""

@@ -23,7 +23,7 @@ import numpy as np
 from mh4 import version
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, counted
-from mh4.parser import long_sentences, systems
+from mh4.parser import authors, long_sentences, systems
 from mh4.parser.config import Config, Training, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, each_source, other_content
@@ -91,12 +91,12 @@ class Trainer:
         vectors: Vectors | None = None,
         contextual: Sequence[str] = (),
     ) -> None:
-        self.train, self.dev, self.folder, self.files = train, dev, folder, Folder(folder)
+        self.train, self.dev, self.folder, self.files = authors.learned(train, config), dev, folder, Folder(folder)
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
         if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
             raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
         first = None if init is None else _first(init, system, config)
-        vocabulary = Vocabulary.of(train, config)
+        vocabulary = Vocabulary.of(self.train, config)
         if first:
             vocabulary, vectors = first.vocabulary.extended(vocabulary), first.vectors
         self.model = Model(system, config, vocabulary, seed, vectors)
@@ -108,7 +108,7 @@ class Trainer:
         self._warn_of_long_sentences()
         if contextual:
             self.model.read_contextual(contextual, [*train, *dev])  # now, not when their turn comes
-        self.trees = [self._training_tree(sentence) for sentence in train]
+        self.trees = [self._training_tree(sentence) for sentence in self.train]
         self.left_out = sum(tree is None for tree in self.trees)
         if self.left_out == len(train):
             raise InputError("all sentences have more than training.longest = %d words: no tree to learn" % self.longest)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from mh4 import cli
 from mh4.parser import config, systems
 from mh4.parser.config import Config
-from mh4.parser.settings_help import sections
+from mh4.parser.settings_help import THEIRS, sections
 
 
 def printed(*options):
@@ -21,8 +21,9 @@ def test_every_setting_is_explained():
     assert [section.name for section in sections()] == [field.name for field in dataclasses.fields(Config)]
     for section in sections():
         names = [field.name for field in dataclasses.fields(getattr(Config(), section.name))]
-        assert [setting.name for setting in section.settings] == names and section.about
-        for setting in section.settings:
+        settings = section.settings
+        assert [setting.name for setting in settings] == names and section.about
+        for setting in settings:
             assert setting.meaning and setting.allowed, setting
 
 
@@ -34,6 +35,8 @@ def test_the_text_has_every_setting_in_80_columns():
             line = "%s.%s = %s  (%s)\n" % (section.name, setting.name, setting.default, setting.allowed)
             assert line in text
             assert " ".join(setting.meaning.split()) in " ".join(text.split())
+    ours, theirs = text.split(THEIRS)
+    assert "scorer.greedy = " in theirs and "scorer.greedy" not in ours and "scorer.mlp_units" not in theirs
     assert "training.learning_rate = 0.002  (a number from 1e-30 to 1e+30)\n    of Adam\n" in text
 
 

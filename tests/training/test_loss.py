@@ -123,7 +123,7 @@ def test_warnings_of_decoders_name_the_sentence():
     """Such as that a sentence is too long for MH5."""
     said = []
     system = SimpleNamespace(violation=lambda tensors, heads, single_root: said.append(placed("too long")))
-    scores = SimpleNamespace(arrays=lambda: [{}, {}, {}], differences=lambda violations: None)
+    scores = SimpleNamespace(arrays=lambda: [{}, {}, {}], loss=lambda violations: None)
     trees = {0: np.array([-1, 0]), 2: np.array([-1, 0])}
     assert tree_loss(["a.conllu, line 1", "a.conllu, line 4", "a.conllu, line 8"], system, scores, trees, True) is None
     assert said == ["a.conllu, line 1: too long", "a.conllu, line 8: too long"]

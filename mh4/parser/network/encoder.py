@@ -20,15 +20,19 @@ _ROOT, _END, _BEFORE_WORDS = 0, 1, 1
 _REMEMBERED = 1 << 16  # size of the cache of word lookups
 _SPELLED = 1000  # characters of a word that are read; a longer one is hardly a word, and would take minutes
 
+Layers = tuple["dy.Expression", "dy.Expression"]
+
 
 class Encoder:
     """Vectors of the root, the n words and the end of every sentence of a minibatch.
 
     The input for a word is its spelling, tanh of a linear map of the two final states of its character bi-LSTM. Frequent words also
-    have an embedding, which is added or, as encoder.word_input says, replaces it; in training it is sometimes dropped, as if the word
-    were rare. Vectors trained elsewhere are added by a linear map. If the scorer has learned vectors for the end of the sentence, the
-    bi-LSTM does not read it, and its vector is 0.
+    have an embedding, which is added; in training it is sometimes dropped, as if the word were rare. Vectors trained elsewhere are
+    added by a linear map.
     """
+
+    initial = dy.GlorotInitializer()  # of embeddings
+    after: Sequence[int] = (_END,)  # the nodes that the bi-LSTM reads after the words
 
     def __init__(
         self, config: Config, vocabulary: Vocabulary, vectors: Vectors | None, parameters: "dy.ParameterCollection"
@@ -36,15 +40,12 @@ class Encoder:
         sizes = config.encoder
         self.dropout = config.dropout
         self.sizes = sizes
-        self.reads_end = config.scorer.end == "encoded"
-        characters = len(vocabulary.chars)
-        begin, end = ([characters], [characters + 1]) if sizes.word_boundaries else ([], [])
-        initial = dy.GlorotInitializer(sizes.embeddings == "row")
-        self.char_embeddings = parameters.add_lookup_parameters((characters + len(begin + end), sizes.char_dim), init=initial)
+        self.chars = vocabulary.chars
+        self.char_embeddings = parameters.add_lookup_parameters((len(self.chars), sizes.char_dim), init=self.initial)
         self.char_lstm = BiLSTM(sizes.char_layers, sizes.char_dim, sizes.char_units, parameters)
         self.char_map = Linear(sizes.char_units, sizes.word_dim, parameters)
         words = len(vocabulary.words) + _BEFORE_WORDS
-        self.word_embeddings = parameters.add_lookup_parameters((words, sizes.word_dim), init=initial)
+        self.word_embeddings = parameters.add_lookup_parameters((words, sizes.word_dim), init=self.initial)
         self.lstm = BiLSTM(sizes.layers, sizes.word_dim, sizes.units, parameters)
         self.vectors, self._tuned = vectors, 0
         if vectors:
@@ -60,15 +61,12 @@ class Encoder:
 
         # Most words recur.
         self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
-        self._spelling = lru_cache(_REMEMBERED)(
-            lambda word: np.array(begin + [vocabulary.chars[char] for char in word[:_SPELLED]] + end)
-        )
+        self._spelling = lru_cache(_REMEMBERED)(lambda word: self.chars.numbers(self._characters(word)))
         self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
-        kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
-        self._chars_kept = np.append(kept, np.ones(len(begin + end)))
+        self._chars_kept = _keep_probabilities(self.chars.counts, self.dropout.char)
 
-    def __call__(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> list["dy.Expression"]:
-        """For each layer, (units, N): the nodes of all sentences side by side, n+2 for n words (see `node_columns`).
+    def __call__(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> Layers:
+        """The nodes of all sentences side by side, n+2 for n words (see `node_columns`), (units, N), for tags and for trees.
 
         With `rng`, words, characters and recurrent connections are dropped as in training.
         """
@@ -76,15 +74,12 @@ class Encoder:
         vectors = dy.concatenate_cols([ends, self._words(sentences, rng)])
         order, start = [], 2
         for sentence in sentences:
-            order += [_ROOT, *range(start, start + len(sentence)), *([_END] if self.reads_end else [])]
+            order += [_ROOT, *range(start, start + len(sentence)), *self.after]
             start += len(sentence)
         inputs = dy.select_cols(vectors, order)
-        lengths = [len(sentence) + 1 + self.reads_end for sentence in sentences]
+        lengths = [len(sentence) + 1 + len(self.after) for sentence in sentences]
         layers = self.lstm(inputs, lengths, 0.0 if rng is None else self.dropout.lstm)
-        if self.reads_end:
-            return layers
-        numbers = np.insert(np.arange(1, len(order) + 1), np.cumsum(lengths), 0)
-        return [_columns(layer, numbers) for layer in layers]
+        return layers[0], layers[-1]
 
     def _words(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None") -> "dy.Expression":
         """(word_dim, number of words): each word's spelling vector, embedding, or both, and vectors from files; zeros if dropped."""
@@ -96,7 +91,7 @@ class Encoder:
             dropped = rng.random(len(words)) < self.dropout.word
             known[dropped] = UNKNOWN
         embedded = known != UNKNOWN
-        spelled = ~dropped if self.sizes.word_input == "sum" else ~(dropped | embedded)
+        spelled = self._spelled(dropped, embedded)
         to_spell, columns = list(compress(words, spelled)), _numbered(spelled)
         if rng is None:  # without dropout, all tokens of a word have the same vector
             numbers = {word: k for k, word in enumerate(dict.fromkeys(to_spell), start=1)}
@@ -104,15 +99,23 @@ class Encoder:
             to_spell = list(numbers)
         vectors = dy.zeros((self.sizes.word_dim, len(words)))
         if to_spell:
-            vectors = _columns(self._spell(to_spell, rng), columns)
+            vectors = columns_of(self._spell(to_spell, rng), columns)
         if embedded.any():
             embeddings = _lookup(self.word_embeddings, (known[embedded] + _BEFORE_WORDS).tolist(), self.sizes.word_dim)
-            vectors = vectors + _columns(embeddings, _numbered(embedded))
+            vectors = vectors + columns_of(embeddings, _numbered(embedded))
         if self.vectors:
             vectors = vectors + self.vector_map * self._given(self.vectors, words, dropped)
         if self.sizes.contextual:
             vectors = vectors + self.contextual_map * dy.inputTensor(np.where(dropped, 0, self._in_context(sentences).T))
-        return vectors * (1 / (1 - self.dropout.word)) if rng is not None and self.dropout.word_scaled else vectors
+        return vectors
+
+    def _spelled(self, dropped: np.ndarray, embedded: np.ndarray) -> np.ndarray:
+        """Which words are spelled, given those that are dropped and those that have an embedding."""
+        return ~dropped
+
+    def _characters(self, word: str) -> Sequence[str]:
+        """What the bi-LSTM over characters reads of a word."""
+        return word[:_SPELLED]
 
     def begin_with_vectors(self) -> None:
         """Give the vectors that training tunes their first values."""
@@ -127,7 +130,7 @@ class Encoder:
         if not tuned.any():
             return given
         learned = _lookup(self.tuned_vectors, (rows[tuned] - 1).tolist(), vectors.dimensions)
-        return given + _columns(learned, _numbered(tuned))
+        return given + columns_of(learned, _numbered(tuned))
 
     def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
         """(words, dimensions): the vectors of the words of all sentences."""
@@ -157,7 +160,7 @@ def node_columns(sentences: Sequence[Sentence]) -> list[Columns]:
     return list(zip([0] + stops[:-1], stops, strict=True))
 
 
-def _columns(vectors: "dy.Expression", numbers: np.ndarray) -> "dy.Expression":
+def columns_of(vectors: "dy.Expression", numbers: np.ndarray) -> "dy.Expression":
     """The columns of `vectors` with these numbers, counted from 1; zeros for 0."""
     (dim, _), _ = vectors.dim()
     return dy.select_cols(dy.concatenate_cols([dy.zeros((dim, 1)), vectors]), numbers.tolist())

@@ -42,26 +42,18 @@ class MLP:
 class Biaffine:
     """Biaffine scores of pairs of nodes (Dozat & Manning 2017), in `matrices` ways: s_t(x, y) = [x; 1]' U_t [y; 1].
 
-    matrices: None for a single one, whose scores have no [t]. With bilinear, x has no 1: y has no score of its own.
+    matrices: None for a single one, whose scores have no [t]. rows: of each matrix, fewer if only the first elements of [x; 1] count.
     """
 
-    def __init__(self, matrices: int | None, units: int, parameters: "dy.ParameterCollection", bilinear: bool = False) -> None:
+    def __init__(self, matrices: int | None, units: int, parameters: "dy.ParameterCollection", rows: int | None = None) -> None:
         self.single, self.matrices = matrices is None, matrices or 1
-        self.rows, self.side = units if bilinear else units + 1, units + 1
+        self.rows, self.side = rows or units + 1, units + 1
         # Each U_t has its own Glorot initialisation, rather than the block they are stored in.
         self.weights = parameters.add_parameters((self.matrices * self.rows, self.side), init=glorot(self.side, self.side))
 
-    def make_orthogonal(self) -> None:
-        """Replace each U_t by a random orthogonal matrix, made from its values; with bilinear, its part on x and y."""
-        blocks = self.weights.as_array().reshape(self.matrices, self.rows, self.side)
-        for block in blocks:
-            q, r = np.linalg.qr(block[:, : self.rows])
-            block[:, : self.rows] = q * np.sign(np.diag(r))
-        self.weights.set_value(blocks.reshape(-1, self.side))
-
     def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> list["dy.Expression"]:
         """All pairs of each sentence, i columns of x and j of y: an (i, matrices * j) expression; see `values`."""
-        x, y = self._sides(pair)
+        x, y = pair
         transformed = product(self.weights, y)
         tensors = []
         for (x_start, x_stop), (y_start, y_stop) in zip(xs, ys, strict=True):
@@ -89,7 +81,7 @@ class Biaffine:
 
         These scores are recomputed: backpropagation through all pairs, whose gradient is almost all zeros, takes much longer.
         """
-        x, y = self._sides(pair)
+        x, y = pair
         by_matrix = np.argsort(rows[:, 0], kind="stable")
         (matrices, xs, ys), coefficients = rows[by_matrix].T, coefficients[by_matrix]
         right = []
@@ -98,7 +90,3 @@ class Biaffine:
             right.append(product(weights, dy.select_cols(y, ys[matrices == t].tolist())))
         pairs = dy.cmult(dy.select_cols(x, xs.tolist()), dy.concatenate_cols(right))
         return dy.dot_product(dy.sum_dim(pairs, [0]), dy.inputTensor(coefficients))
-
-    def _sides(self, pair: Pair) -> Pair:
-        x, y = pair
-        return x if self.rows == self.side else dy.pick_range(x, 0, self.rows, 0), y

@@ -16,15 +16,14 @@ import mh4
 from mh4 import transitions, trees
 from mh4.data.conllu import Sentence
 from mh4.decoders.beam import joint
-from mh4.decoders.mh4 import first_found as first_mh4
-from mh4.parser import config, first_found, oracle, systems
+from mh4.decoders.mh4 import first_found
+from mh4.parser import authors, config, systems
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
 from mh4.parser.network.graph import dy, forward
-from mh4.parser.network.layers import Biaffine
 from mh4.parser.objectives import predicted_classes
 from mh4.parser.parsing import Parser
-from mh4.parser.vocabulary import Vocabulary, learned
+from mh4.parser.vocabulary import Vocabulary
 from mh4.training.loss import minibatch_loss
 from mh4.training.trainer import Trainer
 from mh4.transitions import LA, LA_PRIME, RA, RA2, SH
@@ -41,7 +40,7 @@ def everything(tmp_path_factory):
 
 def model(sentences, system="mh4-hybrid", *assignments):
     settings = config.with_settings(toy.SMALL, assignments)
-    return Model(system, settings, Vocabulary.of(sentences, settings), 1)
+    return Model(system, settings, Vocabulary.of(authors.learned(sentences, settings), settings), 1)
 
 
 def trainer(sentences, folder, system="mh4-hybrid", *assignments):
@@ -177,7 +176,7 @@ def test_bilinear_scores_of_arcs(everything):
 
 @pytest.mark.parametrize("bilinear", [False, True])
 def test_orthogonal_matrices(bilinear):
-    biaffine = Biaffine(3, 10, dy.ParameterCollection(), bilinear)
+    biaffine = authors.AuthorsBiaffine(3, 10, dy.ParameterCollection(), bilinear, False)
     before = biaffine.weights.as_array()
     biaffine.make_orthogonal()
     after, side = biaffine.weights.as_array(), biaffine.rows
@@ -199,7 +198,7 @@ def test_joint_scores_are_those_that_search_uses(system, everything):
     scores.last.forward()
     arrays, decode = scores.trees.arrays(), Parser(found).decode
     derivations = [decode(**tensors, single_root=True) for tensors in arrays]
-    sequences = [oracle.rows(derivation.transitions[:, 0]) for derivation in derivations]
+    sequences = [authors.rows(derivation.transitions[:, 0]) for derivation in derivations]
     values = scores.trees.of_configurations(dict(enumerate(sequences))).npvalue()
     start = 0
     for derivation, rows in zip(derivations, sequences):
@@ -235,10 +234,10 @@ def test_tags_from_the_last_layer(everything):
 
 def test_what_is_learned_and_written(everything):
     sentence = Sentence(["a", "b"], ["N", "V"], ["NN", "VB|x"], ["_", "_"], ["nmod:poss", "root"], np.array([-1, 2, 0]))
-    settings = config.with_settings(config.Config(), ["scorer.xpos_with_upos=true", "scorer.label_subtypes=false"]).scorer
-    assert learned(sentence, "xpos", settings) == ["N|NN", "V|VB|x"]
-    assert learned(sentence, "deprels", settings) == ["nmod", "root"]
-    assert learned(sentence, "xpos", config.Config().scorer) == ["NN", "VB|x"]
+    settings = config.with_settings(config.Config(), ["scorer.xpos_with_upos=true", "scorer.label_subtypes=false"])
+    (found,) = authors.learned([sentence], settings)
+    assert found.xpos == ["N|NN", "V|VB|x"] and found.deprels == ["nmod", "root"]
+    assert authors.learned([sentence], config.Config()) == [sentence]
     found = model(everything, "mst", "scorer.xpos_with_upos=true", "training.feats_weight=0")
     (parsed,) = Parser(found).parse(everything[:1], tags=True)
     assert set(parsed.xpos) <= {tag for s in everything for tag in s.xpos} and parsed.feats == everything[0].feats
@@ -285,7 +284,7 @@ def test_labels_of_roots(everything):
 def test_the_late_sequence(n):
     """Shift, unless the buffer is empty, the head of b0 is below s0, or b0 is the head of a node of the stack."""
     for heads in trees_of(n):
-        rows = oracle.late(heads)
+        rows = authors.late(heads)
         assert (rows is not None) == trees.is_projective(heads)
         if rows is None:
             continue
@@ -298,14 +297,14 @@ def test_the_late_sequence(n):
 
 
 def test_the_chart_sequence_of_an_example():
-    rows = oracle.first_of_chart(np.array([-1, 2, 0, 2, 2]))
+    rows = authors.first_of_chart(np.array([-1, 2, 0, 2, 2]))
     assert rows[:, 0].tolist() == [SH, SH, SH, SH, SH, RA2, RA, LA_PRIME, RA]
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
 def test_the_chart_sequence(n):
     for heads in trees_of(n):
-        rows = oracle.first_of_chart(heads)
+        rows = authors.first_of_chart(heads)
         assert (rows is not None) == trees.in_class(heads, "mh4")
         if rows is not None:
             np.testing.assert_array_equal(transitions.run(rows[:, [0, 2, 3, 4]], n), heads)
@@ -358,10 +357,10 @@ def test_the_first_of_the_best_derivations(seed):
     arcs = rng.integers(0, 2, size=(n + 1, n + 1)).astype(np.float32)
     single_root = bool(rng.random() < 0.5)
     score, made = first_by_definition(arcs, single_root)
-    heads, codes = first_mh4.decode(arcs, single_root)
+    heads, codes = first_found.decode(arcs, single_root)
     assert heads.tolist() == [-1, *(made[m] for m in range(1, n + 1))]
     assert arcs[heads[1:], np.arange(1, n + 1)].sum() == score
-    np.testing.assert_array_equal(transitions.run(oracle.rows(codes)[:, [0, 2, 3, 4]], n), heads)
+    np.testing.assert_array_equal(transitions.run(authors.rows(codes)[:, [0, 2, 3, 4]], n), heads)
     zero = np.zeros((n + 2, n + 2), np.float32)
     exact = mh4.decoders.mh4.decode(zero, np.zeros((6, n + 2, n + 2), np.float32), arcs=arcs, single_root=single_root)
     assert exact.score == score
@@ -369,10 +368,10 @@ def test_the_first_of_the_best_derivations(seed):
 
 def test_bad_scores_of_the_first_derivation():
     with pytest.raises(ValueError, match="square"):
-        first_mh4.decode(np.zeros((2, 3), np.float32))
+        first_found.decode(np.zeros((2, 3), np.float32))
     with pytest.raises(ValueError):
-        first_mh4.decode(np.full((3, 3), -np.inf, np.float32))
-    assert first_mh4.decode(np.zeros((1, 1), np.float32))[0].tolist() == [-1]
+        first_found.decode(np.full((3, 3), -np.inf, np.float32))
+    assert first_found.decode(np.zeros((1, 1), np.float32))[0].tolist() == [-1]
 
 
 @pytest.mark.parametrize("name", ["projective", "mh4", "1ec"])
@@ -380,7 +379,7 @@ def test_bad_scores_of_the_first_derivation():
 def test_the_first_of_the_nearest_trees(name, single_root):
     """It keeps as many arcs as any; in the class, the tree stays as it is."""
     for heads in [tree for n in range(1, 6) for tree in trees_of(n)][:: 1 if name == "projective" else 3]:
-        found = first_found.nearest(heads, name, single_root=single_root)
+        found = authors.nearest(heads, name, single_root=single_root)
         near = trees.nearest(heads, name, single_root=single_root or name == "projective" and not trees.is_projective(heads))
         assert trees.in_class(found, name) and (found == heads).sum() == (near == heads).sum()
         if trees.in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):
@@ -390,20 +389,21 @@ def test_the_first_of_the_nearest_trees(name, single_root):
 
 def test_eisner_has_the_smallest_split_points():
     """Where all trees are equally good, each span is split as far to the left as possible."""
-    assert first_found.eisner(np.zeros((5, 5))).tolist() == [-1, 0, 1, 2, 3]
+    assert authors.eisner(np.zeros((5, 5))).tolist() == [-1, 0, 1, 2, 3]
     rng = np.random.default_rng(1)
     for n in range(1, 6):
         arcs = rng.normal(size=(n + 1, n + 1))
         possible = [tree for tree in brute.class_trees(n, "projective") if brute.has_single_root(tree)]
         best = max(possible, key=lambda tree: sum(arcs[tree[m], m] for m in range(1, n + 1)))
-        assert first_found.eisner(arcs).tolist() == list(best)
+        assert authors.eisner(arcs).tolist() == list(best)
 
 
 def test_a_fixed_derivation_of_mh3(everything, tmp_path):
     """Its target is the late sequence, whatever the scores: the violation is that of the best derivation, or more."""
     projective = next(s for s in everything if trees.is_projective(s.heads) and len(s) > 4)
     best, late = (
-        systems.get("mh3").configured(config.with_settings(toy.SMALL, how)) for how in ((), ("training.sequences=late",))
+        authors.parts(systems.get("mh3"), config.with_settings(toy.SMALL, how)).system
+        for how in ((), ("training.sequences=late",))
     )
     n, rng = len(projective), np.random.default_rng(1)
     for _ in range(20):
@@ -415,7 +415,7 @@ def test_a_fixed_derivation_of_mh3(everything, tmp_path):
             used = [sum(tensors[name][tuple(rows.T)].sum() for name, rows in parts.items()) for parts in found[:2]]
             values.append(used[0] - used[1] + found.cost)
             if system is late:
-                steps = oracle.late(projective.heads)[1:, [0, 3, 4]].tolist()
+                steps = authors.late(projective.heads)[1:, [0, 3, 4]].tolist()
                 shift, reduce = tensors["shift"], tensors["reduce_s0b0"]
                 scored = (reduce[code - 1, s0, b0] if code else shift[s0, b0] for code, s0, b0 in steps)
                 assert used[1] == pytest.approx(sum(scored), abs=1e-4)
@@ -429,7 +429,7 @@ def test_illegal_rivals(everything):
     heads = next(s.heads for s in everything if len(s) > 4)
     for name, illegal in product(("greedy-mh3", "greedy-mh4"), (False, True)):
         settings = config.with_settings(toy.SMALL, ["training.illegal_rivals=%s" % str(illegal).lower()])
-        system = systems.get(name).configured(settings)
+        system = authors.parts(systems.get(name), settings).system
         rows, rivals = system.steps(trees.nearest(heads, system.tree_class, single_root=True), True)
         assert rivals.all() == (illegal and name == "greedy-mh4") and rivals[rows[1:, 0], np.arange(rivals.shape[1])].all()
 

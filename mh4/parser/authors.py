@@ -1,0 +1,416 @@
+"""The authors' runs: everything that only their settings need (docs/differences.md, experiments/settings/authors.toml).
+
+`parts` chooses, when a model is made, what its network and its learning consist of: that of the parser, or the subclasses here, each of
+which follows the settings that concern it. `learned` gives the tags and labels that the authors' parsers learned.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mh4 import trees
+from mh4.data.conllu import Sentence
+from mh4.decoders.beam import joint
+from mh4.decoders.mh4 import first_found
+from mh4.decoders.shared import arguments
+from mh4.parser.config import AUTHORS, Config, differences
+from mh4.parser.network.encoder import Encoder, columns_of
+from mh4.parser.network.graph import dy, forward, product
+from mh4.parser.network.layers import Biaffine, Columns, Linear, Pair, glorot
+from mh4.parser.network.scorer import TensorScorer, hinge
+from mh4.parser.objectives import Parts
+from mh4.parser.systems import GlobalSystem, GreedySystem, System, Tensor
+from mh4.parser.vectors import Vectors
+from mh4.parser.vocabulary import Table, Vocabulary, without_subtype
+from mh4.transitions import LA, MH4, RA, RA2, SH
+
+POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle
+
+
+class Chosen(NamedTuple):
+    """What a model is made of: a system, and the classes of its encoder and of the scorer of its trees."""
+
+    system: System
+    encoder: Callable[..., Encoder]
+    scorer: Callable[..., Any]  # TensorScorer, or what is called as it is
+
+
+def parts(system: System, config: Config) -> Chosen:
+    """What a model with these settings is made of."""
+    if not differences(config, Config()).keys() & AUTHORS:
+        return Chosen(system, Encoder, TensorScorer)
+    if not isinstance(system, GreedySystem):
+        return Chosen(AuthorsGlobal(**vars(system), config=config), AuthorsEncoder, AuthorsScorer)
+    if config.scorer.greedy == "joint" and system.transitions == MH4:
+        with_layer = {**vars(system), "decoders": {"greedy": joint.decode}}
+        return Chosen(JointSystem(**with_layer, config=config), AuthorsEncoder, JointScorer)
+    return Chosen(AuthorsGreedy(**vars(system), config=config), AuthorsEncoder, AuthorsScorer)
+
+
+# Tags and labels
+
+
+def learned(sentences: Sequence[Sentence], config: Config) -> Sequence[Sentence]:
+    """The sentences with the strings to learn: as XPOS, the pair of UPOS and XPOS, and labels without subtypes."""
+    scorer = config.scorer
+    if scorer.xpos_with_upos:
+        sentences = [replace(s, xpos=["%s|%s" % pair for pair in zip(s.upos, s.xpos, strict=True)]) for s in sentences]
+    if not scorer.label_subtypes:
+        sentences = [replace(s, deprels=list(map(without_subtype, s.deprels))) for s in sentences]
+    return sentences
+
+
+def kind(column: str, config: Config) -> object:
+    """What distinguishes the strings that a model predicts as a column from those of others."""
+    return {"xpos": config.scorer.xpos_with_upos, "deprels": config.scorer.label_subtypes}.get(column)
+
+
+def written(column: str, predicted: list[str], config: Config) -> list[str]:
+    """What a model writes in a column where it predicts these strings."""
+    return [pair.partition("|")[2] for pair in predicted] if column == "xpos" and config.scorer.xpos_with_upos else predicted
+
+
+# The network
+
+
+class AuthorsEncoder(Encoder):
+    """Spellings between two symbols, embeddings in place of spellings, scaled inputs, and sentences without a node for their end."""
+
+    def __init__(self, config: Config, vocabulary: Vocabulary, vectors: Vectors | None, parameters: Any) -> None:
+        sizes, self.ends = config.encoder, ["begin", "end"] if config.encoder.word_boundaries else []
+        if sizes.embeddings == "row":
+            self.initial = dy.GlorotInitializer(True)
+        if self.ends:  # the last of the characters, which are never unknown
+            always = dict.fromkeys(self.ends, 10**300)
+            tables = {name: getattr(vocabulary, name) for name in Vocabulary.TABLES}
+            vocabulary = Vocabulary(**{**tables, "chars": Table({**vocabulary.chars.to_json(), **always})})
+        super().__init__(config, vocabulary, vectors, parameters)
+        self.from_last = config.scorer.tags_from == "last"
+        if config.scorer.end == "learned":
+            self.after = []
+
+    def __call__(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> Any:
+        for_tags, for_trees = super().__call__(sentences, rng)
+        if not self.after:  # zeros in its place
+            lengths = np.array([len(sentence) + 1 for sentence in sentences])
+            numbers = np.insert(np.arange(1, lengths.sum() + 1), np.cumsum(lengths), 0)
+            for_tags, for_trees = (columns_of(layer, numbers) for layer in (for_tags, for_trees))
+        return for_trees if self.from_last else for_tags, for_trees
+
+    def _words(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None") -> "dy.Expression":
+        vectors = super()._words(sentences, rng)
+        return vectors * (1 / (1 - self.dropout.word)) if rng is not None and self.dropout.word_scaled else vectors
+
+    def _spelled(self, dropped: np.ndarray, embedded: np.ndarray) -> np.ndarray:
+        return ~(dropped | embedded) if self.sizes.word_input == "embedding" else ~dropped
+
+    def _characters(self, word: str) -> Sequence[str]:
+        return [*self.ends[:1], *super()._characters(word), *self.ends[1:]]
+
+
+class AuthorsBiaffine(Biaffine):
+    """Biaffine scores whose matrices U_t can be random orthogonal ones at first; if bilinear, x has no 1: y has no score of its own."""
+
+    def __init__(self, matrices: int | None, units: int, parameters: Any, bilinear: bool, orthogonal: bool) -> None:
+        super().__init__(matrices, units, parameters, units if bilinear else None)
+        if orthogonal and self.weights is not None:  # it is None where parameters are only counted
+            self.make_orthogonal()
+
+    def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> list["dy.Expression"]:
+        return super().__call__(self._used(pair), xs, ys)
+
+    def picked(self, pair: Pair, rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
+        return super().picked(self._used(pair), rows, coefficients)
+
+    def _used(self, pair: Pair) -> Pair:
+        x, y = pair
+        return x if self.rows == self.side else dy.pick_range(x, 0, self.rows, 0), y
+
+    def make_orthogonal(self) -> None:
+        """Replace each U_t by a random orthogonal matrix, made from its values; if bilinear, its part on x and y."""
+        blocks = self.weights.as_array().reshape(self.matrices, self.rows, self.side)
+        for block in blocks:
+            q, r = np.linalg.qr(block[:, : self.rows])
+            block[:, : self.rows] = q * np.sign(np.diag(r))
+        self.weights.set_value(blocks.reshape(-1, self.side))
+
+
+class EndVectors:
+    """Learned vectors for the end of the sentence, or what is missing, one for each of several positions.
+
+    They replace the last column of each sentence. At other positions, or with scorer.end = "encoded", it stays as it is.
+    """
+
+    def __init__(self, positions: Sequence[str], units: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        names = positions if config.scorer.end == "learned" else ()
+        self.vectors = {position: parameters.add_parameters((units, 1), init=glorot(units, units)) for position in names}
+
+    def __call__(self, position: str, vectors: "dy.Expression", columns: Sequence[Columns]) -> "dy.Expression":
+        if position not in self.vectors:
+            return vectors
+        count = vectors.dim()[0][1]
+        order = np.arange(count)
+        order[[stop - 1 for _, stop in columns]] = count
+        return dy.select_cols(dy.concatenate_cols([vectors, self.vectors[position]]), order.tolist())
+
+
+class AuthorsScorer(TensorScorer):
+    """Bilinear scores of arcs, orthogonal matrices, and learned vectors of the end, after the MLPs or, in mh3, before them."""
+
+    def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
+        super().__init__(system, config, parameters)
+        tensors = [pair for tensor in system.tensors for pair in zip(tensor.positions, tensor.sentinel, strict=True)]
+        can_end = [position for position in system.positions if (position, True) in tensors]
+        before, after = (can_end, []) if system.tree_class == "projective" else ([], can_end)
+        self.before = EndVectors(before, config.encoder.units, config, parameters)
+        self.after = EndVectors(after, config.scorer.mlp_units, config, parameters)
+
+    def biaffine(self, tensor: Tensor, config: Config, parameters: "dy.ParameterCollection") -> Biaffine:
+        settings = config.scorer
+        bilinear = tensor.name == "arcs" and settings.arcs == "bilinear"
+        return AuthorsBiaffine(tensor.matrices, settings.mlp_units, parameters, bilinear, settings.orthogonal)
+
+    def hidden(self, position: str, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "dy.Expression":
+        hidden = super().hidden(position, self.before(position, vectors, columns), columns, training)
+        return self.after(position, hidden, columns)
+
+
+class JointScorer:
+    """Scores of transitions by one tanh layer over the vectors at all positions of a configuration, for greedy MH4.
+
+    These are for training; to parse, joint.decode computes them itself. A configuration is a row of positions; empty ones and the end of
+    the sentence have learned vectors, or that of the end.
+    """
+
+    def __init__(self, system: "JointSystem", config: Config, parameters: "dy.ParameterCollection") -> None:
+        units, mlp_units = config.encoder.units, config.scorer.mlp_units
+        self.positions = [position for position in POSITIONS if position in system.positions]
+        initial = glorot(mlp_units, len(self.positions) * units)  # one matrix for all positions, in blocks
+        self.weights = {position: parameters.add_parameters((mlp_units, units), init=initial) for position in self.positions}
+        self.bias = parameters.add_parameters(mlp_units, init=0)
+        self.output = Linear(mlp_units, len(system.transitions), parameters)
+        self.dropout = config.dropout.mlp
+        self.end = EndVectors(self.positions, units, config, parameters)
+
+    def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "JointScores":
+        """The parts of the layer that belong to each position; `columns` as for TensorScorer."""
+        return JointScores(self, vectors, columns, training)
+
+
+class JointScores:
+    """What is needed to score any configuration of the sentences of a minibatch."""
+
+    def __init__(self, scorer: JointScorer, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> None:
+        self.scorer, self.columns, self.training = scorer, columns, training
+        self.projected = {
+            position: product(weights, scorer.end(position, vectors, columns)) for position, weights in scorer.weights.items()
+        }
+
+    def arrays(self) -> list[dict[str, np.ndarray]]:
+        """For each sentence, the arguments of joint.decode, by name; the graph must have been evaluated."""
+        layer = {"output": self.scorer.output.weights.as_array(), "bias": self.scorer.output.bias.as_array()}
+        projected = {position: expression.npvalue().T for position, expression in self.projected.items()}
+        first = next(iter(projected))
+        projected[first] = projected[first] + self.scorer.bias.as_array()
+        return [
+            {**{position: array[start:stop] for position, array in projected.items()}, **layer} for start, stop in self.columns
+        ]
+
+    def loss(self, violations: "dict[int, Steps]") -> "dy.Expression | None":
+        """A hinge in each configuration of the sequences of sentences, by their numbers; None if it is 0."""
+        if not violations:
+            return None
+        configurations = self.of_configurations({k: steps.sequence for k, steps in violations.items()})
+        forward(configurations)
+        sequences, rivals = zip(*violations.values(), strict=True)
+        return hinge(configurations, np.concatenate([rows[1:, 0] for rows in sequences]), np.concatenate(rivals, axis=1))
+
+    def of_configurations(self, sequences: dict[int, np.ndarray]) -> "dy.Expression":
+        """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
+
+        sequences: by the number of a sentence, int (2n+1, 5) as from mh4.parser.oracle.
+        """
+        nodes = []
+        for k, rows in sequences.items():
+            start, stop = self.columns[k]
+            nodes.append(np.where(rows[1:, 1:] < 0, stop - 1, rows[1:, 1:] + start))
+        by_position = dict(zip(POSITIONS, np.concatenate(nodes).T.tolist(), strict=True))
+        hidden = dy.esum([dy.select_cols(vectors, by_position[position]) for position, vectors in self.projected.items()])
+        hidden = dy.tanh(dy.colwise_add(hidden, self.scorer.bias))
+        return self.scorer.output(dy.dropout(hidden, self.scorer.dropout) if self.training else hidden)
+
+
+# What is learned of a tree
+
+
+class Steps(NamedTuple):
+    """What a greedy parser learns of a tree: a sequence of transitions, and their rivals in each configuration; see GreedySystem.steps."""
+
+    sequence: np.ndarray
+    rivals: np.ndarray
+
+
+@dataclass(frozen=True)
+class _First(System):
+    """A system that learns the nearest tree that a chart finds first."""
+
+    config: Config = Config()
+
+    def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
+        if self.config.training.nearest == "first":
+            return nearest(heads, self.tree_class, single_root=single_root)
+        return super().training_tree(heads, single_root)
+
+
+@dataclass(frozen=True)
+class AuthorsGlobal(GlobalSystem, _First):
+    """A global system; mh3 learns the sequence that shifts as long as it can, not the best-scoring one."""
+
+    def target(self, tensors: Any, heads: np.ndarray, single_root: bool) -> Parts:
+        sequence = late(heads) if self.name == "mh3" and self.config.training.sequences == "late" else None
+        return super().target(tensors, heads, single_root) if sequence is None else parts_of(sequence)
+
+
+@dataclass(frozen=True)
+class AuthorsGreedy(GreedySystem, _First):
+    """A greedy system; it learns late sequences and, with MH4, competes with illegal transitions as well."""
+
+    def sequence(self, heads: np.ndarray) -> np.ndarray | None:
+        if self.config.training.sequences == "late":
+            return first_of_chart(heads) if self.transitions == MH4 else late(heads)
+        return super().sequence(heads)
+
+    def rivals(self, rows: np.ndarray, single_root: bool) -> np.ndarray:
+        rivals = super().rivals(rows, single_root)
+        return np.ones_like(rivals) if self.config.training.illegal_rivals and self.transitions == MH4 else rivals
+
+
+@dataclass(frozen=True)
+class JointSystem(AuthorsGreedy):
+    """Greedy MH4 with JointScorer, whose scores are known only when the configurations are."""
+
+    def violation(self, tensors: Any, heads: np.ndarray, single_root: bool) -> Any:
+        return Steps(*self.steps(heads, single_root))
+
+
+def parts_of(sequence: np.ndarray) -> Parts:
+    """The index rows of the scores that a sequence of MH3 uses: shift, reduce_s0b0, arcs."""
+    code, _, s1, s0, b0 = sequence[1:].T
+    shifts, reduces = code == SH, code != SH
+    return {
+        "shift": np.stack([s0, b0], axis=1)[shifts],
+        "reduce_s0b0": np.stack([code - 1, s0, b0], axis=1)[reduces],
+        "arcs": np.stack([np.where(code == LA, b0, s1), s0], axis=1)[reduces],
+    }
+
+
+def late(heads: trees.Heads) -> np.ndarray | None:
+    """The sequence of MH3 that shifts as long as it can, as oracle.canonical gives it; None if the tree is not projective."""
+    heads = arguments.tree(heads).tolist()
+    n = len(heads) - 1
+    has_dependents_left = [0] * (n + 2)  # among the nodes of the stack
+    stack, b0 = [-1], 0
+    sequence: list[int] = []
+    while len(sequence) < 2 * n + 1:
+        s0 = stack[-1]
+        if b0 <= n and not has_dependents_left[b0] and (b0 == 0 or heads[b0] == s0 or heads[b0] > b0):
+            code, head = SH, heads[b0]
+            if head > b0:
+                has_dependents_left[head] += 1
+            stack.append(b0)
+            b0 += 1
+        else:
+            code = LA if heads[s0] == b0 else RA
+            if s0 <= 0 or code == RA and heads[s0] != stack[-2]:
+                return None
+            if code == LA:
+                has_dependents_left[b0] -= 1
+            stack.pop()
+        sequence.append(int(code))
+    return rows(sequence)
+
+
+def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
+    """The sequence of MH4 that the chart of mh4.decoders.mh4.first_found finds first, as oracle.canonical gives it.
+
+    None if the chart does not derive the tree.
+    """
+    heads = arguments.tree(heads)
+    arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
+    arcs[heads[1:], np.arange(1, len(heads))] = 0
+    try:
+        return rows(first_found.decode(arcs)[1])
+    except ValueError:
+        return None
+
+
+def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
+    """The transitions with these codes, of MH4, as oracle.canonical gives them: with the positions before each of them."""
+    stack, b0, found = [-1, -1, -1], 0, []
+    for code in sequence:
+        found.append((code, *stack[-3:], b0))
+        if code == SH:
+            stack.append(b0)
+            b0 += 1
+        else:
+            stack.pop(-1 if code in (LA, RA, RA2) else -2)
+    return np.array(found, dtype=np.intp)
+
+
+def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.ndarray:
+    """A tree of the class that keeps as many arcs as possible, as `trees.nearest`, but the one that is found first.
+
+    For "projective", by Eisner's algorithm with the smallest split point, always with a single root; for "mh4", in the order of
+    mh4.decoders.mh4.first_found; for other classes, that of `trees.nearest`.
+    """
+    heads = np.asarray(heads)
+    if name not in ("projective", "mh4") or trees.in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):
+        return trees.nearest(heads, name, single_root=single_root)
+    kept = np.zeros((len(heads), len(heads)), dtype=np.float32)
+    kept[heads[1:], np.arange(1, len(heads))] = 1
+    return eisner(kept) if name == "projective" else first_found.decode(kept, single_root)[0]
+
+
+def eisner(arcs: np.ndarray) -> np.ndarray:
+    """The best projective tree with a single root (Eisner 1996), of several the one with the smallest split points.
+
+    arcs: (n+1, n+1), the score of head h and dependent m at [h, m]. Returns heads, int32 (n+1,). O(n^3) time.
+    """
+    n = len(arcs) - 1
+    # Spans [i,j] of words; the head of all others is i (to the right) or j (to the left). In open spans, i and j are joined by an arc.
+    right, left, open_right, open_left = np.zeros((4, n + 2, n + 2))
+    split_right, split_left, split_open = np.zeros((3, n + 2, n + 2), dtype=int)
+    for width in range(1, n):
+        for i in range(1, n + 1 - width):
+            j = i + width
+            inside = right[i, i:j] + left[i + 1 : j + 1, j]
+            split_open[i, j] = k = i + int(inside.argmax())
+            open_right[i, j], open_left[i, j] = inside[k - i] + arcs[i, j], inside[k - i] + arcs[j, i]
+            towards = open_right[i, i + 1 : j + 1] + right[i + 1 : j + 1, j]
+            split_right[i, j] = k = i + 1 + int(towards.argmax())
+            right[i, j] = towards[k - i - 1]
+            towards = left[i, i:j] + open_left[i:j, j]
+            split_left[i, j] = k = i + int(towards.argmax())
+            left[i, j] = towards[k - i]
+    heads = np.full(n + 1, -1, dtype=np.int32)
+    if n == 0:
+        return heads
+    words = np.arange(1, n + 1)
+    root = 1 + int((left[1, words] + right[words, n] + arcs[0, words]).argmax())
+    heads[root] = 0
+    agenda = [(1, root, False), (root, n, True)]  # spans, and whether they go to the right
+    while agenda:
+        i, j, to_the_right = agenda.pop()
+        if i == j:
+            continue
+        if to_the_right:
+            k = split_right[i, j]
+            heads[k] = i
+            agenda += [(i, split_open[i, k], True), (split_open[i, k] + 1, k, False), (k, j, True)]
+        else:
+            k = split_left[i, j]
+            heads[k] = j
+            agenda += [(i, k, False), (k, split_open[k, j], True), (split_open[k, j] + 1, j, False)]
+    return heads
