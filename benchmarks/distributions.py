@@ -127,7 +127,7 @@ def training(log):
         "--dev hu-ud-dev.conllu --model hu.pt | tee hu.log\n\n"
         "On the Hungarian treebank of UD 2.0, `mh4-hybrid` with a large margin and a bi-LSTM of the size of that of `mh4 train`: "
         "UAS %s and LAS %s on dev, the best of the evaluations in %s updates%s, after %s; %.0f tokens per second of processor time. "
-        "`mh4 train` reaches [more](../../experiments/results/hu.md) in [less time](training.md)."
+        "`mh4 train` reaches [more](../../experiments/results/report.md) in [less time](training.md)."
         % (uas, las, evaluations[-1][0], stopped, after, statistics.median(float(each[3]) for each in evaluations))
     )
 

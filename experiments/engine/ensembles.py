@@ -14,7 +14,7 @@ from experiments import paper
 from experiments.engine import predictions
 from experiments.engine.models import finished_runs, lacking, untrained
 from experiments.engine.provenance import commit, shown, without_machine
-from experiments.engine.records import TREES, Records, common_seeds, load_any, record_path
+from experiments.engine.records import Records, common_seeds, load_any
 from experiments.engine.run import Run, alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -86,7 +86,7 @@ class Combiner:
         """Combines the models of one seed, and writes the record that the tables show, with the trees."""
         name = "seed%d" % seed
         run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
-        scores = self.combine(name, runs, trees=records.path(run, TREES))
+        scores = self.combine(name, runs, trees=records.trees(run))
         command = without_machine(" ".join(["mh4", *self.command(runs)]))
         made_of = [{"system": one.system, "seed": one.seed, "dev_uas": one.dev_uas, "commit": one.commits} for one in runs]
         records.write(run, {**_record(scores, self.bank, made_of, reproduce), "command": command})
@@ -117,15 +117,16 @@ def record_all_seeds(
     asked: the seeds that the command `reproduce` is for, if not all. None if there are fewer than two seeds, or others than it is for,
     or if some of the runs have no trees, or only some have been tested. The first to vote is the run with the highest dev UAS.
     """
-    folder = records.folder
-    recorded = [run for run in load_any(bank.name, folder.parent) if run["system"] in systems]
+    recorded = [run for run in load_any(bank.name, records.results) if run["system"] in systems]
     seeds = set(common_seeds(recorded, systems))
     if len(seeds) < 2:
         return None
     others = sorted(seeds.difference(asked or seeds))
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
     names = {"%s seed %d" % (run["system"], run["seed"]): run for run in voters}
-    without = [name for name, run in names.items() if not record_path(folder, run["system"], run["seed"], TREES).exists()]
+    without = [
+        name for name, run in names.items() if not records.trees(Run(run["system"], run["seed"], records.results)).exists()
+    ]
     untested = [name for name, run in names.items() if "test_las" not in run]
     why = ""
     if others:
@@ -139,15 +140,15 @@ def record_all_seeds(
         return None
     if untested:
         bank = replace(bank, test=None)
-    trees = [predictions.of_record(folder, voter, bank.paths["dev"]) for voter in voters]
-    whole = Run(ALL, 0, folder)
+    trees = [predictions.of_record(records.results, bank.name, voter, bank.paths["dev"]) for voter in voters]
+    whole = Run(ALL, 0, records.results)
     with tempfile.TemporaryDirectory() as place:
         parsed = {}
         for split, file in bank.to_parse.items():
             parsed[split] = Path(place) / (split + ".conllu")
             parsed[split].write_text(_voted(file, trees, Path(place)), encoding="utf-8")
         scores = _scores(bank, parsed)
-        predictions.keep(records.path(whole, TREES), bank.to_parse, parsed)
+        predictions.keep(records.trees(whole), bank.to_parse, parsed)
     made_of = [{name: voter.get(name, "") for name in ("system", "seed", "dev_uas", "commit")} for voter in voters]
     records.write(whole, _record(scores, bank, made_of, reproduce))
     return scores

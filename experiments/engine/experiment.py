@@ -15,7 +15,7 @@ from experiments.engine.local_runs import train_all
 from experiments.engine.progress import failures
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES, TREES_BLOB, Records, finished_with, load
+from experiments.engine.records import TREES_BLOB, Records, finished_with, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -40,7 +40,7 @@ class Experiment:
         self.runs = [self._run(system, seed) for seed in seeds for system in systems]
 
     def _run(self, system: str, seed: int) -> Run:
-        run = Run.at(self.bench.models(self.bank.name), system, seed)
+        run = Run.at(self.bench.models(self.bank.name) / self.bank.row, system, seed)
         name, _ = system_and_loss(system)
         here = Path.cwd()
         command = [*self.bench.trainer, "train", "--system", name]
@@ -103,7 +103,7 @@ class Experiment:
 
     def predict(self, run: Run) -> None:
         """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
-        done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
+        done, trees, test = run.folder / "predicted.json", self.records.trees(run), self.bank.test
         files, tested, before = self.bank.to_parse, self.bank.test_files, read_json(done)
         # The trees may have been replaced since, as by those in the repository.
         if trees.exists() and all(before.get(name) == what for name, what in {**tested, TREES_BLOB: git_blob_id(trees)}.items()):

@@ -44,4 +44,4 @@ def changed(path: Path, key: Callable[[Any], Any], complaint: Callable[[Any], st
     with alone(path.with_name(".lock")):
         found = read(path, key, complaint)
         yield found
-        write_text(str(path), "".join(json.dumps(found[each], sort_keys=True) + "\n" for each in sorted(found)))
+        write_text(str(path), "".join(json.dumps(found[each]) + "\n" for each in sorted(found)))

@@ -19,7 +19,7 @@ import numpy as np
 from experiments.engine.command import Command
 from experiments.engine.provenance import shown
 from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES, TREES_BLOB, record_path
+from experiments.engine.records import TREES_BLOB, trees_of
 from experiments.engine.run import environment
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
@@ -104,12 +104,12 @@ def heads(trees: Path, file: Path, sentences: Sequence[conllu.Sentence]) -> list
     return [heads for heads, _ in _trees(trees, file, list(map(len, sentences)))]
 
 
-def of_record(folder: Path, record: Record, dev: Path) -> Path:
-    """The file in `folder` of the trees of the run with this record. Raises InputError if they are not those that it scored.
+def of_record(results: Path, name: str, record: Record, dev: Path) -> Path:
+    """The file of the trees of a recorded run on treebank `name`. Raises InputError if they are not those that it scored.
 
     In a record without their git blob id, that shows by their UAS on the file `dev`.
     """
-    trees = record_path(folder, record["system"], record["seed"], TREES)
+    trees = trees_of(results, name, record["system"], record["seed"])
     if not trees.exists():
         same = False
     elif TREES_BLOB in record:

@@ -1,6 +1,7 @@
 """The fields of a record, which `Records.keep` writes, and a check of them, so that a damaged one is named before it is used."""
 
 import math
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -44,11 +45,20 @@ class Origin(TypedDict):
     machines: NotRequired[list[Machine]]
 
 
+class Evaluation(TypedDict):
+    """A line of the evaluations of a run."""
+
+    updates: int
+    dev_uas: float
+    dev_las: NotRequired[float]
+    seconds: NotRequired[float]
+
+
 class Record(Origin):
     """The record of a finished run, or of an ensemble.
 
     seconds_to_paper: None if the paper's score was never reached. settings_of: the name of the settings, if they are not the defaults.
-    trees_git_blob: the git blob id of the file of its trees.
+    trees_git_blob: the git blob id of the file of its trees. row: of the ablation that it is a run of. curve: its evaluations.
     """
 
     system: str
@@ -73,15 +83,8 @@ class Record(Origin):
     trees_git_blob: NotRequired[str]
     members: NotRequired[list[Member]]
     differs_from: NotRequired[Origin]
-
-
-class Evaluation(TypedDict):
-    """A line of the evaluations of a run."""
-
-    updates: int
-    dev_uas: float
-    dev_las: NotRequired[float]
-    seconds: NotRequired[float]
+    row: NotRequired[str]
+    curve: NotRequired[list[Evaluation]]
 
 
 class Output(File):
@@ -102,11 +105,14 @@ class SharedTask(TypedDict):
     systems: dict[str, Output]
 
 
+_fields = cache(get_type_hints)
+
+
 def matches(value: Any, kind: Any) -> bool:
     """Whether a value from a JSON file is of a type; numbers have to be finite, and objects may have other fields, too."""
     origin, of = get_origin(kind), get_args(kind)
     if is_typeddict(kind):
-        named = get_type_hints(kind).items()
+        named = _fields(kind).items()
         whole = isinstance(value, dict) and kind.__required_keys__ <= value.keys()
         return whole and all(matches(value[name], each) for name, each in named if name in value)
     if origin in (Union, UnionType):
@@ -124,7 +130,7 @@ def complaint(record: Any) -> str | None:
     """What is wrong with a record; None if nothing is."""
     if not isinstance(record, dict):
         return "expected an object"
-    fields = get_type_hints(Record)
+    fields = _fields(Record)
     missing = [name for name in fields if name in Record.__required_keys__ and name not in record]
     if missing:
         return "no %s" % ", ".join(missing)

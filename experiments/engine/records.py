@@ -1,83 +1,116 @@
-"""The records of finished runs, in ``experiments/results/NAME/``: small text files in git, from which all tables are made.
+"""The records of finished runs, in ``experiments/results/NAME.jsonl``, a line a run, from which all tables are made.
 
-NAME is the name of the treebank. Each run has ``SYSTEM-seedN.json``, its record: scores, data, commit and command; ``.jsonl``,
-its evaluations; and ``.trees.gz``, its trees (``predictions``).
+NAME is the name of the treebank. A record has scores, data, commit, command and, as "curve", the evaluations of the run; its trees are
+in ``trees/NAME/SYSTEM-seedN.trees.gz`` (``predictions``).
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
 from experiments import paper
+from experiments.engine import lines, shared_task
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
-from experiments.engine.run import Run, read_json, system_and_loss, write_json
+from experiments.engine.run import Run, read_json, system_and_loss
 from experiments.engine.treebank import Treebank, settings_of
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser import config, systems
-from mh4.util.files import make_folder, write_text
 
 RESULTS = EXPERIMENTS / "results"
 RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
-RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
 NOT_LISTED = type("NotListed", (), {"__repr__": lambda _: "not recorded"})()  # in place of a setting's value
 LIMIT = "training.max_updates"  # in settings: says nothing of a run that ended before
 TREES_BLOB: Final = "trees_git_blob"  # in records: which trees are those of the run
+FIRST = ("row", "lang", "system", "seed")  # of the fields in a line; the curve is the last
 
 
-def record_path(folder: Path, system: str, seed: int, ending: str) -> Path:
-    """The path of a file of a run's record in `folder`, that of the treebank's records; ending: RECORD, EVALUATIONS or TREES."""
-    return folder / ("%s-seed%d%s" % (system, seed, ending))
+def file_of(results: Path, name: str) -> Path:
+    """The file of the records of treebank `name` in the folder `results`."""
+    return results / (name + ".jsonl")
+
+
+def trees_of(results: Path, name: str, system: str, seed: int) -> Path:
+    """The file of the trees of a recorded run on treebank `name`."""
+    return results / "trees" / name / ("%s-seed%d.trees.gz" % (system, seed))
+
+
+def key(record: Mapping[str, Any]) -> tuple[str, str, int]:
+    """What identifies a record in its file: the row of an ablation, or "", the system and the seed."""
+    return record.get("row", ""), record["system"], record["seed"]
+
+
+def read(path: Path) -> Mapping[tuple[str, str, int], Record]:
+    """The records in a file by `key`; empty if there is no file. Raises InputError that names a damaged line.
+
+    A file is read again only if it has been replaced.
+    """
+    if not path.exists():
+        return {}
+    status = path.stat()
+    return _read(path, (status.st_ino, status.st_mtime_ns, status.st_size))
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _version: tuple[int, int, int]) -> Mapping[tuple[str, str, int], Record]:
+    return lines.read(path, key, complaint)
 
 
 class Records:
     """The records of a treebank's runs, in the folder `results`."""
 
     def __init__(self, results: Path, bank: Treebank) -> None:
-        self.bank = bank
-        self.folder = results / bank.name
+        self.bank, self.results = bank, results
+        self.path = file_of(results, bank.name)
 
-    def path(self, run: Run, ending: str) -> Path:
-        return record_path(self.folder, run.system, run.seed, ending)
+    def trees(self, run: Run) -> Path:
+        """The file of the trees of a run."""
+        return trees_of(self.results, self.bank.name, run.system, run.seed)
 
-    def of(self, run: Run) -> Record | None:
+    def of(self, run: Run | Member) -> Record | None:
         """The record of the run on these files, and with these settings, wherever it was trained; None if there is none.
 
-        That of an ensemble has no settings: those of its members count, which have to be the models that are recorded now.
-        Raises InputError if it is damaged.
+        The record of an ensemble has no settings: those of its members count, which have to be the models that are recorded now.
+        Raises InputError if the file is damaged.
         """
-        path = self.path(run, RECORD)
-        record = _read(path) if path.exists() else None
+        system, seed = (run.system, run.seed) if isinstance(run, Run) else _key(run)
+        record = read(self.path).get((self.bank.row, system, seed))
         if record is None or self._is_of_other_data(record) or not made_with(record, self.bank):
             return None
         members = record.get("members", [])
-        now = [self.of(Run(member["system"], member["seed"], self.folder)) for member in members]
+        now = map(self.of, members)
         return record if all(one and _is(member, one) for member, one in zip(members, now, strict=True)) else None
+
+    def forget(self, run: Run) -> bool:
+        """Remove the record of a run, whatever its data and settings are; return whether there was one."""
+        mine = (self.bank.row, run.system, run.seed)
+        if mine not in read(self.path):
+            return False
+        with lines.changed(self.path, key, complaint) as found:
+            return found.pop(mine, None) is not None
 
     def check_settings(self, names: Collection[str]) -> None:
         """Raises InputError if a run of one of these systems, with any seed, is recorded with other settings than those to train with."""
         self.forget_others()
-        for path, record in self._readable():
+        for record in self._mine():
             other = _other_settings(record, self.bank) if record["system"] in names else {}
             if other:
-                said = "%s is of a run with other settings (%s): delete it and its model to train again"
-                raise InputError(said % (shown(path), config.listed(other)))
+                said = "%s: %s seed %d is of a run with other settings (%s): delete this line and its model to train again"
+                raise InputError(said % (shown(self.path), record["system"], record["seed"], config.listed(other)))
 
     def name_outdated(self) -> None:
-        """Prints a line on standard error for each ensemble that is recorded and `outdated`."""
-        for ensemble in outdated(self.bank.name, [record for _, record in self._readable()]):
+        """Print a line on standard error for each recorded ensemble that is `outdated`."""
+        for ensemble in outdated(self.bank.name, self._mine()):
             say("combined before its members were trained again: %s" % ensemble, err=True)
 
-    def _readable(self) -> Iterator[tuple[Path, Record]]:
-        """The records, and their paths; `load` reports damaged ones."""
-        for path in sorted(self.folder.glob("*" + RECORD)):
-            with suppress(InputError):
-                yield path, _read(path)
+    def _mine(self) -> list[Record]:
+        """The records of the treebank and, in an ablation, of its row."""
+        return [record for (row, _, _), record in read(self.path).items() if row == self.bank.row]
 
     def _is_of_other_data(self, record: Any) -> bool:
         return any(record[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
@@ -88,7 +121,7 @@ class Records:
         A record of the same inputs that it replaces should be the same; if not, that is reported here and noted in the new one.
         Raises InputError if its evaluations or its summary are damaged, and leaves what is recorded.
         """
-        origin, metrics = run.origin(), run.folder / "metrics.jsonl"
+        origin, curve = run.origin(), _evaluations(run.folder / "metrics.jsonl")
         record = {
             **run.summary(),
             "commit": run.commits,
@@ -98,21 +131,24 @@ class Records:
             **({"machines": origin["machines"]} if origin.get("machines") else {}),
             **_settings(run),
             **read_json(run.folder / "predicted.json"),
-            **self._against_the_paper(run.system, _evaluations(metrics)),
+            **self._against_the_paper(run.system, curve),
+            "curve": curve,
         }
         record.pop("sources", None)  # redundant
         other = self._different(run, record)
         if other:
             record["differs_from"] = other
             say("%s differs from the record of the same inputs, %s" % (run.name, in_words(other)), err=True)
-        self.write(run, record, metrics.read_text(encoding="utf-8"))
+        self.write(run, record)
 
-    def write(self, run: Run, record: dict, evaluations: str | None = None) -> None:
-        """Writes this record of a run, with its name and that of the data, and its evaluations, if it has any.
+    def write(self, run: Run, record: dict) -> None:
+        """Writes this record of a run, with its name and that of the data.
 
         Raises InputError if something is missing or wrong in the record, and leaves what is recorded.
         """
         record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
+        if self.bank.row:
+            record["row"] = self.bank.row
         if self.bank.settings:
             record["settings_of"] = self.bank.settings
         for split, path in self.bank.paths.items():
@@ -120,17 +156,13 @@ class Records:
         wrong = complaint(record)
         if wrong:
             raise InputError("%s: no record can be made of this (%s)" % (shown(run.folder), wrong))
-        if evaluations is not None:
-            make_folder(self.folder)
-            write_text(str(self.path(run, EVALUATIONS)), evaluations)
-        write_json(self.path(run, RECORD), record, sort_keys=True)  # last, as `make paper` makes nothing again that has a record
+        order = [*(name for name in FIRST if name in record), *sorted({*record} - {*FIRST, "curve"})]
+        with lines.changed(self.path, key, complaint) as found:
+            found[key(record)] = {name: record[name] for name in (*order, *(["curve"] if "curve" in record else []))}
 
     def _different(self, run: Run, record: dict) -> Origin | None:
         """The results and origin of the existing record of these inputs if its results differ, or what it notes of an earlier one."""
-        try:
-            before = self.of(run)
-        except InputError:  # damaged, and replaced now
-            before = None
+        before = self.of(run)
         if before is None or _differing([before, record]):
             return None
         kept = dict(before)
@@ -151,13 +183,13 @@ class Records:
 
         All other names identify the content.
         """
-        found = list(self._readable()) if self.bank.lang == treebanks.TOY else []
-        older = {_key(run) for _, run in found if self._is_of_other_data(run) or not made_with(run, self.bank)}
-        for path, record in found:
-            if not older.isdisjoint({_key(record), *map(_key, record.get("members", []))}):
-                path.unlink()
-                for ending in (EVALUATIONS, TREES):
-                    path.with_suffix(ending).unlink(missing_ok=True)
+        found = self._mine() if self.bank.lang == treebanks.TOY else []
+        older = {_key(run) for run in found if self._is_of_other_data(run) or not made_with(run, self.bank)}
+        for run in found:
+            if not older.isdisjoint({_key(run), *map(_key, run.get("members", []))}):
+                gone = Run(*_key(run), self.results)
+                self.forget(gone)
+                self.trees(gone).unlink(missing_ok=True)
 
 
 def _settings(run: Run) -> dict:
@@ -229,8 +261,8 @@ def in_words(other: Origin) -> str:
 
 
 def names(results: Path) -> list[str]:
-    """The names of treebanks with records."""
-    return sorted({path.parent.name for path in results.glob("*/*-seed*" + RECORD)})
+    """The names of treebanks with records. Raises InputError if a record is damaged."""
+    return sorted(path.stem for path in results.glob("*.jsonl") if path.name != shared_task.FILE and read(path))
 
 
 def is_toy(name: str) -> bool:
@@ -255,51 +287,31 @@ def load_all(results: Path, toy: bool = False) -> dict[str, list[Record]]:
 def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Record]:
     """The records of treebank `name`, if there are any, by system (in the order of ``paper.place``) and seed.
 
-    bank: only those with its settings. Raises InputError if one cannot be read, or is not of the settings of the folder, or if they do
-    not belong together.
+    bank: only those with its settings and, in an ablation, of its row. Raises InputError if one is damaged, or is not of the settings in
+    the file's name, or if they do not belong together.
     """
-    records, settings = [], bank.settings if bank else settings_of(name)
-    for path in sorted((results / name).glob("*-seed*" + RECORD)):
-        record = _read(path)
-        if path != record_path(path.parent, record["system"], record["seed"], RECORD):
-            raise InputError("%s has the record of %s seed %d" % (shown(path), record["system"], record["seed"]))
+    path, settings = file_of(results, name), bank.settings if bank else settings_of(name)
+    records = [record for record in read(path).values() if bank is None or record.get("row", "") == bank.row]
+    for record in records:
         theirs = record.get("settings_of", "")
         if theirs != settings:
-            said = "%s is of a run with other settings (%s) than those of its folder (%s): move or delete it"
-            raise InputError(said % (shown(path), theirs or "defaults", settings or "defaults"))
-        if bank is None or made_with(record, bank):
-            records.append(record)
-    _check_together(records, results / name)
+            said = "%s: %s seed %d is of a run with other settings (%s) than those of its file (%s): move or delete this line"
+            names = theirs or "defaults", settings or "defaults"
+            raise InputError(said % (shown(path), record["system"], record["seed"], *names))
+    records = [record for record in records if bank is None or made_with(record, bank)]
+    _check_together(records, path)
     return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
 
 
-def _check_together(records: Sequence[Record], folder: Path) -> None:
-    """Raises InputError if the runs in `folder` were trained on different data or, those of one system, with different settings."""
+def _check_together(records: Sequence[Record], path: Path) -> None:
+    """Raises InputError if the runs in a file were trained on different data or, those of one system, with different settings."""
     if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
-        raise InputError("the runs in %s were trained or evaluated on different files" % shown(folder))
+        raise InputError("the runs in %s were trained or evaluated on different files" % shown(path))
     for system in dict.fromkeys(record["system"] for record in records):
         single = [record for record in records if record["system"] == system and "members" not in record]
         for setting, values in _differing(single).items():
             said = "the runs of %s in %s were trained with different settings (%s is %s): delete those of one"
-            raise InputError(said % (system, shown(folder), setting, " or ".join(map(config.as_toml, values))))
-
-
-def _read(path: Path) -> Record:
-    """The record in a file. Raises InputError if there is none, or if it is damaged."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        wrong = complaint(record)
-    except (OSError, ValueError) as error:
-        wrong = str(error)
-    if wrong:
-        raise InputError("%s is not the record of a finished run (%s): restore or delete it" % (shown(path), wrong))
-    return record
-
-
-def evaluations(folder: Path, system: str, seed: int) -> list[Evaluation]:
-    """The evaluations of a run whose record is in `folder`; empty if they were not recorded. Raises InputError if they are damaged."""
-    path = record_path(folder, system, seed, EVALUATIONS)
-    return _evaluations(path) if path.exists() else []
+            raise InputError(said % (system, shown(path), setting, " or ".join(map(config.as_toml, values))))
 
 
 def _evaluations(path: Path) -> list[Evaluation]:

@@ -20,6 +20,8 @@ LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on li
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 LOG_LINES = 8  # number of lines shown of a failed run's log
 
+RECORDED = "recorded"  # the file in the folder of a run that Snakemake waits for
+
 WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
 
 

@@ -13,8 +13,7 @@ from experiments.engine import ensembles
 from experiments.engine.command import Command
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import request
-from experiments.engine.records import RECORD
-from experiments.engine.run import Run, alone
+from experiments.engine.run import DONE, RECORDED, Run, alone
 from experiments.engine.workplace import Bench
 from mh4.errors import InputError
 
@@ -43,11 +42,15 @@ def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: st
         with _alone(run):
             experiment.train(1, lambda: None)
             if experiment.unparsed:  # why has been said; without a record, the next attempt parses again
-                experiment.records.path(run, RECORD).unlink(missing_ok=True)
+                experiment.records.forget(run)
+            elif run.state == DONE:
+                (run.folder / RECORDED).touch()
         return experiment.exit_code()
-    with _alone(Run.at(bench.models(bank.name), ensembles.NAME, number)):
+    whole = Run.at(bench.models(bank.name), ensembles.NAME, number)
+    with _alone(whole):
         members = ensembles.members(bench, bank, asked.systems, [number])[number]
         ensembles.Combiner(bank, bench).record(experiment.records, number, members, experiment.command)
+        (whole.folder / RECORDED).touch()
     return 0
 
 

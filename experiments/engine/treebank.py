@@ -28,6 +28,7 @@ class Treebank:
     outputs: the available outputs of the shared task's systems for the test set, by system.
     settings: the name of the file in settings/ that parsers are trained with; empty for the defaults.
     assignments: settings that override those of files, such as ``"training.max_updates=4000"``.
+    row: the row of an ablation that these are for, whose runs share a file of records with those of other rows.
     """
 
     lang: str
@@ -39,6 +40,7 @@ class Treebank:
     outputs: dict[str, Path] = field(default_factory=dict)
     settings: str = ""
     assignments: tuple[str, ...] = ()
+    row: str = ""
 
     @property
     def title(self) -> str:

@@ -19,8 +19,8 @@ from pathlib import Path
 from experiments.engine.ensembles import MEMBERS, NAME
 from experiments.engine.models import finished_runs
 from experiments.engine.provenance import EXPERIMENTS, shown
-from experiments.engine.records import RECORD, Records
-from experiments.engine.run import Run, read_json, write_json
+from experiments.engine.records import Records
+from experiments.engine.run import RECORDED, Run, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.errors import InputError
@@ -107,9 +107,9 @@ def check(profile: str) -> None:
 def check_folders(grids: Sequence[Grid], jobs: int) -> None:
     """Raises InputError if records cannot be written, or if the models that are still to be trained do not fit on the disk."""
     for grid in grids:
-        make_folder(grid.records.folder)
-        if not os.access(grid.records.folder, os.W_OK):
-            raise InputError("%s: records cannot be written there" % shown(grid.records.folder))
+        make_folder(grid.records.results)
+        if not os.access(grid.records.results, os.W_OK):
+            raise InputError("%s: records cannot be written there" % shown(grid.records.results))
     missing, home = sum(len(grid.missing) for grid in grids), grids[0].home
     needed = disk(missing, jobs)
     make_folder(home)
@@ -150,10 +150,15 @@ def execute(
     folder = folder_of(home)
     for grid in grids:
         grid.records.check_settings(grid.systems)
-        for path in [grid.records.path(run, RECORD) for run in grid.missing if run.system == NAME]:
-            if path.exists():  # Snakemake would leave it
-                print("to be combined again, as members are no longer those that are recorded: %s" % shown(path), flush=True)
-                path.unlink()
+        for run in grid.missing:
+            if run.system == NAME and grid.records.forget(run):
+                again = "to be combined again, as members are no longer those that are recorded: %s %s"
+                print(again % (grid.bank.name, run.name), flush=True)
+        for run in grid.runs:  # a file for each record, which Snakemake needs
+            (run.folder / RECORDED).unlink(missing_ok=True)
+            if run not in grid.missing:
+                make_folder(run.folder)
+                (run.folder / RECORDED).touch()
     config = {
         "single": [sys.executable, "-m", "experiments", "--home", str(home), "single"],
         "cwd": str(EXPERIMENTS.parent),
@@ -213,8 +218,8 @@ def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
     while not ended:
         ended = process.poll() is not None
         for grid, run in list(waiting):
-            record = read_json(grid.records.path(run, RECORD))
-            if "dev_uas" in record:
+            record = grid.records.of(run)
+            if record:
                 waiting.remove((grid, run))
                 done = "%d of %d" % (all_of_them - len(waiting), all_of_them)
                 print("%s  %s %s: dev UAS %.2f" % (done, grid.bank.name, run.name, record["dev_uas"]), flush=True)

@@ -98,8 +98,8 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
     if not within.full:
         lengths = ["training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates]
         changed = [*lengths, *changed]
-    name = "ablations/%s/%s/%s" % (bank.name, within.name, row.name if row else "unchanged")
-    return replace(settings, name=name, assignments=tuple(changed))
+    name = "ablations/%s-%s" % (bank.name, within.name)
+    return replace(settings, name=name, row=row.name if row else "unchanged", assignments=tuple(changed))
 
 
 @study
@@ -134,7 +134,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
                 changed = variant(plan, bank, within, row, system)
                 experiment = Experiment(changed, [system], one.seeds, repeat, bench, trees=False)
                 for run in experiment.runs:
-                    run.prefix = changed.name[len("ablations/") :] + " "
+                    run.prefix = "%s %s " % (changed.name[len("ablations/") :], changed.row)
                 experiments.append(experiment)
     models, of_toy = bench.models("ablations"), sorted({lang == treebanks.TOY for lang in wanted_langs})
 
@@ -218,8 +218,15 @@ class Measured:
 
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
     """What is recorded in the folder `results` within each settings, on the toy treebank or on all others."""
-    langs = [path.name for path in sorted((results / "ablations").glob("*")) if (path.name == treebanks.TOY) is toy]
     found = [Measured(within, {}) for within in (SHORT, OURS, THEIRS)]
+    files = sorted((results / "ablations").glob("*.jsonl"))
+    names = {
+        path.stem.removesuffix("-" + one.within.name)
+        for path in files
+        for one in found
+        if path.stem.endswith("-" + one.within.name)
+    }
+    langs = sorted(name for name in names if (name == treebanks.TOY) is toy)
     for one, lang, row in product(found, langs, plan.rows):
         for system in row.systems:
             changed = _scores(plan, results, one.within, lang, row, system)
@@ -237,13 +244,13 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
     Raises InputError if a run lacks them.
     """
     bank = variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)
-    folder, found = results / bank.name, []
+    found = []
     for record in records.load_any(bank.name, results, bank):
         if record["system"] == system:
-            last = [record] if within.full else records.evaluations(folder, system, record["seed"])[-LAST:]
+            last = [record] if within.full else record.get("curve", [])[-LAST:]
             if not last or any(score not in line for line in last for score in DEV):
                 without = "%s: the record of %s seed %d has no evaluations, or no dev_las: restore or delete it"
-                raise InputError(without % (shown(folder), system, record["seed"]))
+                raise InputError(without % (shown(records.file_of(results, bank.name)), system, record["seed"]))
             uas, las = (statistics.mean(line[score] for line in last) for score in DEV)
             found.append(Score(record["seed"], uas, las, record.get("commit", "unknown")))
     return found

@@ -54,7 +54,7 @@ def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
     bank, results = located(asked.lang, asked.ud), bench.results
     runs = _common_runs(load(bank.name, results), pair, asked.seeds if seeds else None)
-    found = comparison.pooled([_compared(bank, of_seed, results / bank.name) for of_seed in runs.values()])
+    found = comparison.pooled([_compared(bank, of_seed, results) for of_seed in runs.values()])
     name = "%s-%s-%s" % (bank.name, *pair)
     drawing = results / (name + ".png")
     comparison.plot(str(drawing), found)
@@ -78,13 +78,13 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
     return {seed: (by_system[0][seed], by_system[1][seed]) for seed in common}
 
 
-def _compared(bank: Treebank, runs: Sequence[Record], folder: Path) -> comparison.Comparison:
+def _compared(bank: Treebank, runs: Sequence[Record], results: Path) -> comparison.Comparison:
     """The runs of one seed compared on the development set, from their trees."""
     dev = bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
         parsed = [Path(scratch) / run["system"] for run in runs]
         for run, path in zip(runs, parsed, strict=True):
-            write_text(str(path), restored(of_record(folder, run, dev), dev))
+            write_text(str(path), restored(of_record(results, bank.name, run, dev), dev))
         return comparison.compare(str(dev), *map(str, parsed))
 
 

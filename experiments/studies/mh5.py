@@ -103,7 +103,7 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
         missing = lacking(system, seeds, {record["seed"] for record in mine})
         if missing and every:
             raise InputError("%s: no finished run of %s: train it, or choose other SEEDS" % (bank.name, missing))
-        parsed = [predictions.heads(predictions.of_record(bench.results / bank.name, record, dev), dev, gold) for record in mine]
+        parsed = [predictions.heads(predictions.of_record(bench.results, bank.name, record, dev), dev, gold) for record in mine]
         found.rows.append(_row(found, mine, parsed, _speed(bank, system, seeds, gold, bench)))
     if not found.rows:
         none = "%s: none of these systems has a finished run with seed %s"

@@ -96,7 +96,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
         *(_test(number, compared, results) for number in paper.TEST_TABLES),
         *_other_tests(compared, results),
         *_by_length(compared, results),
-        Section("Learning curves", _curves(compared, results)),
+        Section("Learning curves", _curves(compared)),
         Section("Speed", _speed(runs)),
         Section("What was run", _runs(runs), folded=True),
         Section("Records of the same inputs that differ", _differing(runs)),
@@ -340,13 +340,13 @@ def _two(scores: tuple[float, float] | None) -> str:
     return f"{scores[0] - scores[1]:+z.1f} ({scores[0]:.1f}, {scores[1]:.1f})" if scores else NONE
 
 
-def _curves(runs: Mapping[str, Sequence[Record]], results: Path) -> list[str | Figure]:
+def _curves(runs: Mapping[str, Sequence[Record]]) -> list[str | Figure]:
     parts: list[str | Figure] = []
     without = []
     for name, mine in runs.items():
         drawn: dict[str, list[tuple[int, float]]] = {}  # the first seed of each system
         for run in mine:
-            evaluations = records.evaluations(results / name, run["system"], run["seed"])
+            evaluations = run.get("curve")
             if evaluations:
                 drawn.setdefault(run["system"], [(each["updates"], each["dev_uas"]) for each in evaluations])
             elif "members" not in run:  # an ensemble is not trained
@@ -356,7 +356,7 @@ def _curves(runs: Mapping[str, Sequence[Record]], results: Path) -> list[str | F
             some = {system: drawn[system] for system in systems[start : start + PER_PLOT]}
             parts.append(Figure(drawings.curves(some), "%s, %s: the first seed of each." % (language(name), ", ".join(some))))
     said = "Without recorded evaluations: %s." % ", ".join(without) if without else "Every training has its evaluations recorded."
-    return [*parts, said + " Losses and speeds of each evaluation are in the same files, LANG/SYSTEM-seedN.jsonl."]
+    return [*parts, said + " Losses and speeds of each evaluation are in the records, LANG.jsonl."]
 
 
 def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
@@ -391,7 +391,7 @@ def _runs(runs: Mapping[str, Sequence[Record]]) -> list:
     header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
     return [
         Table(header, body, right=2, left_from=7),
-        "Processor flags, versions of packages, settings, data and commands are in the records, LANG/SYSTEM-seedN.json.",
+        "Processor flags, versions of packages, settings, data and commands are in the records, LANG.jsonl.",
     ]
 
 

@@ -77,20 +77,42 @@ def settings(system, lang="hu", settings_of="", **changed):
 
 def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", changed=(), **more):
     """Makes the record of a run, by default on data of no treebank; changed: settings that are not today's."""
-    folder = results / name
-    folder.mkdir(parents=True, exist_ok=True)
     content = {"system": system, "seed": seed, "dev_uas": uas, "lang": lang, "release": release}
     content.update(train={"path": "t.conllu", "git_blob": train}, dev={"path": "d.conllu", "git_blob": "bb"})
     content.update(dev_las=uas - 5, seconds=3725.0, commit="abc", date="2018-07-15", reproduce="make reproduce LANG=" + lang)
     if "members" not in more:
         content["settings"] = settings(system, lang, more.get("settings_of", ""), **dict(changed))
     content.update(more)
-    (folder / ("%s-seed%d.json" % (system, seed))).write_text(json.dumps(content))
+    rewrite(results, "%s/%s-seed%d" % (name, system, seed), content)
 
 
-def kept(tmp_path, name="hu/mh3-seed1"):
-    """The record of a finished run."""
-    return json.loads((tmp_path / "home" / "results" / (name + ".json")).read_text())
+def recorded(results, run, row=""):
+    """The record of a run such as "hu/mh3-seed1"; None if there is none."""
+    path, stem = results / (run.rpartition("/")[0] + ".jsonl"), run.rpartition("/")[2]
+    found = map(json.loads, path.read_text().splitlines() if path.exists() else ())
+    return next((one for one in found if ("%(system)s-seed%(seed)d" % one, one.get("row", "")) == (stem, row)), None)
+
+
+def rewrite(results, run, content):
+    """Makes `content` the record of a run; None: it has none."""
+    path, row = results / (run.rpartition("/")[0] + ".jsonl"), (content or {}).get("row", "")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = json.dumps(recorded(results, run, row))
+    lines = [line for line in (path.read_text().splitlines() if path.exists() else ()) if line != before]
+    path.with_suffix(".new").write_text("".join(line + "\n" for line in [*lines, *([json.dumps(content)] if content else [])]))
+    path.with_suffix(".new").replace(path)
+
+
+def kept(tmp_path, run="hu/mh3-seed1", row=""):
+    """The record of a run that was finished in `home`."""
+    return recorded(tmp_path / "home" / "results", run, row)
+
+
+def trees_file(results, run):
+    """The file of the trees of a run such as "hu/mh3-seed1", in a folder that is made."""
+    path = results / "trees" / (run + ".trees.gz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def trees(path):

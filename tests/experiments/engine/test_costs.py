@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from samples import as_conllu, record, study
+from samples import as_conllu, kept, record, rewrite, study
 
 from experiments.engine import costs
 from experiments.engine.costs import Size, Speed
@@ -62,8 +62,7 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     blobs = {split: git_blob_id(hungarian / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
     files = {split: {"path": split, "git_blob": blob} for split, blob in blobs.items()}
     record(home / "results", "hu", "mst", 1, 80.0, dev=files["dev"])
-    path = home / "results" / "hu" / "mst-seed1.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **files}))
+    rewrite(home / "results", "hu/mst-seed1", {**kept(tmp_path, "hu/mst-seed1"), **files})
 
     def measured(*arguments, **more):
         raise AssertionError("measured")
@@ -130,9 +129,9 @@ def test_recorded_runs_count_where_the_files_of_their_treebank_are_not_here(hung
     blobs = {row.split: row.git_blob_sha1 for row in treebanks.manifest() if (row.lang, row.release) == ("got", "2.0")}
     for seed, of_seed in enumerate((blobs, {**blobs, "train": "0" * 40}), start=1):
         record(home / "results", "got", "mst", seed, 80.0)
-        path = home / "results" / "got" / ("mst-seed%d.json" % seed)
         files = {split: {"path": split, "git_blob": of_seed[split]} for split in ("train", "dev")}
-        path.write_text(json.dumps({**json.loads(path.read_text()), **files}))
+        run = "got/mst-seed%d" % seed
+        rewrite(home / "results", run, {**kept(tmp_path, run), **files})
     speed = Speed(training=1000.0, parsing=5000.0, memory=700)
     monkeypatch.setattr(costs, "speeds", lambda grids, *others: {"mst": speed} if len(grids) == 1 else {})
     assert study("plan", "--langs", "hu got", "--systems", "mst", "--seeds", "1 2", "--ud", str(hungarian), home=home) == 0

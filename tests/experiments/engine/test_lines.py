@@ -20,7 +20,7 @@ def complaint(content):
 def add(path, names):
     for name in names:
         with lines.changed(path, KEY, complaint) as found:
-            found[name] = {"value": 0.1, "name": name}
+            found[name] = {"name": name, "value": 0.1}
 
 
 def test_what_several_processes_add_is_kept_in_order(tmp_path):

@@ -1,6 +1,5 @@
 """Parallel training runs in child processes: their number, stopping, resuming, display."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,7 +7,7 @@ import sys
 import time
 
 import pytest
-from samples import ROOT, STAND_IN, calls, toy
+from samples import ROOT, STAND_IN, calls, kept, toy
 
 from experiments.engine import local_runs
 from experiments.engine.progress import table
@@ -73,8 +72,7 @@ def test_stopped_and_started_again_it_goes_on_from_there(run, stand_in, tmp_path
     (stand_in / "slow").unlink()
     assert run(*toy("--seeds", "1 2", "--jobs", "1")) == 0
     assert [call["run"] for call in calls(stand_in)[2:]] == ["mst-1", "mh3-2", "mst-2"]
-    evaluations = (tmp_path / "home" / "results" / "toy" / "mst-seed1.jsonl").read_text().splitlines()
-    assert [json.loads(line)["evaluation"] for line in evaluations] == [1, 2, 3]
+    assert [one["evaluation"] for one in kept(tmp_path, "toy/mst-seed1")["curve"]] == [1, 2, 3]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent")

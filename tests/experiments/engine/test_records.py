@@ -1,9 +1,12 @@
 """The records of finished runs: writing and reading them."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
-from samples import calls, kept, record, settings, trees
+from samples import ROOT, calls, kept, record, recorded, rewrite, settings, trees, trees_file
 
 from experiments import paper
 from experiments.engine import records, treebank
@@ -36,9 +39,11 @@ def test_runs_with_different_settings_are_not_averaged(tmp_path):
 
 
 @pytest.mark.parametrize("folder, other", [("eu", "authors"), ("eu-authors", "")])
-def test_a_record_belongs_in_the_folder_of_its_settings(tmp_path, folder, other):
+def test_a_record_belongs_in_the_file_of_its_settings(tmp_path, folder, other):
     record(tmp_path, folder, "mh3", 1, 80.0, **({"settings_of": other} if other else {}))
-    with pytest.raises(InputError, match="mh3-seed1.json is of a run with other settings .* than those of its folder"):
+    with pytest.raises(
+        InputError, match="%s.jsonl: mh3 seed 1 is of a run with other settings .* than those of its file" % folder
+    ):
         records.load(folder, tmp_path)
 
 
@@ -63,8 +68,9 @@ def test_names_of_settings_that_end_alike(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", ["", "[]", "{}", "not json"])
 def test_a_broken_record_is_named(tmp_path, content):
     record(tmp_path, "eu", "mh3", 1, 80.0)
-    (tmp_path / "eu" / "mst-seed1.json").write_text(content)
-    with pytest.raises(InputError, match="mst-seed1.json"):
+    with open(tmp_path / "eu.jsonl", "a") as file:
+        file.write(content + "\n")
+    with pytest.raises(InputError, match="eu.jsonl, line 2: .*: restore or delete this line"):
         pages.write("eu", tmp_path)
 
 
@@ -89,37 +95,52 @@ def test_a_broken_record_is_named(tmp_path, content):
         ({"settings": {"training": 1}}, "settings is {'training': 1}"),
         ({"differs_from": {}}, "differs_from is {}"),
         ({"differs_from": {"dev_uas": 80, "machines": 1}}, "differs_from is {'dev_uas': 80, 'machines': 1}"),
+        ({"row": 1}, "row is 1"),
+        ({"curve": {}}, "curve is {}"),
+        ({"curve": [{"updates": 500}]}, "curve is [{'updates': 500}]"),
+        ({"curve": [{"updates": 500, "dev_uas": "x"}]}, "curve is [{'updates': 500, 'dev_uas': 'x'}]"),
     ],
 )
 def test_a_wrong_field_is_named(tmp_path, damage, said):
     record(tmp_path, "eu", "mh3", 1, 80.0)
-    path = tmp_path / "eu" / "mh3-seed1.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
+    whole = recorded(tmp_path, "eu/mh3-seed1")
+    (tmp_path / "eu.jsonl").write_text(json.dumps({**whole, **damage}) + "\n")
     with pytest.raises(InputError) as error:
         records.load("eu", tmp_path)
-    assert str(error.value).endswith("mh3-seed1.json is not the record of a finished run (%s): restore or delete it" % said)
+    assert str(error.value).endswith("eu.jsonl, line 1: %s: restore or delete this line" % said)
 
 
 def test_a_copy_is_not_another_run(tmp_path):
     record(tmp_path, "eu", "mh3", 1, 80.0)
-    original = tmp_path / "eu" / "mh3-seed1.json"
-    (tmp_path / "eu" / "mh3-seed1 (copy).json").write_text(original.read_text())
-    with pytest.raises(InputError, match="copy..json has the record of mh3 seed 1$"):
+    path = tmp_path / "eu.jsonl"
+    path.write_text(path.read_text() * 2)
+    with pytest.raises(InputError, match="eu.jsonl, line 2: another line has the same key"):
         records.load("eu", tmp_path)
 
 
-@pytest.mark.parametrize(
-    "content", [b'{"updates": 500, "dev_', b"[]", b'{"updates": 500}', b'{"updates": 500, "dev_uas": "x"}', b"\xff"]
-)
-def test_damaged_evaluations_are_named(tmp_path, content):
+def test_a_file_is_read_again_only_if_it_was_replaced(tmp_path):
     record(tmp_path, "eu", "mh3", 1, 80.0)
-    assert records.evaluations(tmp_path / "eu", "mh3", 1) == []
-    path = tmp_path / "eu" / "mh3-seed1.jsonl"
-    path.write_bytes(b'{"updates": 500, "dev_uas": 80.0, "loss": 1.0}\n')
-    assert [each["updates"] for each in records.evaluations(tmp_path / "eu", "mh3", 1)] == [500]
-    path.write_bytes(path.read_bytes() + content)
-    with pytest.raises(InputError, match="mh3-seed1.jsonl does not have the evaluations of a run"):
-        records.evaluations(tmp_path / "eu", "mh3", 1)
+    first = records.read(tmp_path / "eu.jsonl")
+    assert records.read(tmp_path / "eu.jsonl") is first
+    record(tmp_path, "eu", "mh3", 1, 81.0)
+    assert [one["dev_uas"] for one in records.read(tmp_path / "eu.jsonl").values()] == [81.0]
+
+
+def test_a_writer_that_is_killed_leaves_the_records(tmp_path):
+    """Between any two of its steps: what is there is the file before, or the file after."""
+    record(tmp_path, "hu", "mst", 1, 80.0)
+    before = (tmp_path / "hu.jsonl").read_bytes()
+    code = "import os, signal\nfrom pathlib import Path\nfrom experiments.engine import lines, records\n"
+    code += "step = {step!r}\nwhole = getattr(os, step)\n"
+    code += "def killed(*arguments):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    code += "setattr(os, step, killed)\n"
+    code += "with lines.changed(Path({path!r}), records.key, records.complaint) as found:\n"
+    code += "    [one] = found.values()\n    found['', 'mst', 2] = {{**one, 'seed': 2}}\n"
+    for step in ("fsync", "replace"):
+        script = code.format(step=step, path=str(tmp_path / "hu.jsonl"))
+        done = subprocess.run([sys.executable, "-c", script], cwd=str(ROOT))
+        assert done.returncode == -signal.SIGKILL and (tmp_path / "hu.jsonl").read_bytes() == before
+        assert records.names(tmp_path) == ["hu"]
 
 
 @pytest.mark.parametrize(
@@ -156,35 +177,35 @@ def test_which_treebanks_have_records(tmp_path):
     record(tmp_path, "hu", "mh3", 1, 80.0)
     record(tmp_path, "eu-ud1.4", "mh3", 1, 80.0)
     (tmp_path / "conll17.jsonl").write_text("{}")  # of no treebank
+    (tmp_path / "toy.jsonl").write_text("")
     assert records.names(tmp_path) == ["eu-ud1.4", "hu"]
 
 
 def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
     """Including the trees, but not those of a run that replaces an older one."""
-    folder = tmp_path / "home" / "results" / "toy"
+    results = tmp_path / "home" / "results"
     for system in ("mh3", "mst"):
-        record(folder.parent, "toy", system, 1, 12.34, lang="toy", release="toy treebank")
-        (folder / (system + "-seed1.jsonl")).write_text("")
-        (folder / (system + "-seed1.trees.gz")).write_bytes(b"old")
+        record(results, "toy", system, 1, 12.34, lang="toy", release="toy treebank")
+        trees_file(results, "toy/%s-seed1" % system).write_bytes(b"old")
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl", "mh3-seed1.trees.gz"]
-    assert trees(folder / "mh3-seed1.trees.gz").startswith("# dev toy-ud-dev.conllu ")
+    assert list(records.read(results / "toy.jsonl")) == [("", "mh3", 1)]
+    assert [path.name for path in (results / "trees" / "toy").iterdir()] == ["mh3-seed1.trees.gz"]
+    assert trees(trees_file(results, "toy/mh3-seed1")).startswith("# dev toy-ud-dev.conllu ")
 
 
 def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1 2") == 0
-    folder = tmp_path / "home" / "results" / "toy"
+    results = tmp_path / "home" / "results"
     for seed, clip in ((1, 5.0), (2, 1.0)):
         found = kept(tmp_path, "toy/mh3-seed%d" % seed)
         ensemble = {**found, "system": "ensemble", "members": [found]}
         changed = settings("mh3", "toy", training={"clip": clip})
-        (folder / ("mh3-seed%d.json" % seed)).write_text(json.dumps({**found, "settings": changed}))
-        (folder / ("ensemble-seed%d.json" % seed)).write_text(json.dumps(ensemble))
-        (folder / ("ensemble-seed%d.trees.gz" % seed)).write_bytes(b"its trees")
+        rewrite(results, "toy/mh3-seed%d" % seed, {**found, "settings": changed})
+        rewrite(results, "toy/ensemble-seed%d" % seed, ensemble)
+        trees_file(results, "toy/ensemble-seed%d" % seed).write_bytes(b"its trees")
     assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
-    assert sorted(path.name for path in folder.iterdir() if not path.match("m*.trees.gz")) == [
-        "ensemble-seed1.json", "ensemble-seed1.trees.gz", "mh3-seed1.json", "mh3-seed1.jsonl", "mst-seed1.json", "mst-seed1.jsonl",
-    ]  # fmt: skip
+    assert list(records.read(results / "toy.jsonl")) == [("", "ensemble", 1), ("", "mh3", 1), ("", "mst", 1)]
+    assert sorted(path.name for path in (results / "trees" / "toy").glob("e*")) == ["ensemble-seed1.trees.gz"]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +260,7 @@ def test_an_ensemble_counts_while_its_members_are_those_that_are_recorded(tmp_pa
     ensemble = Run("ensemble", 1, tmp_path)
     assert mine.of(ensemble) and records.outdated("hu", records.load("hu", tmp_path)) == []
     if changed is None:
-        mine.path(Run("mst", 1, tmp_path), records.RECORD).unlink()
+        assert mine.forget(Run("mst", 1, tmp_path)) and not mine.forget(Run("mst", 1, tmp_path))
     else:
         record(tmp_path, "hu", "mst", 1, 80.0, **changed)
     mine.name_outdated()
@@ -256,7 +277,7 @@ def test_the_committed_ensembles_are_of_the_committed_runs():
         blobs = {split: file["git_blob"] for split, file in records.files(runs[0]).items()}
         bank = treebank.Treebank(runs[0]["lang"], name, runs[0]["release"], {}, blobs, settings=treebank.settings_of(name))
         mine = records.Records(records.RESULTS, bank)
-        assert all(mine.of(Run(run["system"], run["seed"], mine.folder)) == run for run in runs)
+        assert all(mine.of(Run(run["system"], run["seed"], mine.results)) == run for run in runs)
 
 
 def test_results_without_models_are_trained_again(run, stand_in, tmp_path):
@@ -265,14 +286,13 @@ def test_results_without_models_are_trained_again(run, stand_in, tmp_path):
     bank = treebank.identified("toy", {split: paths[split] for split in ("train", "dev")})
     files = {split: {"path": bank.paths[split].name, "git_blob": bank.blobs[split]} for split in ("train", "dev")}
     record(tmp_path / "home" / "results", "toy", "mh3", 1, 12.34, lang="toy", release="toy treebank", **{"dev": files["dev"]})
-    path = tmp_path / "home" / "results" / "toy" / "mh3-seed1.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "train": files["train"]}))
-    record(tmp_path / "home" / "results", "toy", "mst", 1, 12.34, lang="toy", release="toy treebank")
-    (path.parent / "mst-seed1.jsonl").write_text("")
+    results = tmp_path / "home" / "results"
+    rewrite(results, "toy/mh3-seed1", {**kept(tmp_path, "toy/mh3-seed1"), "train": files["train"]})
+    record(results, "toy", "mst", 1, 12.34, lang="toy", release="toy treebank")
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     assert len(calls(stand_in)) == 1
-    assert sorted(kept.name for kept in path.parent.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl", "mh3-seed1.trees.gz"]
-    assert json.loads(path.read_text())["dev_uas"] == pytest.approx(83.1)
+    assert list(records.read(results / "toy.jsonl")) == [("", "mh3", 1)]
+    assert kept(tmp_path, "toy/mh3-seed1")["dev_uas"] == pytest.approx(83.1)
 
 
 @pytest.mark.slow

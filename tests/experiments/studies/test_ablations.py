@@ -2,14 +2,13 @@
 
 import csv
 import dataclasses
-import json
 import shutil
 import subprocess
 import sys
 from operator import attrgetter
 
 import pytest
-from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, record, study, toy_settings, usage
+from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, kept, record, study, toy_settings, usage
 
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import markdown
@@ -139,9 +138,9 @@ def test_short_runs(train, stand_in, tmp_path, capsys):
     changed = lines["short", "boundaries", ours]
     assert [changed[name] for name in ("uas", "uas_effect", "las_effect", "seeds")] == ["85.6500", "2.0000", "0.0000", "1 2"]
     assert lines["short", "greedy", greedy]["uas_effect"] == "0.0000"
-    kept = json.loads((tmp_path / "home/results/ablations/hu/short/boundaries/mh4-hybrid-seed2.json").read_text())
-    assert kept["settings"]["encoder"]["word_boundaries"] is True and kept["dev_uas"] == pytest.approx(86.7)
-    assert kept["reproduce"] == 'make ablations LANGS="hu" SEEDS="1 2" UD=ud' and "8 to train" in capsys.readouterr().out
+    found = kept(tmp_path, "ablations/hu-short/mh4-hybrid-seed2", "boundaries")
+    assert found["settings"]["encoder"]["word_boundaries"] is True and found["dev_uas"] == pytest.approx(86.7)
+    assert found["reproduce"] == 'make ablations LANGS="hu" SEEDS="1 2" UD=ud' and "8 to train" in capsys.readouterr().out
     assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
     assert not list((tmp_path / "home").rglob("*.trees.gz"))
 
@@ -199,7 +198,7 @@ def test_full_length_within_both_settings(train, stand_in, tmp_path):
 def test_a_run_that_fails_is_named_and_trained_the_next_time(train, stand_in, tmp_path, capsys):
     (stand_in / "fail").write_text("greedy-mh4-1")
     assert train("--rows", "boundaries greedy", "--seeds", "1") == 1
-    assert "hu/short/greedy greedy-mh4 seed 1 failed: ended with exit code 2" in capsys.readouterr().out
+    assert "hu-short greedy greedy-mh4 seed 1 failed: ended with exit code 2" in capsys.readouterr().out
     assert {system for _, _, system in recorded(tmp_path)} == {"mh4-hybrid"}
     (stand_in / "fail").unlink()
     assert train("--rows", "greedy", "--seeds", "1") == 0
@@ -226,13 +225,15 @@ def test_what_is_wrong_is_one_sentence(train, stand_in, tmp_path, capsys, argume
     assert not calls(stand_in) and not (tmp_path / "home").exists()
 
 
-@pytest.mark.parametrize("evaluations", ["", '{"updates": 4000, "dev_uas": 80.0}\n'])
+@pytest.mark.parametrize("evaluations", [[], [{"updates": 4000, "dev_uas": 80.0}]])
 def test_a_run_without_its_last_scores_is_named(tmp_path, evaluations):
     row = PLAN.rows[0]
     bank = ablations.variant(PLAN, PLAIN, SHORT, row, "mh4-hybrid")
-    record(tmp_path, bank.name, "mh4-hybrid", 1, 80.0, settings=dataclasses.asdict(bank.config("mh4-hybrid")))
-    (tmp_path / bank.name / "mh4-hybrid-seed1.jsonl").write_text(evaluations)
-    with pytest.raises(InputError, match="%s: the record of mh4-hybrid seed 1 has no evaluations, or no dev_las" % bank.name):
+    settings = dataclasses.asdict(bank.config("mh4-hybrid"))
+    record(tmp_path, bank.name, "mh4-hybrid", 1, 80.0, settings=settings, row=row.name, curve=evaluations)
+    with pytest.raises(
+        InputError, match="%s.jsonl: the record of mh4-hybrid seed 1 has no evaluations, or no dev_las" % bank.name
+    ):
         ablations.measured(PLAN, tmp_path, toy=False)
 
 
@@ -252,8 +253,8 @@ def test_on_the_toy_treebank(tmp_path, monkeypatch):
     assert study("ablations", *asked, home=tmp_path / "home") == 0
     folder = tmp_path / "home" / "results"
     for row, scores in (("unchanged", "biaffine"), ("greedy", "joint")):
-        kept = json.loads((folder / "ablations" / "toy" / "short" / row / "greedy-mh4-seed1.json").read_text())
-        assert kept["updates"] == 4 and kept["settings"]["scorer"]["greedy"] == scores
+        found = kept(tmp_path, "ablations/toy-short/greedy-mh4-seed1", row)
+        assert found["updates"] == 4 and found["settings"]["scorer"]["greedy"] == scores
     page = (folder / "toy-ablations.md").read_text(encoding="utf-8")
     assert page.count("| greedy | greedy-mh4 | 1 / 1 | ") == 2 and not (folder / "ablations.md").exists()
 

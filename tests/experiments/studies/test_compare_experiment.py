@@ -1,12 +1,11 @@
 """``make compare`` on recorded trees: it counts what `mh4 compare` counts, summed over the seeds."""
 
 import csv
-import json
 import shutil
 import sys
 
 import pytest
-from samples import record, study, usage
+from samples import record, recorded, rewrite, study, trees_file, usage
 
 from experiments.engine import predictions, records
 from experiments.studies import compare
@@ -29,7 +28,7 @@ def home(tmp_path):
             results = tmp_path / "home" / "results"
             uas = attachment_scores(conllu.read(str(dev["dev"])), conllu.read(str(parsed)))["uas"]
             record(results, "toy", system, seed, uas, lang="toy", release="toy treebank")
-            predictions.keep(results / "toy" / ("%s-seed%d.trees.gz" % (system, seed)), {"dev": dev["dev"]}, {"dev": parsed})
+            predictions.keep(trees_file(results, "toy/%s-seed%d" % (system, seed)), {"dev": dev["dev"]}, {"dev": parsed})
     return tmp_path / "home"
 
 
@@ -114,11 +113,10 @@ def test_seeds_in_another_order_are_the_same_comparison(home):
 @pytest.mark.parametrize("noted", [False, True])
 def test_a_run_without_trees(home, capsys, noted):
     """Whether or not its record has their git blob id."""
-    trees = home / "results" / "toy" / "mst-seed2.trees.gz"
-    path = home / "results" / "toy" / "mst-seed2.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
+    results, run = home / "results", "toy/mst-seed2"
+    trees, record = trees_file(results, run), recorded(results, run)
     record.pop("trees_git_blob", None)
-    path.write_text(json.dumps({**record, **({"trees_git_blob": git_blob_id(trees)} if noted else {})}), encoding="utf-8")
+    rewrite(results, run, {**record, **({"trees_git_blob": git_blob_id(trees)} if noted else {})})
     trees.unlink()
     assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--seeds", "2", home=home) == 2
     said = capsys.readouterr().err
@@ -128,11 +126,11 @@ def test_a_run_without_trees(home, capsys, noted):
 @pytest.mark.parametrize("noted", [False, True])
 def test_trees_of_another_run(home, capsys, noted):
     """By their git blob id, or if it was not recorded, by their score."""
-    folder = home / "results" / "toy"
-    trees, path = folder / "mst-seed1.trees.gz", folder / "mst-seed1.json"
+    results, run = home / "results", "toy/mst-seed1"
+    trees = trees_file(results, run)
     if noted:
-        path.write_text(json.dumps({**json.loads(path.read_text()), "trees_git_blob": git_blob_id(trees)}))
-    shutil.copy(folder / "mst-seed2.trees.gz", trees)
+        rewrite(results, run, {**recorded(results, run), "trees_git_blob": git_blob_id(trees)})
+    shutil.copy(trees_file(results, "toy/mst-seed2"), trees)
     assert study("compare", "--lang", "toy", "--systems", "mh3 mst", home=home) == 2
     said = capsys.readouterr().err
     assert "mst-seed1.trees.gz does not have the trees of mst seed 1: restore them, or" in said and said.count("\n") == 1
@@ -147,4 +145,4 @@ def test_it_needs_matplotlib_from_the_start(home, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert study("compare", "--lang", "toy", "--systems", "mh3 mst", home=home) == 2
     assert "a plot needs matplotlib" in capsys.readouterr().err
-    assert sorted(path.name for path in (home / "results").iterdir()) == ["toy"]
+    assert sorted(path.name for path in (home / "results").iterdir()) == ["toy.jsonl", "trees"]

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import toy
-from samples import record, study, toy_settings, usage
+from samples import record, recorded, rewrite, study, toy_settings, trees_file, usage
 
 import mh4
 from experiments.engine import ensembles, predictions, records, ways_of_voting
 from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
-from experiments.engine.records import RECORD, TREES, TREES_BLOB
+from experiments.engine.records import TREES_BLOB
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
 from experiments.engine.ways_of_voting import WAYS
@@ -28,7 +28,7 @@ from mh4.data import conllu, treebanks
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.training.trainer import Trainer
-from mh4.util.files import git_blob_id, make_folder
+from mh4.util.files import git_blob_id
 
 SYSTEMS = ("mh3", "mst")
 
@@ -65,10 +65,10 @@ def test_the_pages_and_the_records(home, paths, capsys, monkeypatch):
     with open(results / "toy-ensemble-mh3-mst.csv", encoding="utf-8", newline="") as lines:
         table = {(row["ensemble"], row["score"]): float(row["mean"]) for row in csv.DictReader(lines)}
     dev = conllu.read(str(paths["dev"]))
-    members = [(s, json.loads((results / "toy" / ("%s-seed1.json" % s)).read_text())["dev_uas"]) for s in SYSTEMS]
+    members = [(s, recorded(results, "toy/%s-seed1" % s)["dev_uas"]) for s in SYSTEMS]
     uas = []
     for seed in (1, 2):
-        kept = json.loads((results / "toy" / ("ensemble-mh3-mst-seed%d.json" % seed)).read_text())
+        kept = recorded(results, "toy/ensemble-mh3-mst-seed%d" % seed)
         folders = ["runs/toy/%s/seed%d" % (one["system"], seed) for one in kept["members"]]
         assert kept["command"] == " ".join(["mh4 ensemble", *("--model " + folder for folder in folders)])
         parsed = mh4.load(folders).parse(dev)
@@ -76,7 +76,7 @@ def test_the_pages_and_the_records(home, paths, capsys, monkeypatch):
         assert (kept["dev_uas"], kept["dev_las"]) == pytest.approx((scores["uas"], scores["las"]))
         uas.append(scores["uas"])
         restored = home / "restored.conllu"
-        restored.write_text(predictions.restored(results / "toy" / ("ensemble-mh3-mst-seed%d.trees.gz" % seed), paths["test"]))
+        restored.write_text(predictions.restored(trees_file(results, "toy/ensemble-mh3-mst-seed%d" % seed), paths["test"]))
         assert kept["test_las"] == official(str(paths["test"]), str(restored))["LAS"].f1
         assert str(home) not in json.dumps(kept)
     assert table["ensemble", "dev_uas"] == pytest.approx(np.mean(uas), abs=1e-4)
@@ -95,18 +95,18 @@ def test_one_seed_does_not_record_the_ensemble_of_all(home, paths, tmp_path, mon
     shutil.copytree(home, tmp_path / "home")
     for module in (ensembles, study_of_ensembles):
         monkeypatch.setattr(module, "MEMBERS", SYSTEMS)
-    folder = tmp_path / "home" / "results" / "toy"
+    results = tmp_path / "home" / "results"
     for name in ("mh3-seed1", "mh3-seed2", "mst-seed1", "mst-seed2"):
-        predictions.keep(folder / (name + ".trees.gz"), {"dev": paths["dev"]}, {"dev": paths["dev"]})
+        predictions.keep(trees_file(results, "toy/" + name), {"dev": paths["dev"]}, {"dev": paths["dev"]})
     members = [{"system": system, "seed": 1, "dev_uas": 1.0} for system in SYSTEMS]
-    mine = json.loads((folder / "mst-seed1.json").read_text())
-    (folder / "ensemble-seed1.json").write_text(json.dumps({**mine, "system": "ensemble", "members": members}))
+    mine = recorded(results, "toy/mst-seed1")
+    rewrite(results, "toy/ensemble-seed1", {**mine, "system": "ensemble", "members": members})
     assert study("ensemble", "--lang", "toy", "--seeds", "2", home=tmp_path / "home") == 0
     assert capsys.readouterr().err.endswith(
         "toy: no ensemble of all seeds, as SEEDS leaves out 1\n"
         "combined before its members were trained again: toy ensemble seed 1: of another mh3 seed 1, mst seed 1.\n"
     )
-    assert (folder / "ensemble-seed2.json").exists() and not (folder / "ensemble-all-seed0.json").exists()
+    assert recorded(results, "toy/ensemble-seed2") and not recorded(results, "toy/ensemble-all-seed0")
 
 
 def test_only_the_papers_ensemble_has_its_name():
@@ -214,9 +214,8 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     kept = records.Records(tmp_path, bank)
 
     def keep(run, uas, path):
-        make_folder(kept.folder)
-        predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": path})
-        kept.write(run, {"dev_uas": uas, "dev_las": 60.0, TREES_BLOB: git_blob_id(kept.path(run, TREES))})
+        predictions.keep(kept.trees(run), {"dev": paths["dev"]}, {"dev": path})
+        kept.write(run, {"dev_uas": uas, "dev_las": 60.0, TREES_BLOB: git_blob_id(kept.trees(run))})
 
     for system, seed, path in [
         *((system, 1, paths["dev"]) for system in MEMBERS),
@@ -234,21 +233,20 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     assert found["members"][0]["seed"] == 2  # the highest dev UAS first
     assert averages([found], "dev_uas")[ALL].seeds_listed == "1 2"
     assert (
-        predictions.heads(kept.path(Run(ALL, 0, tmp_path), TREES), paths["dev"], sentences)[0].tolist()
-        == sentences[0].heads.tolist()
+        predictions.heads(kept.trees(Run(ALL, 0, tmp_path)), paths["dev"], sentences)[0].tolist() == sentences[0].heads.tolist()
     )
 
     def refuse(*paths):
         raise InputError("the official scorer rejects it")
 
-    of_all = kept.path(Run(ALL, 0, tmp_path), TREES)
+    of_all = kept.trees(Run(ALL, 0, tmp_path))
     of_all.write_bytes(b"those of its record")
     with monkeypatch.context() as patched, pytest.raises(InputError, match="rejects it"):
         patched.setattr(ensembles, "official", refuse)
         record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="1 2"', (1, 2))
     assert of_all.read_bytes() == b"those of its record"
 
-    lost = kept.path(Run(MEMBERS[1], 2, tmp_path), TREES)
+    lost = kept.trees(Run(MEMBERS[1], 2, tmp_path))
     lost.rename(lost.with_suffix(".lost"))
     assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
     said = "toy: no ensemble of all seeds, as these have no trees: %s seed 2: make them again, with make reproduce\n"
@@ -262,9 +260,9 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     (outdated,) = report._outdated({"toy": records.load("toy", tmp_path)})
     assert outdated == "ensemble-all, combined before all seeds were recorded: toy lacks seed 3."
     for system in MEMBERS[1:]:
-        kept.path(Run(system, 3, tmp_path), RECORD).unlink()
+        kept.forget(Run(system, 3, tmp_path))
 
-    shutil.copy(*(kept.path(Run(MEMBERS[0], seed, tmp_path), TREES) for seed in (2, 1)))
+    shutil.copy(*(kept.trees(Run(MEMBERS[0], seed, tmp_path)) for seed in (2, 1)))
     with pytest.raises(InputError, match="does not have the trees of %s seed 1: " % MEMBERS[0]):
         record_all_seeds(bank, kept, MEMBERS, "make paper")
     kept.write(Run(MEMBERS[0], 1, tmp_path), {"dev_uas": 72.0, "dev_las": 60.0, "test_las": 61.0})  # trained again, and tested
@@ -284,7 +282,8 @@ def test_recorded_ensembles_of_all_seeds_are_those_of_the_recorded_trees(lang, t
         bank = with_test(located(lang, os.environ["UD"]), os.environ["UD"], os.environ["CONLL17"])
     except InputError as error:
         pytest.skip(str(error))
-    shutil.copytree(records.RESULTS / lang, tmp_path / lang)
+    shutil.copy(records.RESULTS / (lang + ".jsonl"), tmp_path)
+    shutil.copytree(records.RESULTS / "trees" / lang, tmp_path / "trees" / lang)
     [found] = [run for run in records.load(lang) if run["system"] == ALL]
     scores = record_all_seeds(bank, records.Records(tmp_path, bank), MEMBERS, "make paper")
     assert list(scores) == ["dev_uas", "dev_las", "test_uas", "test_las"]

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 import toy
-from samples import study, toy_settings
+from samples import study, toy_settings, trees_file
 
 import mh4
 from experiments.engine import predictions
@@ -43,7 +43,7 @@ def test_both_losses(tmp_path, monkeypatch):
     assert 'make likelihood LANG=toy SYSTEMS="mh3 mst" SEEDS="1"' in page and str(home) not in page
     assert "mst-likelihood" in (results / "toy.md").read_text(encoding="utf-8")  # as a row of Table 4
     pages = {path: path.read_bytes() for path in results.glob("toy-likelihood*")}
-    (results / "toy" / "mst-seed1.trees.gz").unlink()
+    trees_file(results, "toy/mst-seed1").unlink()
 
     def fail(*arguments):
         raise InputError("no memory")

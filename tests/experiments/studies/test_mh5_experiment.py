@@ -1,11 +1,10 @@
 """``make mh5`` on recorded trees for the toy treebank, some of whose sentences are outside MH4."""
 
 import csv
-import json
 import shutil
 
 import pytest
-from samples import record, study
+from samples import record, recorded, rewrite, study, trees_file
 
 from experiments.engine import predictions
 from mh4 import trees
@@ -29,8 +28,7 @@ def home(tmp_path):
                 )
                 file.write(block.text({conllu.HEAD: [str(head) for head in heads[1:]]}))
         results = tmp_path / "home" / "results"
-        kept = results / "toy" / ("%s-seed%d.trees.gz" % (system, seed))
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept = trees_file(results, "toy/%s-seed%d" % (system, seed))
         predictions.keep(kept, {"dev": dev}, {"dev": parsed})
         data = {"lang": "toy", "release": "toy treebank", "trees_git_blob": git_blob_id(kept)}
         record(results, "toy", system, seed, 90.0 + seed, tokens_per_second=1000 * seed, **data)
@@ -72,7 +70,7 @@ def test_without_sentences_outside_mh4(tmp_path, monkeypatch):
     monkeypatch.setattr(treebanks, "locate", lambda *_, **__: dict.fromkeys(treebanks.SPLITS, dev))
     results = tmp_path / "home" / "results"
     for system, uas in (("mh4-hybrid", 90.0), ("mh5-hybrid", 90.5)):
-        kept = results / "toy" / (system + "-seed1.trees.gz")
+        kept = trees_file(results, "toy/%s-seed1" % system)
         predictions.keep(kept, {"dev": dev}, {"dev": dev})
         data = {"lang": "toy", "release": "toy treebank", "trees_git_blob": git_blob_id(kept)}
         record(results, "toy", system, 1, uas, **data)
@@ -100,17 +98,15 @@ def test_what_is_wrong_is_one_sentence(home, capsys):
 
 
 def test_trees_of_another_run(home, capsys):
-    results = home / "results" / "toy"
-    shutil.copy(results / "mh4-hybrid-seed2.trees.gz", results / "mh4-hybrid-seed1.trees.gz")
+    shutil.copy(*(trees_file(home / "results", "toy/mh4-hybrid-seed%d" % seed) for seed in (2, 1)))
     assert study("mh5", "--langs", "toy", home=home) == 2
     assert "mh4-hybrid-seed1.trees.gz does not have the trees of mh4-hybrid seed 1: " in capsys.readouterr().err
 
 
 def test_a_record_without_las(home, capsys):
-    path = home / "results" / "toy" / "mh4-hybrid-seed2.json"
-    content = json.loads(path.read_text())
+    content = recorded(home / "results", "toy/mh4-hybrid-seed2")
     del content["dev_las"]
-    path.write_text(json.dumps(content))
+    rewrite(home / "results", "toy/mh4-hybrid-seed2", content)
     assert study("mh5", "--langs", "toy", home=home) == 2
     said = "mh5: the record of mh4-hybrid seed 2 on toy (toy treebank) has no dev_las: restore or delete it\n"
     assert capsys.readouterr().err == said

@@ -1,6 +1,5 @@
 """make paper: what is asked for, what is to be made, and single, which makes it. Snakemake itself is not needed here."""
 
-import json
 import os
 import signal
 import subprocess
@@ -9,13 +8,14 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from samples import ROOT, STAND_IN, calls, kept, record, study
+from samples import ROOT, STAND_IN, calls, kept, record, recorded, rewrite, study, trees_file
 
 from experiments import paper
 from experiments.engine import options, records
 from experiments.engine import workflow as engine
 from experiments.engine.treebank import Treebank
 from experiments.studies import paper as workflow
+from experiments.studies import report
 from mh4.data import treebanks
 from mh4.errors import InputError
 
@@ -108,14 +108,14 @@ def test_a_full_disk_is_noticed_before_training(tmp_path, monkeypatch):
 
 def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, monkeypatch):
     monkeypatch.setattr(engine.os, "access", lambda path, mode: False)  # as for a file system that is read-only
-    with pytest.raises(InputError, match="results/toy: records cannot be written there"):
+    with pytest.raises(InputError, match="results: records cannot be written there"):
         engine.check_folders([grid(tmp_path, "mst")], 1)
 
 
 def test_records_of_other_settings_are_named_before_training(hungarian, tmp_path):
     record(tmp_path / "results", "hu", "mst", 1, 80.0, changed={"training": {"clip": 1.0}})
     [one], _ = workflow.found(options.requests(langs="hu", systems="mst", seeds="1", ud=str(hungarian)), tmp_path)
-    with pytest.raises(InputError, match="hu/mst-seed1.json is of a run with other settings .training.clip is 1.0 there, 5.0"):
+    with pytest.raises(InputError, match="hu.jsonl: mst seed 1 is of a run with other settings .training.clip is 1.0 there, 5.0"):
         engine.execute([one], "make paper", "local", 1, engine.Resources(), (), 0)
 
 
@@ -131,8 +131,7 @@ def test_ensembles_of_models_that_were_trained_again_are_combined_again(hungaria
         for system in members:
             record(tmp_path / "results", "hu", system, seed, 80.0, **files)
         record(tmp_path / "results", "hu", "ensemble", seed, 82.0, members=made_of, **files)
-    path, trees = (tmp_path / "results" / "hu" / ("ensemble-seed1" + ending) for ending in (".json", ".trees.gz"))
-    trees.write_bytes(b"trees")
+    trees_file(tmp_path / "results", "hu/ensemble-seed1").write_bytes(b"trees")
     [one], _ = workflow.found(asked, tmp_path)
     assert one.missing == [] and one.not_combined == []
     for seed in (1, 2):
@@ -146,8 +145,9 @@ def test_ensembles_of_models_that_were_trained_again_are_combined_again(hungaria
     assert [run.name for run in one.missing] == ["ensemble seed 1"] and one.not_combined == [2]
     with engine.only_one(tmp_path) as lock:
         engine.execute([one], "make paper", "local", 1, engine.Resources(), (), lock)
-    assert capsys.readouterr().out == ("to be combined again, as members are no longer those that are recorded: %s\n" % path)
-    assert not path.exists() and path.with_name("ensemble-seed2.json").exists()
+    said = "to be combined again, as members are no longer those that are recorded: hu ensemble seed 1\n"
+    assert capsys.readouterr().out == said
+    assert [bool(recorded(tmp_path / "results", "hu/ensemble-seed%d" % seed)) for seed in (1, 2)] == [False, True]
 
 
 @pytest.fixture
@@ -165,18 +165,18 @@ def test_a_damaged_record_is_named_before_training(make_one, without_snakemake, 
     home, words = tmp_path / "home", ["--langs", "toy", "--systems", "mst", "--seeds", "1"]
     assert make_one("--system", "mst", "--seed", "1") == 0
     record(home / "results", "hu", "mh3", 1, 80.0)
-    mine, other = (home / "results" / name for name in ("toy/mst-seed1.json", "hu/mh3-seed1.json"))
+    mine, other = (home / "results" / name for name in ("toy.jsonl", "hu.jsonl"))
     for path in (mine, other):
         whole = path.read_text()
         path.write_text(whole[:100])
         assert study("paper", *words, home=home) == 2
         said = capsys.readouterr().err
-        assert "%s/%s is not the record of a finished run (" % (path.parent.name, path.name) in said and said.count("\n") == 1
+        assert "%s, line 1: not JSON: " % path.name in said and said.count("\n") == 1
         path.write_text(whole)
     record(home / "results", "hu", "mst", 1, 80.0, train="other")
     assert study("paper", *words, home=home) == 2
-    assert "hu were trained or evaluated on different files" in capsys.readouterr().err
-    assert (home / "results" / "hu" / "mst-seed1.json").exists() and not without_snakemake
+    assert "hu.jsonl were trained or evaluated on different files" in capsys.readouterr().err
+    assert kept(tmp_path, "hu/mst-seed1") and not without_snakemake
 
 
 def test_what_snakemake_cannot_be_told(without_snakemake, tmp_path, capsys):
@@ -185,14 +185,17 @@ def test_what_snakemake_cannot_be_told(without_snakemake, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_failed_runs_are_named_even_if_the_pages_cannot_be_written(make_one, without_snakemake, tmp_path, capsys):
+def test_failed_runs_are_named_even_if_the_pages_cannot_be_written(make_one, without_snakemake, tmp_path, capsys, monkeypatch):
+    def fail(*arguments):
+        raise InputError("the disk is full")
+
     assert make_one("--system", "mst", "--seed", "1") == 0
-    (tmp_path / "home" / "results" / "toy" / "mst-seed1.jsonl").write_text("half a line")
+    monkeypatch.setattr(report, "write_all", fail)
     words = ["--langs", "toy", "--systems", "mst", "--seeds", "1 2"]
     assert study("paper", *words, home=tmp_path / "home") == 2
     failed, log, why = capsys.readouterr().err.splitlines()
     assert failed == "toy mst seed 2: no record; its job was not started" and log.endswith("snakemake.log")
-    assert why.endswith("mst-seed1.jsonl does not have the evaluations of a run: restore or delete it")
+    assert why == "paper: the disk is full"
     assert without_snakemake
 
 
@@ -258,8 +261,8 @@ def test_what_is_recorded_is_not_made_again_and_ensembles_need_models(make_one, 
     assert make_one("--system", "mst", "--seed", "1") == 0
     made = kept(tmp_path, "toy/mst-seed1")
     record(tmp_path / "home" / "results", "toy", "mst", 2, 80.0, lang="toy", release="toy treebank")
-    elsewhere = tmp_path / "home" / "results" / "toy" / "mst-seed2.json"
-    elsewhere.write_text(json.dumps({**json.loads(elsewhere.read_text()), "train": made["train"], "dev": made["dev"]}))
+    elsewhere = {**kept(tmp_path, "toy/mst-seed2"), "train": made["train"], "dev": made["dev"]}
+    rewrite(tmp_path / "home" / "results", "toy/mst-seed2", elsewhere)
     assert [run.name for run in grid(tmp_path / "home", *members).missing] == [
         "mh4-hybrid seed 1",
         "1ec seed 1",
@@ -286,7 +289,7 @@ def test_a_record_says_where_and_how_it_was_made(make_one, tmp_path):
 def test_a_model_that_cannot_parse_has_no_record_and_is_tried_again(make_one, stand_in, tmp_path):
     (stand_in / "mute").write_text("mst-1")
     assert make_one("--system", "mst", "--seed", "1") == 1
-    assert not list((tmp_path / "home" / "results" / "toy").glob("*.json"))
+    assert not kept(tmp_path, "toy/mst-seed1")
     (stand_in / "mute").unlink()
     assert make_one("--system", "mst", "--seed", "1") == 0
     assert len(calls(stand_in)) == 1 and "test_las" in kept(tmp_path, "toy/mst-seed1")
@@ -299,24 +302,23 @@ def test_what_has_a_record_has_all_else_of_it(make_one, monkeypatch, tmp_path):
     def fail(*arguments, **options):
         raise InputError("the disk is full")
 
-    monkeypatch.setattr(records, "write_json", fail)
+    monkeypatch.setattr(records.lines, "changed", fail)
     assert make_one("--system", "mst", "--seed", "1") == 2
-    folder = tmp_path / "home" / "results" / "toy"
-    assert {path.name for path in folder.iterdir()} == {"mst-seed1.jsonl", "mst-seed1.trees.gz"}
+    assert not kept(tmp_path, "toy/mst-seed1") and trees_file(tmp_path / "home" / "results", "toy/mst-seed1").exists()
 
 
 @pytest.mark.slow
 def test_a_record_that_differs_from_one_of_the_same_inputs_is_reported(make_one, tmp_path, capsys):
     assert make_one("--system", "mst", "--seed", "1") == 0
-    path = tmp_path / "home" / "results" / "toy" / "mst-seed1.json"
+    results = tmp_path / "home" / "results"
     assert make_one("--system", "mst", "--seed", "1") == 0 and "differs" not in capsys.readouterr().err
-    path.write_text(json.dumps({**json.loads(path.read_text()), "dev_uas": 82.0, "commit": "abc"}))
+    rewrite(results, "toy/mst-seed1", {**kept(tmp_path, "toy/mst-seed1"), "dev_uas": 82.0, "commit": "abc"})
     assert make_one("--system", "mst", "--seed", "1") == 0
     assert "mst seed 1 differs from the record of the same inputs, of commit abc on " in capsys.readouterr().err
-    made = json.loads(path.read_text())
+    made = kept(tmp_path, "toy/mst-seed1")
     assert made["dev_uas"] == pytest.approx(82.6) and made["differs_from"]["dev_uas"] == 82.0
     assert make_one("--system", "mst", "--seed", "1") == 0  # and this is not forgotten
-    assert json.loads(path.read_text())["differs_from"]["dev_uas"] == 82.0
+    assert kept(tmp_path, "toy/mst-seed1")["differs_from"]["dev_uas"] == 82.0
 
 
 SINGLE = """

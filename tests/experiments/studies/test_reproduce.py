@@ -5,8 +5,9 @@ import os
 from functools import partial
 
 import pytest
-from samples import assert_nothing_of_this_machine, calls, kept, record, study, toy
+from samples import assert_nothing_of_this_machine, calls, kept, record, recorded, rewrite, study, toy
 
+from experiments.engine import records
 from mh4.data import treebanks
 from mh4.util.files import git_blob_id
 
@@ -25,12 +26,11 @@ def test_every_run_is_trained_and_reported(run, stand_in, tmp_path, capsys, monk
     assert "83.15 ± 0.07" in out and "not the paper's data" in out
     results = tmp_path / "home" / "results"
     assert "| mh3 | 1 2 | 83.15 ± 0.07 |" in (results / "toy.md").read_text(encoding="utf-8").splitlines()
-    kept = sorted(path.name for path in (results / "toy").iterdir())
-    assert kept == [
-        "%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl", "trees.gz")
-    ]
-    assert len((results / "toy" / "mh3-seed1.jsonl").read_text().splitlines()) == 3
-    summary = json.loads((results / "toy" / "mh3-seed1.json").read_text())
+    pairs = [(system, seed) for system in ("mh3", "mst") for seed in (1, 2)]
+    assert list(records.read(results / "toy.jsonl")) == [("", *pair) for pair in pairs]
+    assert sorted(path.name for path in (results / "trees" / "toy").iterdir()) == ["%s-seed%d.trees.gz" % pair for pair in pairs]
+    summary = recorded(results, "toy/mh3-seed1")
+    assert len(summary["curve"]) == 3
     paths = treebanks.locate("toy")
     assert summary["train"] == {"path": paths["train"].name, "git_blob": git_blob_id(paths["train"])}
     assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
@@ -107,7 +107,10 @@ def test_records_of_other_settings_are_named_before_training(run, run_features, 
     for call in (partial(run, "--systems", "mh4-two mst"), run_features):
         assert call(*asked) == 2
         said = capsys.readouterr().err.splitlines()[-1]
-        assert "mh4-two-seed7.json is of a run with other settings (training.clip is 1.0 there, 5.0 here): delete it" in said
+        assert (
+            "hu.jsonl: mh4-two seed 7 is of a run with other settings (training.clip is 1.0 there, 5.0 here): delete this line"
+            in said
+        )
     assert not calls(stand_in)
 
 
@@ -115,7 +118,7 @@ def test_an_ensemble_of_a_model_that_is_trained_again_is_named(run, tmp_path, ca
     assert run("--lang", "toy", "--systems", "mst", "--seeds", "2") == 0
     members = [{"system": system, "seed": 1, "dev_uas": 50.0} for system in ("mh3", "mst")]
     ensemble = {**kept(tmp_path, "toy/mst-seed2"), "system": "ensemble", "seed": 1, "members": members}
-    (tmp_path / "home" / "results" / "toy" / "ensemble-seed1.json").write_text(json.dumps(ensemble))
+    rewrite(tmp_path / "home" / "results", "toy/ensemble-seed1", ensemble)
     assert capsys.readouterr().err == ""
     assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
     assert capsys.readouterr().err == (
@@ -150,7 +153,7 @@ def test_settings_stand_apart(run, stand_in, hungarian, tmp_path, capsys):
     asked = ("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2", "--ud", str(hungarian))
     assert run(*asked) == 0 and run(*asked, "--settings", "authors") == 0
     results = tmp_path / "home" / "results"
-    assert sorted(path.name for path in results.glob("*/*-seed1.json")) == ["mh4-hybrid-seed1.json"] * 2
+    assert records.names(results) == ["hu", "hu-authors"]
     assert "settings_of" not in kept(tmp_path, "hu/mh4-hybrid-seed1")
     record = kept(tmp_path, "hu-authors/mh4-hybrid-seed1")
     assert record["settings_of"] == "authors"

@@ -1,7 +1,7 @@
 """Predictions of a finished model: on the development set, and on the test set with the shared task's segmentation."""
 
 import pytest
-from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees
+from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees, trees_file
 
 from experiments import paper
 from experiments.engine import shared_task
@@ -36,7 +36,7 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, stand_in, hu
     test, words = hungarian / "hu-ud-test.conllu", segmented / "hu-udpipe.conllu"
     assert record["test"] == {"path": test.name, "git_blob": git_blob_id(test)}
     assert record["segmentation"] == {"path": words.name, "git_blob": git_blob_id(words)}
-    assert trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz").splitlines() == [
+    assert trees(trees_file(tmp_path / "home" / "results", "hu/mh3-seed1")).splitlines() == [
         "# dev hu-ud-dev.conllu " + git_blob_id(hungarian / "hu-ud-dev.conllu"), "0\troot", "1\tdep", "",
         "# test hu-udpipe.conllu " + git_blob_id(words), "0\troot", "1\tdep", "1\tdep", "",
     ]  # fmt: skip
@@ -49,7 +49,7 @@ def test_without_the_segmentation_there_are_trees_of_dev_only(run, stand_in, hun
     assert run(*of_hungarian(hungarian)) == 0
     assert [call["file"] for call in calls(stand_in, "parses")] == ["hu-ud-dev.conllu"]
     assert not {"test", "segmentation", "test_uas", "test_las"} & set(kept(tmp_path))
-    text = trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz")
+    text = trees(trees_file(tmp_path / "home" / "results", "hu/mh3-seed1"))
     assert [line.split()[1] for line in text.splitlines() if line.startswith("#")] == ["dev"]
 
 
@@ -205,9 +205,9 @@ def test_the_segmentation_must_be_in_the_folder_that_is_named(run, stand_in, hun
 @pytest.mark.slow
 def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, capsys):
     (stand_in / "mute").write_text("mst-1")
-    results = tmp_path / "home" / "results" / "toy"
-    results.mkdir(parents=True)
-    (results / "mst-seed1.trees.gz").write_bytes(b"trees of another model")
+    results = tmp_path / "home" / "results"
+    of_mst, of_mh3 = (trees_file(results, "toy/%s-seed1" % system) for system in ("mst", "mh3"))
+    of_mst.write_bytes(b"trees of another model")
     assert run(*toy("--seeds", "1")) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mst seed 1: ") and line.endswith(
@@ -215,17 +215,17 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, c
     )
     mst, mh3 = kept(tmp_path, "toy/mst-seed1"), kept(tmp_path, "toy/mh3-seed1")
     assert mst["dev_uas"] == pytest.approx(82.6) and not {"test", "segmentation", "test_uas", "test_las"} & set(mst)
-    assert "test_las" in mh3 and not (results / "mst-seed1.trees.gz").exists()
-    assert "| mst | 1 |" in (results.parent / "toy.md").read_text(encoding="utf-8")
+    assert "test_las" in mh3 and not of_mst.exists()
+    assert "| mst | 1 |" in (results / "toy.md").read_text(encoding="utf-8")
 
     (stand_in / "mute").unlink()  # the next time it can
     assert run(*toy("--seeds", "1")) == 0
     assert len(calls(stand_in)) == 2 and [call["run"] for call in calls(stand_in, "parses")].count("mh3-1") == 2
     assert kept(tmp_path, "toy/mst-seed1")["test_las"] == mh3["test_las"]
-    assert trees(results / "mst-seed1.trees.gz") == trees(results / "mh3-seed1.trees.gz")
+    assert trees(of_mst) == trees(of_mh3)
 
     (stand_in / "mute").write_text("mst-1")  # and then no longer
-    (results / "mst-seed1.trees.gz").unlink()
+    of_mst.unlink()
     assert run(*toy("--seeds", "1")) == 1
     assert not {"trees_git_blob", "test_las"} & set(kept(tmp_path, "toy/mst-seed1"))
 
@@ -238,7 +238,7 @@ def test_a_model_parses_once_unless_its_trees_are_lost(run, stand_in, tmp_path):
         return len(calls(stand_in, "parses"))
 
     assert again() == again() == 2
-    record, path = kept(tmp_path, "toy/mh3-seed1"), tmp_path / "home" / "results" / "toy" / "mh3-seed1.trees.gz"
+    record, path = kept(tmp_path, "toy/mh3-seed1"), trees_file(tmp_path / "home" / "results", "toy/mh3-seed1")
     before = path.read_bytes()
     path.unlink()
     assert again() == again() == 4
