@@ -11,6 +11,7 @@ import io
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -21,7 +22,7 @@ import numpy as np
 from udtools import udeval
 
 from mh4.data import conllu
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 from mh4.parser.parsing import attachment_scores as attachment_scores  # re-exported: for words that are the same
 from mh4.util.batching import batches
 
@@ -101,8 +102,7 @@ class Evaluation(NamedTuple):
 def official(gold: str, system: str) -> dict[str, Score]:
     """The official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
 
-    The words may differ, but not the text. Raises InputError for files the scorer rejects: not CoNLL-U, not a tree, several
-    roots, a different text.
+    The words may differ, but not the text. Raises InputError for files the scorer rejects: not CoNLL-U, not a tree, a different text.
     """
     totals: dict[str, Counts] = {}
     for chunk, (of_system,) in chunks(gold, [system]):
@@ -116,7 +116,7 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
     A path may be a folder, whose files are read one after another; if that of gold is one, those of other folders need the same names.
     A chunk has some 1,500 words. It has more, up to the whole files, only if they have no sentence end in common for that long, or
     none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
-    CoNLL-U, not a tree, several roots, a different text.
+    CoNLL-U, not a tree, a different text.
     """
     for path in system_paths:
         _check_names(gold_path, path)
@@ -210,11 +210,12 @@ class _Reader:
         self.done = False
         self._batches = (
             (conllu.name_of(file), batch)
-            for file in conllu.files_of(path)
-            for batch in batches(conllu.blocks(file), lambda block: len(block.sentence), _CHUNK)
+            for file, blocks in conllu.each_file(path)
+            for batch in batches(blocks, lambda block: len(block.sentence), _CHUNK)
         )
         self._sentences: list[_Read] = []
         self._lines = 0  # how many have been read of it
+        self._several_roots = 0  # how many sentences have more than one
 
     def words(self) -> int:
         """How many there are in the sentences that have been read, but not taken yet."""
@@ -245,7 +246,11 @@ class _Reader:
         name, blocks = next(self._batches, ("", []))
         if not blocks:
             self.done = True
+            if self._several_roots:
+                said = "%s: %s with several roots, which the official scorer refuses without its option --multiple-roots-okay"
+                warnings.warn(said % (self.path, counted(self._several_roots, "sentence")), RuntimeWarning, stacklevel=2)
             return
+        self._several_roots += sum((block.sentence.heads == 0).sum() > 1 for block in blocks)
         if name != self.name:
             self.name, self._lines = name, 0
         read = _represented(blocks, self._lines)
@@ -285,14 +290,10 @@ def _represented(blocks: Sequence[conllu.Block], before: int) -> Any:
     """The scorer's representation of consecutive sentences; before: the number of lines before them in the file.
 
     The scorer gets what it scores, since it accepts less than our reader: words and multiword tokens, without DEPS, and a blank line after
-    each sentence. Raises InputError for several roots, which it rejects.
+    each sentence. A sentence may have several roots, as with the scorer's option --multiple-roots-okay.
     """
     rows, numbers = [], []
     for block in blocks:
-        roots = int((block.sentence.heads == 0).sum())
-        if roots > 1:
-            said = "%s: %d words have the root as head, and the official scorer expects one"
-            raise InputError(said % (block.sentence.name, roots))
         for number, line in enumerate(block.lines, start=before + 1):
             if _TOKEN.match(line):
                 cells = line.rstrip("\r\n").lstrip("\ufeff").split("\t")
@@ -306,7 +307,7 @@ def _represented(blocks: Sequence[conllu.Block], before: int) -> Any:
         limit + max(len(block.sentence) for block in blocks)
     )  # the scorer makes a call for each arc above a word
     try:
-        found = udeval.load_conllu(io.StringIO("\n".join([*rows, ""]), newline="\n"), "", {})
+        found = udeval.load_conllu(io.StringIO("\n".join([*rows, ""]), newline="\n"), "", {"multiple_roots_okay": True})
     except udeval.UDError as error:
         raise InputError("%s: the official scorer rejects it: %s" % (blocks[0].sentence.name, error)) from None
     finally:
@@ -356,7 +357,7 @@ def _check_same_text(gold: _Reader, system: _Reader) -> None:
 def _check_names(gold: str, system: str) -> None:
     """Raise InputError if both are folders, and a file of one is missing in the other."""
     if os.path.isdir(gold) and os.path.isdir(system):
-        names = [{os.path.basename(file) for file in conllu.files_of(folder)} for folder in (gold, system)]
-        for name in sorted(names[0] ^ names[1]):
+        names = [conllu.files_of(folder) for folder in (gold, system)]
+        for name in sorted(names[0].keys() ^ names[1].keys()):
             has, lacks = (gold, system) if name in names[0] else (system, gold)
             raise InputError("%s has no %s, which is in %s" % (lacks, name, has))

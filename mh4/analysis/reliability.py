@@ -66,6 +66,6 @@ def accuracy_at_coverage(probabilities: np.ndarray, correct: np.ndarray, coverag
 
 def predictions(parser: Parser, gold: Sequence[Sentence]) -> tuple[np.ndarray, np.ndarray]:
     """The probabilities of the arcs that a parser predicts, and which of them are correct: float64 and bool (words,)."""
-    parsed = parser.parse(gold, confidence=True)
+    parsed = parser.parse_as_usual(gold, confidence=True)
     probabilities = np.concatenate([sentence.probabilities[1:] for sentence in parsed])
     return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed, strict=True)])

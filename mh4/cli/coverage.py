@@ -4,7 +4,7 @@ import click
 
 from mh4.cli.group import say, say_written
 from mh4.cli.options import json_option, plot_option
-from mh4.cli.paths import PATH, Input, files_of
+from mh4.cli.paths import PATH, Input
 
 
 @click.command()
@@ -26,6 +26,7 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
     Sentences in which the arcs of more than 200 words are entangled are left out, since their nearest trees would take too long.
     """
     import json
+    from itertools import chain
 
     from mh4.analysis import coverage as measuring
     from mh4.data import conllu
@@ -36,9 +37,10 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
         check_plot(plot_file)
     rows = []
     with counting("measuring") as progress:
-        for name in files_of(files, ".conllu"):
-            trees = (block.sentence.heads for block in conllu.blocks(name))
-            rows.append((name, measuring.measure_coverage(trees, progress)))
+        for name, blocks in chain.from_iterable(map(conllu.each_file, files)):
+            row = measuring.measure_coverage((block.sentence.heads for block in blocks), progress)
+            if row.sentences or row.left_out:  # a file of a folder may be empty
+                rows.append((name, row))
     total = measuring.total(rows)
     shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
     if plot_file:

@@ -46,14 +46,15 @@ def ensemble(
     The tree is the one with a single root whose arcs have the most votes, even if members have several; ties go to the members named
     first, models before files. So of two members, the first always wins, and it takes three for the trees to become others. A file
     that votes must have the same sentences and words as IN.conllu; for several files, or for those in a folder, name a folder in which
-    the parses have the same names as they. Input is read and output written as by `mh4 parse`, also if they are compressed.
+    the parses are called as `mh4 parse` calls them. Input is read and output written as by `mh4 parse`, also if they are compressed.
 
     Beyond --longest (by default that of its slowest member), members search as `mh4 parse` would have them, and vote for any tree.
     """
-    from mh4.cli.output import destinations, say_parsed, write
+    from mh4.cli.output import destinations, even_none, say_parsed, write
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.ensemble import Ensemble, with_votes
+    from mh4.util.reading import named
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
@@ -62,10 +63,11 @@ def ensemble(
     set_verbosity(quiet, verbose)
     if (len(input_files) > 1 or os.path.isdir(input_files[0])) and not all(map(os.path.isdir, files)):
         raise InputError("several files are parsed, so each --vote has to be a folder with their parses by another parser")
-    found, written = destinations(input_files, output, below=False), []  # votes have the names of the files
-    for file, destination in found:
-        votes = [os.path.join(vote, os.path.basename(file)) if os.path.isdir(vote) else vote for vote in files]
-        blocks = with_votes(conllu.blocks(file, trees=False), votes)
+    found, written = destinations(input_files, output), []
+    votes_of = {vote: conllu.files_of(vote) if os.path.isdir(vote) else {} for vote in files}
+    for (file, destination), (_, name) in zip(found, named(input_files), strict=True):
+        votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
+        blocks = with_votes(even_none(conllu.blocks(file, trees=False)), votes)
         parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, longest=longest, beyond=beyond, tags=tags)
         written.append(write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
     if not quiet:

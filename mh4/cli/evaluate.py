@@ -17,7 +17,7 @@ from mh4.errors import InputError
 def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, counts: bool, as_json: bool) -> None:
     """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
 
-    A file may be a folder, whose .conllu files count as one file; the same names are expected in gold and in parsed folders. If no
+    A file may be a folder, whose .conllu files count as one file; files in parsed folders are called as `mh4 parse` calls them. If no
     parsed file is named, it is read from standard input, as in `mh4 parse ... | mh4 evaluate GOLD.conllu`.
 
     For one system, this prints the scorer's own table; for several, the F1 of every metric, one column per system. With --by

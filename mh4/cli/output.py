@@ -2,17 +2,19 @@
 
 import os
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 
 from mh4.cli.group import say, say_written
 from mh4.cli.paths import check_inputs, check_outputs
-from mh4.corpus.inputs import named
 from mh4.data import conllu
+from mh4.data.conllu import Block
 from mh4.errors import InputError, counted
 from mh4.parser import writing
 from mh4.parser.writing import Parses, Written
 from mh4.util.files import make_folder
 from mh4.util.progress import counting
+from mh4.util.reading import named
 
 
 def write(
@@ -36,6 +38,11 @@ def write(
     return written
 
 
+def even_none(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks of a file, whose parse is empty, with a warning, if there are none."""
+    return conllu.even_none(blocks, lambda error: warnings.warn("%s; its parse is empty" % error, RuntimeWarning, stacklevel=2))
+
+
 def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
     """Say how much was written to these files, of which there are several only in a folder."""
     sentences, words = (sum(getattr(one, noun) for one in written) for noun in ("sentences", "words"))
@@ -46,15 +53,15 @@ def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
         say_written("%s in %d files" % (done, len(outputs)), os.path.commonpath(outputs))
 
 
-def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu", below: bool = True) -> list[tuple[str, str]]:
+def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu") -> list[tuple[str, str]]:
     """The files to parse, each with where its parse goes.
 
-    inputs: files, and folders, which stand for the files in them with this extension, sorted by name; below: also in subfolders.
-    A single file goes to `output`, others into the folder `output`, under the names that mh4.corpus.inputs.inputs gives them. `output`
+    inputs: files, and folders, which stand for the files in them with this extension.
+    A single file goes to `output`, others into the folder `output`, under the names that mh4.util.reading.named gives them. `output`
     is a folder if it ends with a slash, if it is an existing folder, or if the input is several files or a folder; it is made if there
     is none. Raises InputError if one is standard input and so has no name, if an output is a folder, or an input of the running command.
     """
-    pairs = named(inputs, extension, output, below)
+    pairs = named(inputs, extension, output)
     files = [file for file, _ in pairs]
     check_inputs(files)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):

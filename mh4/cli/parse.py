@@ -74,7 +74,7 @@ def parse(
     The probability of an arc is that of all derivations with this arc (or for mst and 1ec, all trees), after division of the scores by
     the temperature that was best on the development set.
     """
-    from mh4.cli.output import destinations, say_parsed, write
+    from mh4.cli.output import destinations, even_none, say_parsed, write
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
@@ -99,10 +99,6 @@ def parse(
             written = "it was written" if number == 1 else "they were written"
             say("mh4: %s not CoNLL-U; %s to %s, each with the reason" % (are, written, rejects_file), err=True)
 
-    def say_empty(error: InputError) -> None:
-        if not quiet:
-            say("mh4: %s; its parse is empty" % error, err=True)
-
     with conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext() as rejected:
         blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
         if segmenter:
@@ -115,7 +111,7 @@ def parse(
             blocks = partial(split_text.blocks, split=form)
         written = []
         for file, destination in found:
-            parsed = parallel.parse(Parser.load, arguments, conllu.even_none(blocks(file), say_empty), jobs, **wanted)
+            parsed = parallel.parse(Parser.load, arguments, even_none(blocks(file)), jobs, **wanted)
             done = write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
             written.append(done)
             if rejected:

@@ -5,7 +5,6 @@ An input may be a folder, which stands for the files of its kind in it, and may 
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import click
@@ -61,15 +60,6 @@ class Input(click.Argument):
             raise
 
 
-def files_of(paths: Sequence[str], extension: str) -> list[str]:
-    """The paths that are arguments of the running command, with each folder replaced by the files that it stands for."""
-    from mh4.util.reading import files_in
-
-    found = [file for path in paths for file in (files_in(path, extension) if os.path.isdir(path) else [path])]
-    check_inputs(found)
-    return found
-
-
 def check_inputs(paths: Sequence[str]) -> None:
     """InputError if the running command, which reads these files, writes to one of them."""
     read, written = _paths(click.get_current_context())
@@ -110,10 +100,10 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
 
 def _in_folder(folder: str) -> list[str]:
     """The files that are read of a model, or of a folder of CoNLL-U files."""
-    with suppress(OSError):
-        names = os.listdir(folder)
-        if "config.toml" not in names:
-            return [os.path.join(folder, name) for name in names if ".conllu" in name]
+    from mh4.util.reading import all_files
+
+    if os.path.isdir(folder) and not os.path.exists(os.path.join(folder, "config.toml")):
+        return [path for path in all_files(folder) if ".conllu" in path.lower()]
     from mh4.parser.model_files import FILES
 
     return [os.path.join(folder, name) for name in FILES]

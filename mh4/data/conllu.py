@@ -12,17 +12,18 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
 from mh4.errors import InputError, counted, one_line, shown, unreadable
 from mh4.util import compression, files, reading
-from mh4.util.reading import files_in
+from mh4.util.reading import named
 
 COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -49,6 +50,7 @@ _WHITE_SPACE = {
 WHITE_SPACE = re.compile("[%s]" % "".join(_WHITE_SPACE))
 NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
 _NOTE = "# %s = " % NOTE
+SKIPPED = "skipped"  # how the note begins of a sentence that has no new tree
 
 # Takes the lines of a block that is not CoNLL-U, and why it is not; None: such a block is an error.
 Rejected = Callable[[list[str], InputError], None] | None
@@ -221,6 +223,11 @@ class Block:
         """The sent_id, or an empty string."""
         return _sent_id(self.lines)
 
+    @property
+    def skipped(self) -> bool:
+        """Whether a parse left it as it was, so that a tree in it is not the parser's."""
+        return any(line.startswith(_NOTE + SKIPPED) for line in self.lines)
+
     def misc(self, name: str, values: Sequence[str]) -> list[str]:
         """Column MISC of each word, with the attribute name=value in place of any of the same name; no values: without it."""
         column = []
@@ -238,7 +245,7 @@ def read(path: str, *, trees: bool = True) -> list[Sentence]:
 
 
 def blocks(path: str, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False) -> Iterator[Block]:
-    """Read CoNLL-U file `path` ("-" is standard input), or the .conllu files in a folder one after another, a sentence at a time.
+    """Read CoNLL-U file `path` ("-" is standard input), or the .conllu files of a folder one after another, a sentence at a time.
 
     Files called .gz, .bz2, .xz and .zst are compressed.
 
@@ -251,15 +258,36 @@ def blocks(path: str, *, trees: bool = True, rejected: Rejected = None, at_once:
     belong to the next sentence, and those at the end of the file to none.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
-    for file in files_of(path):
-        name = name_of(file)
-        text = lines(file, name, "strict" if rejected is None else "surrogateescape")
-        yield from parsed(text, name, trees=trees, rejected=rejected, at_once=at_once)
+    by_file = each_file(path, trees=trees, rejected=rejected, at_once=at_once)
+    return chain.from_iterable(of_file for _, of_file in by_file)
 
 
-def files_of(path: str) -> list[str]:
-    """The .conllu files in the folder `path`, sorted by name, or just `path` if it is no folder. Raises InputError if there are none."""
-    return files_in(path, ".conllu") if os.path.isdir(path) else [path]
+def each_file(path: str, **options: Any) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Each file of `path`, with its blocks, to be read before the next; see blocks.
+
+    The files of a folder are in the order of the names that their parses have. Some of them may be empty, with a RuntimeWarning.
+    """
+    if not os.path.isdir(path):
+        yield path, _of_file(path, **options)
+        return
+    files = files_of(path).values()
+    empty: list[InputError] = []
+    for file in files:
+        yield file, even_none(_of_file(file, **options), empty.append)
+    if len(empty) == len(files):
+        raise NoSentences("%s: no sentences in its files, expected CoNLL-U" % path)
+    for error in empty:
+        warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+
+
+def files_of(folder: str) -> dict[str, str]:
+    """The .conllu files of a folder by the names of their parses, and so of the same files in a folder of parses, in their order."""
+    return dict(sorted((name, file) for file, name in named([folder])))
+
+
+def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[Block]:
+    name = name_of(file)
+    return parsed(lines(file, name, "strict" if rejected is None else "surrogateescape"), name, rejected=rejected, **options)
 
 
 def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = lambda error: None) -> Iterator[Block]:
@@ -285,9 +313,9 @@ def parsed(
 ) -> Iterator[Block]:
     """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none.
 
-    start: where in the file the lines begin.
+    start: where in the file the lines begin. Warns of trees that are read of sentences that a parser has skipped.
     """
-    number = start.sentence
+    number, skipped = start.sentence, 0
     for number, run in enumerate(runs(text, name, start.line, at_once), start=start.sentence + 1):
         try:
             block = _block(run, name, number, trees)
@@ -296,9 +324,14 @@ def parsed(
                 raise
             rejected(run.lines, error)
         else:
+            skipped += trees and block.skipped
             yield block
     if number == start.sentence:
         raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
+    if skipped:
+        were, have = ("was", "has") if skipped == 1 else ("were", "have")
+        said = "%s: %s %s skipped by a parser, as the comment # %s = %s says, and %s the tree of its input"
+        warnings.warn(said % (name, counted(skipped, "sentence"), were, NOTE, SKIPPED, have), RuntimeWarning, stacklevel=2)
 
 
 class Run(NamedTuple):
@@ -352,7 +385,7 @@ def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[
     Raises InputError where a file has no tree, or where its sentences or words differ from those of `first`.
     """
     last = "the input"
-    for block, *same in zip_longest(first, *map(blocks, files)):
+    for block, *same in zip_longest(first, *map(even_none, map(blocks, files))):
         if block is None:
             more = next(filter(None, same))
             raise InputError("%s: expected the end of the file, as after %s" % (more.sentence.name, last))

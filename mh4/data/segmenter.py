@@ -152,12 +152,9 @@ def train(
 
 def _conllu(path: str) -> str:
     """A CoNLL-U file, or those of a folder, without the trees, which need not be there."""
-    text = ""
-    for file in conllu.files_of(path):
-        blocks = conllu.blocks(file, trees=False)
-        of_file = "".join(block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
-        text += for_udpipe(of_file).replace("\r\n", "\n").rstrip("\n") + "\n\n"
-    return text
+    blocks = conllu.blocks(path, trees=False)
+    texts = (block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
+    return "".join(for_udpipe(text).replace("\r\n", "\n").strip("\n") + "\n\n" for text in texts)
 
 
 def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[[str], object]) -> bytes:

@@ -38,16 +38,18 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
     """A copy with the columns of its parsed sentence: as `mh4 parse` writes them, or with `tags` as --tags does, and all else as it was.
 
     As there, DEPS and empty nodes are left out unless `keep_deps`, and the comment that says how an earlier parse was made is not kept.
+    One that was skipped only has the comment that says so.
     """
+    skipped = sentence.heads is None
     probabilities = None if sentence.probabilities is None else sentence.probabilities.tolist()
     copies, m = [], 0
     # Tokens made by hand may lack columns, and TokenLists are written as they are: all columns, in the order of the first ones.
     first = dict.fromkeys([*(tokens.default_fields or ()), *DEFAULT_FIELDS])
     for token in tokens:
-        columns: dict[str, Any] = {} if keep_deps else {"deps": None}
-        if not keep_deps and isinstance(token.get("id"), tuple) and token["id"][1] == ".":
+        columns: dict[str, Any] = {} if keep_deps or skipped else {"deps": None}
+        if columns and isinstance(token.get("id"), tuple) and token["id"][1] == ".":
             continue
-        if isinstance(token.get("id"), int):
+        if isinstance(token.get("id"), int) and not skipped:
             if tags:
                 xpos, feats = parse_nullable_value(sentence.xpos[m]), parse_dict_value(sentence.feats[m])
                 columns.update(upos=sentence.upos[m] or "_", xpos=xpos, feats=feats)

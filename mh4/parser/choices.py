@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 Decoding = Literal["exact", "greedy", "beam", "mbr"]
 TreeClass = Literal["mst", "mh4", "1ec"]
+Beyond = Literal["beam", "mst", "skip"]  # how sentences beyond --longest are decoded
 SystemName = Literal[
     "mh3",
     "mst",
@@ -25,7 +26,7 @@ SPLIT, SEGMENTED = ("horizontal", "vertical"), ("text", "presegmented")  # forms
 INPUTS = ("conllu", *SPLIT, *SEGMENTED)
 BEAM = 8  # the default width of a beam
 MAX_BEAM = 10_000  # any sentence fits into memory with this width
-BEYOND = ("beam", "mst", "skip")  # how sentences beyond --longest are decoded
+BEYOND: tuple[Beyond, ...] = get_args(Beyond)
 BEYOND_BEAM = 64  # the width of the beam for them
 TREES: dict[TreeClass, str] = {
     "mst": "any",

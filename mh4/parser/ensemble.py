@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 import numpy as np
 from conllu.models import TokenList
@@ -27,7 +27,7 @@ from mh4.data.conllu import Block, Sentence
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
-from mh4.parser.choices import TREES, Decoding, TreeClass
+from mh4.parser.choices import TREES, Beyond, Decoding, TreeClass
 from mh4.parser.parsing import ROOT, Gold, Options, Parsed, Parser, Progress, Unparsed
 from mh4.parser.vocabulary import TAGS, Table, without_subtype
 from mh4.util import memory
@@ -75,6 +75,16 @@ class Ensemble:
         self.parsers: list[Parser] = members
         self.tree = tree
 
+    @property
+    def members(self) -> list[Parser]:
+        """The parsers that parse: those that vote."""
+        return self.parsers
+
+    @property
+    def vote_class(self) -> str:
+        """The class of its trees, as mh4.trees calls it."""
+        return TREES[self.tree]
+
     def __repr__(self) -> str:
         return "<mh4.Ensemble of %d, tree %s: %s>" % (len(self.parsers), self.tree, ", ".join(map(repr, self.parsers)))
 
@@ -113,6 +123,8 @@ class Ensemble:
         tags: bool = False,
         allow_empty: bool = False,
         keep_deps: bool = False,
+        longest: int | None = None,
+        beyond: Beyond | None = None,
     ) -> Parsed:
         """Parse sentences, given as Parser.parse takes them, or as SentenceWithVotes, whose trees vote last.
 
@@ -120,10 +132,16 @@ class Ensemble:
         With `confidence`, the probability of an arc is the average of its probabilities according to the parsers.
         Raises InputError as Parser.parse does, also for a sentence without votes if there are no parsers, or with votes that are not trees
         over its words, and if probabilities are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse
-        does. `progress` is called with the number of words parsed after each minibatch.
+        does, whose options `longest` and `beyond` are the same. `progress` is called with the number of words parsed after each minibatch.
         """
-        given, unparsed = parsing.as_sentences(sentences, segmenter, allow_empty)
-        for number, sentence in enumerate(unparsed, start=1):
+        options: dict[str, Any] = {"progress": progress, "confidence": confidence, "tags": tags}
+        return parsing.parsed_with(self, sentences, segmenter, allow_empty, keep_deps, longest=longest, beyond=beyond, **options)
+
+    def parse_as_usual(
+        self, sentences: Sequence[Sentence], progress: Progress = lambda words: None, confidence: bool = False, tags: bool = False
+    ) -> list[Sentence]:
+        """Parse sentences of any length in the same way; see Parser.parse_as_usual."""
+        for number, sentence in enumerate(sentences, start=1):
             _check_votes(sentence, self.parsers, sentence.name or "sentence %d" % number)
         if tags:
             parsing.check_tags(self.parsers)
@@ -132,13 +150,13 @@ class Ensemble:
             if confidence:
                 parser.check_probabilities()
         if confidence:
-            for number, sentence in enumerate(unparsed, start=1):
+            for number, sentence in enumerate(sentences, start=1):
                 if _votes(sentence):
                     name = sentence.name or "sentence %d" % number
                     raise InputError("%s: the trees that vote have no probabilities of arcs" % name)
         parse = partial(self._parse, confidence=confidence, tags=tags)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return parsing.in_order(given, unparsed, self._minibatches, parse, progress, tags, keep_deps)
+            return parsing.in_order(sentences, self._minibatches, parse, progress)
 
     def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
         """The scores of the ensemble on the words of `gold`; see Parser.test."""

@@ -7,7 +7,7 @@ equal length, each of which is parsed as if it were a sentence: time is proporti
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from math import isqrt
@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import SKIPPED, Sentence
 from mh4.decoders import mst
-from mh4.errors import InputError
-from mh4.parser.choices import BEYOND_BEAM, TREES
+from mh4.errors import InputError, shown, unknown
+from mh4.parser.choices import BEYOND, BEYOND_BEAM
 from mh4.parser.contextual_vectors import Window
-from mh4.parser.ensemble import Ensemble, SentenceWithVotes
-from mh4.parser.parsing import Parser, check_tags
 from mh4.parser.systems import Tensor
 from mh4.parser.vocabulary import TAGS
 
@@ -34,14 +32,15 @@ _VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes
 _SHORTEST = 20  # words of a window; with less memory than that needs, there is no tree
 _ATTACHED = "dep"  # the label of the root of a window that is not the first
 
-AnyParser = Parser | Ensemble
+AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
+Progress = Callable[[int], object]  # takes a number of words that are done
 
 
 def default(parser: AnyParser, confidence: bool = False) -> int:
     """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
-    most = window(parser) if _members(parser) else sys.maxsize
+    most = window(parser) if parser.members else sys.maxsize
     found = [most]
-    for member in _members(parser):
+    for member in parser.members:
         name = member.model.system.name
         if member.decoding == "exact":
             found.append(EXACT.get(name, most))
@@ -49,15 +48,15 @@ def default(parser: AnyParser, confidence: bool = False) -> int:
             found.append(MARGINALS.get(name, most))
         if member.decoding == "mbr":  # which ends with exact decoding of arcs
             found.append(_of_class(member.model.system.tree_class, most))
-    if isinstance(parser, Ensemble):
-        found.append(_of_class(TREES[parser.tree], most))
+    if parser.vote_class:
+        found.append(_of_class(parser.vote_class, most))
     return min(found)
 
 
 def window(parser: AnyParser) -> int:
     """The words of a window: see `window_of`."""
-    tensors = [tensor for member in _members(parser) for tensor in member.model.system.tensors]
-    return window_of(tensors, _VOTE if isinstance(parser, Ensemble) else 0)
+    tensors = [tensor for member in parser.members for tensor in member.model.system.tensors]
+    return window_of(tensors, _VOTE if parser.vote_class else 0)
 
 
 def window_of(tensors: Sequence[Tensor], others: int = 0) -> int:
@@ -72,6 +71,7 @@ def parse(
     beyond: str | None = None,
     confidence: bool = False,
     tags: bool = False,
+    progress: Progress = lambda words: None,
     **options: Any,
 ) -> list[Sentence]:
     """Parse sentences as the parser does up to a length; those beyond it, or too long for the memory, differently.
@@ -84,20 +84,25 @@ def parse(
     The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
     Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says; never OutOfMemory.
     """
-    if tags:
-        check_tags(_members(parser))
+    if longest is not None and (not isinstance(longest, int) or longest < 1):
+        raise InputError("longest is %s, expected a number of words from 1" % shown(longest))
+    if beyond is not None and beyond not in BEYOND:
+        raise InputError(unknown("way to decode long sentences", beyond, BEYOND))
     longest = default(parser, confidence) if longest is None else longest
     how, other = _otherwise(parser, beyond)
     if other is parser and not confidence:
         longest = max(longest, default(parser))
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest]
-    found = _parsed(parser, sentences, short, {"confidence": confidence, "tags": tags, **options})
+    found = _parsed(parser, sentences, short, {"progress": progress, "confidence": confidence, "tags": tags, **options})
     parsed = []
     for k, sentence in enumerate(sentences):
         why = "%d words are more than --longest %d" % (len(sentence), longest)
         if k in found:
             why = "there was not enough memory for %d words" % len(sentence)
-        parsed.append(found.get(k) or _beyond(other, how, sentence, why, tags))
+        as_usual = found.get(k)
+        parsed.append(_beyond(other, how, sentence, why, tags) if as_usual is None else as_usual)
+        if as_usual is None:
+            progress(len(sentence))
     return parsed
 
 
@@ -106,7 +111,7 @@ def _parsed(
 ) -> dict[int, Sentence | None]:
     """The sentences with these numbers as parsed, None for one for which there is not enough memory, even alone."""
     try:
-        return dict(zip(numbers, parser.parse([sentences[k] for k in numbers], **options), strict=True))
+        return dict(zip(numbers, parser.parse_as_usual([sentences[k] for k in numbers], **options), strict=True))
     except MemoryError:
         pass  # and with it, what it keeps in memory
     if len(numbers) == 1:
@@ -118,21 +123,21 @@ def _parsed(
 
 def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool) -> Sentence:
     """The sentence with the tree of the other parser; without one if that is None."""
-    uncut = isinstance(sentence, SentenceWithVotes) and bool(sentence.votes)  # windows of a tree are not trees
+    uncut = bool(getattr(sentence, "votes", ()))  # windows of a tree are not trees
     size = window(other) if other else 0
     while other and size >= _SHORTEST:
         whole = uncut or len(sentence) <= size
         try:
-            found = other.parse([sentence] if whole else _cut(sentence, size), tags=tags)
+            found = other.parse_as_usual([sentence] if whole else _cut(sentence, size), tags=tags)
         except MemoryError:
             size = 0 if uncut else min(size, len(sentence)) // 2
             continue
         if not whole:
-            single = isinstance(other, Ensemble) or other.model.config.scorer.single_root
+            single = other.vote_class or other.model.config.scorer.single_root
             found, how = [_joined(sentence, found, single)], "%s in windows of up to %d words" % (how, size)
         return replace(found[0], note="%s, %s" % (how, why))
     unparsed: dict[str, Any] = {"heads": None, "deprels": None}
-    return replace(sentence, **unparsed, note="skipped, %s" % why)
+    return replace(sentence, **unparsed, note="%s, %s" % (SKIPPED, why))
 
 
 def _cut(sentence: Sentence, size: int) -> list[Sentence]:
@@ -169,16 +174,16 @@ def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool) 
 def _otherwise(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:
     """How sentences beyond the limit are decoded, and what does so."""
     if beyond == "skip":
-        return "skipped", None
-    if isinstance(parser, Parser):
+        return SKIPPED, None
+    if not parser.vote_class:
         return _search(parser, beyond)
-    pairs = [_search(member, beyond) for member in parser.parsers]
+    pairs = [_search(member, beyond) for member in parser.members]
     others = [other for _, other in pairs]
-    usual = others == parser.parsers and parser.tree == "mst"
-    return " and ".join(dict.fromkeys(how for how, _ in pairs)) or "votes", parser if usual else Ensemble(others)
+    usual = others == parser.members and parser.vote_class == "any"
+    return " and ".join(dict.fromkeys(how for how, _ in pairs)) or "votes", parser if usual else type(parser)(others)
 
 
-def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
+def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
     """How the parser decodes sentences beyond the limit, and a parser of the same model that does so."""
     system = parser.model.system
     if beyond is None and parser.decoding in ("greedy", "beam"):
@@ -191,17 +196,13 @@ def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
             raise InputError(
                 "%s has no beam search, for --beyond beam: choose %s" % (system.name, "mst or skip" if arcs else "skip")
             )
-        return "beam %d" % BEYOND_BEAM, Parser(parser.model, "beam", BEYOND_BEAM)
+        return "beam %d" % BEYOND_BEAM, type(parser)(parser.model, "beam", BEYOND_BEAM)
     if arcs is None:
         raise InputError("%s has no scores of arcs, for --beyond mst: choose beam or skip" % system.name)
-    other = Parser(parser.model)
+    other = type(parser)(parser.model)
     # The tree with the highest sum of these scores, which are some of those of the system.
     other.decode = lambda *, single_root, **tensors: mst.decode(tensors[arcs], single_root=single_root)
     return "mst", other
-
-
-def _members(parser: AnyParser) -> Sequence[Parser]:
-    return [parser] if isinstance(parser, Parser) else parser.parsers
 
 
 def _of_class(tree_class: str, otherwise: int) -> int:

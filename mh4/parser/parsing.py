@@ -16,8 +16,10 @@ from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
 from mh4.decoders.shared import arguments
-from mh4.errors import InputError, OutOfMemory, because, shown, working_on
-from mh4.parser.choices import BEAM, Decoding
+from mh4.errors import InputError, OutOfMemory, because, counted, shown, working_on
+from mh4.parser import long_sentences
+from mh4.parser.choices import BEAM, Beyond, Decoding
+from mh4.parser.long_sentences import AnyParser, Progress
 from mh4.parser.temperature import FILE, at_temperature
 from mh4.parser.vocabulary import Table, without_subtype
 from mh4.util.reading import Path, Paths, path_of
@@ -30,7 +32,6 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
 Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str]: the words of a sentence, or as a string, raw text
 Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
-Progress = Callable[[int], object]  # takes a number of words that are done
 ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 Found = TypeVar("Found")  # what a decoder finds in the scores of a sentence
@@ -44,6 +45,8 @@ class Options(TypedDict, total=False):
     tags: bool
     allow_empty: bool
     keep_deps: bool
+    longest: int | None
+    beyond: Beyond | None
 
 
 class ParserOptions(Options, total=False):
@@ -60,6 +63,8 @@ class Parser:
     >>> parser = mh4.load("models/hu")
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
+
+    vote_class = None  # as it is no ensemble
 
     def __init__(self, model: "Model", decode: Decoding | None = None, beam: int | None = None) -> None:
         if not hasattr(model, "system"):
@@ -86,6 +91,11 @@ class Parser:
         parser = cls(model, decode, beam)
         parser.folder = path_of(folder)
         return parser
+
+    @property
+    def members(self) -> list["Parser"]:
+        """The parsers that parse: this one."""
+        return [self]
 
     def __repr__(self) -> str:
         """Its system and decoding, what it was trained on as far as its folder says so, and the size of its vocabulary."""
@@ -121,6 +131,8 @@ class Parser:
         tags: bool = False,
         allow_empty: bool = False,
         keep_deps: bool = False,
+        longest: int | None = None,
+        beyond: Beyond | None = None,
     ) -> Parsed:
         """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
 
@@ -134,25 +146,40 @@ class Parser:
         their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
         RuntimeWarning; with `transitions`, also those of their derivations, if the system has them.
         `progress` is called with the number of words parsed after each minibatch.
+
+        As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
+        ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
         Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
         InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
-        it has none; and OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
+        it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
         """
+        options: dict[str, Any] = {"progress": progress, "confidence": confidence, "transitions": transitions, "tags": tags}
+        return parsed_with(self, sentences, segmenter, allow_empty, keep_deps, longest=longest, beyond=beyond, **options)
+
+    def parse_as_usual(
+        self,
+        sentences: Sequence[Sentence],
+        progress: Progress = lambda words: None,
+        confidence: bool = False,
+        transitions: bool = False,
+        tags: bool = False,
+    ) -> list[Sentence]:
+        """Parse sentences of any length in the same way; see parse. Raises OutOfMemory, naming the sentence, if one is too long."""
         self.check_vectors()
         if tags:
             check_tags([self])
         if confidence:
             self.check_probabilities()
-        given, unparsed = as_sentences(sentences, segmenter, allow_empty)
         with self.model.lock:
             parse = partial(self._parse, confidence=confidence, transitions=transitions, tags=tags)
-            return in_order(given, unparsed, self.model.score, parse, progress, tags, keep_deps)
+            return in_order(sentences, self.model.score, parse, progress)
 
     def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
         """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
 
         Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without subtypes), in percent
-        of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees.
+        of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees. Warns
+        of sentences that were too long to be decoded as usual, and counts them.
         """
         return tested(self.parse, gold, progress)
 
@@ -247,19 +274,42 @@ def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
     return probabilities
 
 
+def parsed_with(
+    parser: AnyParser,
+    sentences: Unparsed,
+    segmenter: "Segmenter | Path | None",
+    allow_empty: bool,
+    keep_deps: bool,
+    *,
+    tags: bool,
+    **options: Any,
+) -> Parsed:
+    """Parse whatever Parser.parse takes, with these of its options; where TokenLists were given, TokenLists are returned."""
+    given, unparsed = as_sentences(sentences, segmenter, allow_empty)
+    parsed = long_sentences.parse(parser, unparsed, tags=tags, **options)
+    for sentence in parsed if options["beyond"] != "skip" else ():
+        check_parsed(sentence)
+    return [
+        token_lists.parsed(one, sentence, tags, keep_deps) if isinstance(one, TokenList) else sentence
+        for one, sentence in zip(given, parsed, strict=True)
+    ]
+
+
+def check_parsed(sentence: Sentence) -> Sentence:
+    """The sentence. Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory."""
+    if sentence.heads is None:
+        raise OutOfMemory("%s: not enough memory to parse %d words" % (sentence.name or "a sentence", len(sentence)))
+    return sentence
+
+
 def in_order(
-    given: Sequence[Any],
     sentences: Sequence[Sentence],
     score: Callable[[list[Sentence]], Iterable[tuple[list[int], Scored]]],
     parse: Callable[[list[Sentence], Scored], list[Sentence]],
     progress: Progress,
-    tags: bool,
-    keep_deps: bool,
-) -> Parsed:
+) -> list[Sentence]:
     """Parse sentences a minibatch at a time, and return them in their own order; those without words get an empty tree.
 
-    given, sentences: from `as_sentences`; where TokenLists were given, TokenLists are returned, whose tags are changed with `tags`,
-    and whose enhanced graphs stay with `keep_deps`.
     score: takes sentences and yields the indices of those of each minibatch, and their scores, which `parse` takes with the sentences.
     `progress` is called with the number of words parsed after each minibatch.
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
@@ -272,10 +322,7 @@ def in_order(
             in_batch = [numbers[k] for k in batch]
             parsed.update(zip(in_batch, parse([sentences[k] for k in in_batch], scores), strict=True))
             progress(sum(len(sentences[k]) for k in in_batch))
-    return [
-        token_lists.parsed(one, parsed[k], tags, keep_deps) if isinstance(one, TokenList) else parsed[k]
-        for k, one in enumerate(given)
-    ]
+    return [parsed[k] for k in range(len(sentences))]
 
 
 @contextmanager
@@ -329,7 +376,12 @@ def tested(parse: Callable[..., Parsed], gold: Gold, progress: Progress) -> dict
         sentences = [_with_tree(one, number) for number, one in enumerate(_items(gold, "test on"), start=1)]
     if not sentences:
         raise InputError("there are no sentences to test on")
-    return attachment_scores(sentences, parse(sentences, progress))
+    parsed = parse(sentences, progress)
+    if noted := sum(bool(sentence.note) for sentence in parsed):
+        said = "%d of %s decoded otherwise, as with `mh4 parse`: too long for the usual decoder"
+        were = counted(len(parsed), "sentence") + (" was" if noted == 1 else " were")
+        warnings.warn(said % (noted, were), RuntimeWarning, stacklevel=2)
+    return attachment_scores(sentences, parsed)
 
 
 def attachment_scores(gold: Sequence[Sentence], system: Sequence[Sentence], tags: Sequence[str] = ()) -> dict[str, float]:

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from mh4.data.conllu import Block, Sentence
+from mh4.data.conllu import SKIPPED, Block, Sentence
 from mh4.errors import counted
 
 Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse
@@ -23,7 +23,7 @@ class Written:
 
     def notes(self) -> str:
         """The noted sentences, for people."""
-        counts = ("%d %s%s" % (count, "" if how == "skipped" else "by ", how) for how, count in sorted(self.noted.items()))
+        counts = ("%d %s%s" % (count, "" if how == SKIPPED else "by ", how) for how, count in sorted(self.noted.items()))
         total, were = self.noted.total(), "were too long for their decoder, as comments in them say"
         if total == 1:
             were = "was too long for its decoder, as a comment in it says"

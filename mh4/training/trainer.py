@@ -271,7 +271,7 @@ class Trainer:
     def _parsed_dev(self, tags: bool) -> list[Sentence]:
         parser, progress = Parser(self.model), self.listener.evaluating
         if all(len(sentence) <= self.most for sentence in self.dev):
-            return parser.parse(self.dev, progress, tags=tags)
+            return parser.parse_as_usual(self.dev, progress, tags=tags)
         return long_sentences.parse(parser, self.dev, self.most, tags=tags, progress=progress)
 
     def _dev_treebanks(self) -> list[tuple[str, slice]]:

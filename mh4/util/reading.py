@@ -5,13 +5,15 @@ import stat
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import chain, count
+from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from mh4.errors import InputError, one_line, shown, unreadable
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
+CONLLU = ".conllu"
 LONGEST = 1 << 27  # bytes of a line, and of those between two blank ones; more is perhaps a device that never ends
 _NAMED = 5  # of the files that are left out of a folder
 
@@ -26,21 +28,40 @@ def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected 
     return os.fsdecode(given)
 
 
-def files_in(folder: str, extension: str, below: bool = False, omitted: str | None = None) -> list[str]:
-    """The paths of the files with this extension in a folder, also of compressed ones, but not of hidden ones, sorted by name.
+def named(paths: Iterable[str], extension: str = CONLLU, omitted: str | None = None) -> list[tuple[str, str]]:
+    """Return the paths of files, and of those in folders (see files_in), each with the name that `mh4 parse` gives to its parse.
+
+    That of a file in a folder is relative to the folder. It ends in .conllu; where two names would be the same, or that of a file and a
+    folder, the later one, or the file, is called NAME-2.conllu, and so on.
+    """
+    found: list[tuple[str, str]] = []
+    for path in paths:
+        if os.path.isdir(path):
+            found += [(file, os.path.relpath(file, path)) for file in files_in(path, extension, omitted)]
+        else:
+            found.append((path, os.path.basename(path)))
+    taken = {str(folder) for _, name in found for folder in PurePath(name).parents}
+    return [(file, _unused(compression.with_extension(name, CONLLU), taken)) for file, name in found]
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    stem, dot, extension = name.rpartition(CONLLU)
+    names = chain([name], ("%s-%d%s" % (stem, number, dot + extension) for number in count(2)))
+    unused = next(name for name in names if name not in taken)
+    taken.add(unused)
+    return unused
+
+
+def files_in(folder: str, extension: str = CONLLU, omitted: str | None = None) -> list[str]:
+    """The paths of the files with this extension in a folder and those in it, sorted; also of compressed ones, but not of hidden ones.
 
     The extension may be in capitals. What else is there, hidden files apart, is left out, with a RuntimeWarning.
-    below: also of those in the folders in it, and so on, except in the folder `omitted`. A link to a folder that it is in is not followed.
-    Raises InputError if there are none.
+    omitted: a folder from which nothing is taken. A link to a folder that it is in is not followed. Raises InputError if there are none.
     """
-    entered = {os.path.realpath(place) for place in (folder, omitted) if place is not None}
     found: list[str] = []
     others: list[str] = []
-    try:
-        for path in _files(folder, below, entered):
-            (found if compression.stem(path).lower().endswith(extension) else others).append(path)
-    except OSError as error:
-        raise unreadable(str(error.filename), error) from None
+    for path in all_files(folder, omitted):
+        (found if compression.stem(path).lower().endswith(extension) else others).append(path)
     if not found:
         raise InputError("%s: no %s files in this folder" % (folder, extension))
     if others:
@@ -51,17 +72,23 @@ def files_in(folder: str, extension: str, below: bool = False, omitted: str | No
     return sorted(found, key=os.fsencode)
 
 
-def _files(folder: str, below: bool, entered: set[str]) -> Iterator[str]:
-    """The paths of the files, and with a slash at the end those of the folders that are not entered."""
+def all_files(folder: str, omitted: str | None = None) -> Iterator[str]:
+    """The paths of all files in a folder and those in it that are not hidden. Raises InputError if one of the folders cannot be read."""
+    entered = {os.path.realpath(place) for place in (folder, omitted) if place is not None}
+    try:
+        yield from _files(folder, entered)
+    except OSError as error:
+        raise unreadable(str(error.filename), error) from None
+
+
+def _files(folder: str, entered: set[str]) -> Iterator[str]:
     for entry in os.scandir(folder):
         if entry.name.startswith("."):
             continue
         if not os.path.isdir(entry.path):  # also not a link that leads to itself, for which entry.is_dir would raise an error
             yield entry.path
-        elif not below:
-            yield entry.path + os.sep
         elif (place := os.path.realpath(entry.path)) not in entered:
-            yield from _files(entry.path, below, entered | {place})
+            yield from _files(entry.path, entered | {place})
 
 
 @contextmanager

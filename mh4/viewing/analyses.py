@@ -11,7 +11,8 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import InputError, OutOfMemory
+from mh4.errors import InputError
+from mh4.parser.parsing import check_parsed
 
 _Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of each sentence, its block and those of other files
 
@@ -64,7 +65,7 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
 
 def parsed(number: int, block: Block, parses: Sequence[Sentence]) -> SentenceView:
     """Sentence `number` of a file as one or two models have parsed it."""
-    return _shown(number, block, list(map(_as_parsed, parses)))
+    return _shown(number, block, list(map(check_parsed, parses)))
 
 
 def _unequal(columns: Sequence[Sequence[Any]]) -> list[int]:
@@ -98,7 +99,7 @@ def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
     able = {"confidence": model.system.marginals is not None, "tags": bool(model.predicted_tags)}
     parses = parallel.parse(lambda: parser, (), blocks, transitions=True, **able)
     for (block, sentence), (number, _) in zip(parses, numbered, strict=True):
-        yield _shown(number, block, [_as_read(block), _as_parsed(sentence)])
+        yield _shown(number, block, [_as_read(block), check_parsed(sentence)])
 
 
 def _shown(number: int, block: Block, analyses: list[Sentence]) -> SentenceView:
@@ -109,13 +110,6 @@ def _shown(number: int, block: Block, analyses: list[Sentence]) -> SentenceView:
 def _as_read(block: Block) -> Sentence:
     probabilities = np.array([1.0, *map(_probability, block.column(conllu.MISC))])
     return block.sentence if np.isnan(probabilities[1:]).all() else replace(block.sentence, probabilities=probabilities)
-
-
-def _as_parsed(sentence: Sentence) -> Sentence:
-    """Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory."""
-    if sentence.heads is None:
-        raise OutOfMemory("%s: not enough memory to parse %d words" % (sentence.name or "a sentence", len(sentence)))
-    return sentence
 
 
 def _probability(misc: str) -> float:

@@ -1,11 +1,14 @@
 """What commands read: files, folders of files, and what is piped in."""
 
+import gzip
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from running import COMMAND, mh4, refuses, succeeds
+
+from mh4.analysis import evaluation
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +55,57 @@ def test_a_folder_is_its_files(folder, whole, parsed):
     assert succeeds("view", str(folder)).count(b"\n# ") == succeeds("view", str(whole)).count(b"\n# ") > 150
 
 
+def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path):
+    """With files in capitals, of the same name, compressed, empty and in folders."""
+    given, out, text = tmp_path / "given", tmp_path / "out", (treebank / "toy-ud-test.conllu").read_text(encoding="utf-8")
+    (given / "sub").mkdir(parents=True)
+    for k, name in enumerate(("U.CONLLU", "a.CONLLU", "a.conllu", "sub/a.conllu", "z.conllu.gz")):
+        content = "".join(block + "\n\n" for block in text.split("\n\n")[k : k + 2]).encode()
+        (given / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    (given / "empty.conllu").write_text("\n")
+    folders = str(given), str(out)
+    for vote, to in zip(folders, (out, tmp_path / "again")):
+        assert mh4("ensemble", "--vote", vote, str(given), "-o", str(to), "--quiet").stderr == b""
+        names = ["U.conllu", "a-2.conllu", "a.conllu", "empty.conllu", "sub/a.conllu", "z.conllu.gz"]
+        assert sorted(str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()) == names
+    for command in (["coverage"], ["evaluate", folders[0]], ["evaluate", folders[1]], ["compare", *folders], ["view"]):
+        one, other = (mh4(*command, folder) for folder in folders)
+        assert one.returncode == other.returncode == 0
+        assert b"empty.conllu: no sentences in it" in one.stderr and b"/given" not in other.stderr.replace(b"given/empty", b"")
+        rows = [done.stdout.replace(folders[0].encode(), folders[1].encode()).splitlines()[2:] for done in (one, other)]
+        assert [row.split()[1:] for row in rows[0]] == [row.split()[1:] for row in rows[1]]
+    las = next(line for line in mh4("evaluate", *folders).stdout.decode().splitlines() if line.startswith("LAS"))
+    assert las.split("|")[1:4] == 3 * ["    100.00 "]
+    assert "would overwrite" in refuses("view", str(given), "--html", str(given / "sub" / "a.conllu"))
+    for path in filter(Path.is_file, given.rglob("*")):
+        path.write_bytes(b"")
+    assert "given: no sentences in its files, expected CoNLL-U" in refuses("coverage", str(given))
+
+
+def test_trees_of_skipped_sentences_are_not_passed_off_as_predicted(treebank, tmp_path):
+    gold, parsed = treebank / "toy-ud-test.conllu", tmp_path / "parsed.conllu"
+    note = "# mh4 = skipped, 500 words are more than --longest 400\n"
+    text = gold.read_text(encoding="utf-8")
+    parsed.write_text(note + text.replace("\n\n", "\n\n" + note, 1), encoding="utf-8")
+    said = "mh4: %s: 2 sentences were skipped by a parser, as the comment # mh4 = skipped says, and have the tree of its input\n"
+    for command in (["evaluate", str(gold)], ["compare", str(gold), str(gold)], ["coverage"], ["view", str(gold)]):
+        done = mh4(*command, str(parsed))
+        assert done.returncode == 0 and done.stderr.decode() == said % parsed
+    done = mh4("ensemble", "--vote", str(parsed), str(gold))
+    assert done.returncode == 0 and done.stderr.decode() == said % parsed
+    with pytest.warns(RuntimeWarning, match="2 sentences were skipped"):
+        evaluation.official(str(gold), str(parsed))
+
+
 def test_what_is_left_out_of_a_folder_is_said(folder, tmp_path):
     copy = shutil.copytree(folder, tmp_path / "copy")
     for name in ("README", "a.conllu~", "d.conll", "e.txt", "f.txt"):
         (copy / name).touch()
     (copy / "c.conllu").mkdir()
+    (copy / "c.conllu" / "c").touch()
     done = mh4("coverage", str(copy))
     assert done.returncode == 0 and done.stdout == succeeds("coverage", str(folder))
-    left_out = "left out: README, a.conllu~, c.conllu/, d.conll, e.txt, and 1 more"
+    left_out = "left out: README, a.conllu~, c.conllu/c, d.conll, e.txt, and 1 more"
     assert done.stderr.decode() == "mh4: %s: only .conllu files are read; %s\n" % (copy, left_out)
 
 

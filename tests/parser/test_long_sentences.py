@@ -2,6 +2,7 @@
 
 import re
 
+import conllu as conllu_package
 import numpy as np
 import pytest
 import toy
@@ -15,7 +16,7 @@ from mh4.parser import config, long_sentences
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, default, window, window_of
 from mh4.parser.model import Model
-from mh4.parser.parsing import Parser
+from mh4.parser.parsing import Parser, attachment_scores
 from mh4.parser.systems import SYSTEMS, GlobalSystem
 from mh4.parser.vocabulary import Vocabulary
 
@@ -114,6 +115,41 @@ def test_skipped(models, sentences):
         assert (sentence.heads is None) == (len(given) > 8) == sentence.note.startswith("skipped, %d words" % len(given))
 
 
+def test_python_has_the_same_rule(models, sentences, monkeypatch):
+    """The same trees and notes, also as TokenLists, and the scores of these."""
+    parser, ensemble = Parser(models["mh4-hybrid"]), Ensemble([Parser(models["mh4-hybrid"]), Parser(models["mst"])])
+    done = []
+    for either in (parser, ensemble):
+        for beyond in (None, "beam", "skip") if either is parser else (None, "skip"):
+            expected = long_sentences.parse(either, sentences, 8, beyond)
+            assert {s.note == "" for s in expected} == {True, False}
+            found = either.parse(sentences, longest=8, beyond=beyond, progress=done.append)
+            if beyond != "skip":
+                assert all(map(same, found, expected))
+                continue
+            assert [(s.heads is None, s.note) for s in found] == [(s.heads is None, s.note) for s in expected]
+    assert sum(done) == 5 * sum(map(len, sentences))
+    monkeypatch.setattr(long_sentences, "default", lambda parser, confidence=False: 8)
+    long = sum(len(s) > 8 for s in sentences)
+    with pytest.warns(RuntimeWarning, match=r"%d of %d sentences were decoded otherwise" % (long, len(sentences))):
+        scores = parser.test(sentences)
+    assert scores == attachment_scores(sentences, long_sentences.parse(parser, sentences, 8))
+    assert [s.heads.tolist() for s in parser.parse([[], ["a"] * 9], allow_empty=True)][0] == [-1]
+    for wrong, said in (({"longest": 0}, "longest is 0, expected a number"), ({"beyond": "never"}, "no way to decode long")):
+        with pytest.raises(InputError, match=said):
+            parser.parse(sentences[:1], **wrong)
+
+
+def test_a_skipped_token_list_is_as_it_was(models):
+    text = "# mh4 = mst, once\n1\ta\t_\tX\t_\t_\t0\tgold\t0:gold\tArcProb=0.5\n1.1\tb" + 8 * "\t_" + "\n\n"
+    (given,) = conllu_package.parse(text)
+    (found,) = Parser(models["mst"]).parse([given], longest=1)
+    assert "ArcProb" not in found.serialize() and "1.1" not in found.serialize()
+    (given,) = conllu_package.parse(text.replace("1.1\t", "2\tc" + 4 * "\t_" + "\t1\tx\t_\t_\n2.1\t"))
+    (found,) = Parser(models["mst"]).parse([given], longest=1, beyond="skip", tags=True)
+    assert found.serialize() == given.serialize().replace("mst, once", "skipped, 2 words are more than --longest 1")
+
+
 @pytest.mark.parametrize(
     "name, decode, how, said",
     [
@@ -165,17 +201,16 @@ class Forgetful(Parser):
 
     room = 0
 
-    def parse(self, sentences, **options):
-        if max(map(len, sentences)) > Forgetful.room:
+    def parse_as_usual(self, sentences, **options):
+        if max(map(len, sentences), default=0) > Forgetful.room:
             raise OutOfMemory("a sentence is too long")
-        return super().parse(sentences, **options)
+        return super().parse_as_usual(sentences, **options)
 
 
 @pytest.mark.parametrize("room", [10_000, 40, 12])
 def test_memory_that_runs_out(models, sentences, monkeypatch, room):
     """For exact decoding of one sentence, for whole sentences, or for everything beyond 12 words."""
     monkeypatch.setattr(Forgetful, "room", room)
-    monkeypatch.setattr(long_sentences, "Parser", Forgetful)
     monkeypatch.setattr(long_sentences, "_SHORTEST", 5)
     short, parser = [s for s in sentences if len(s) <= 12], Forgetful(models["mh4-hybrid"])
     given = [*short[:5], long(sentences, 150), *short[5:]]
@@ -195,9 +230,13 @@ def test_memory_that_runs_out(models, sentences, monkeypatch, room):
 
 def test_no_memory_at_all(models, sentences, monkeypatch):
     monkeypatch.setattr(Forgetful, "room", 0)
-    monkeypatch.setattr(long_sentences, "Parser", Forgetful)
     found = long_sentences.parse(Forgetful(models["mh4-hybrid"]), sentences[:3])
     assert all(s.heads is None and s.note.startswith("skipped, there was not enough memory for") for s in found)
+    assert [s.note for s in Forgetful(models["mh4-hybrid"]).parse(sentences[:3], beyond="skip")] == [s.note for s in found]
+    with pytest.raises(
+        OutOfMemory, match=re.escape("%s: not enough memory to parse %d words" % (sentences[0].name, len(sentences[0])))
+    ):
+        Forgetful(models["mh4-hybrid"]).parse(sentences[:3])
 
 
 # ----------------------------------------------------------------------------------------------------------- ensembles

@@ -106,7 +106,7 @@ def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
     parser.decode = limited
     first = next(s for s in sentences if len(s) == len(unlucky))
     with pytest.raises(OutOfMemory) as error:
-        parser.parse(sentences)
+        parser.parse_as_usual(sentences)
     n = len(unlucky)
     assert str(error.value) == "%s: not enough memory to parse %d words: a sentence of %d words needs 5 MB" % (first.name, n, n)
     assert isinstance(error.value, InputError) and isinstance(error.value, MemoryError)
@@ -117,11 +117,11 @@ def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
         for message, said in (("the network needs 5 MB", ": the network needs 5 MB"), ("std::bad_alloc", ""), ("", "")):
             patch.setattr(parser.model, "encoder", raising(MemoryError(message)))
             with pytest.raises(OutOfMemory, match="not enough memory to parse %d words%s$" % (most, said)):
-                parser.parse(sentences)
+                parser.parse_as_usual(sentences)
         patch.setattr(parser.model, "encoder", raising(RuntimeError("something else")))
         with pytest.raises(RuntimeError, match="something else"):
-            parser.parse(sentences)
-    assert len(parser.parse(sentences)) == len(sentences)
+            parser.parse_as_usual(sentences)
+    assert len(parser.parse_as_usual(sentences)) == len(sentences)
     assert parser.parse([]) == []
 
 
