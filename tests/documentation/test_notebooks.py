@@ -8,8 +8,6 @@ import pytest
 from running import INSTALLED
 from toy import ROOT
 
-from mh4.data import conllu
-
 DOCS = ROOT / "docs"
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
 
@@ -18,42 +16,6 @@ nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
 def notebooks(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS / "extensions"))
     return importlib.import_module("notebooks")
-
-
-PAGE = """# Title
-
-See [this page](other.md) and [that](https://example.org).
-
-```{tree} A tree
-heads: 0
-```
-```sh
-make setup
-```
-
-```console
-$ mh4 view a b \\
-      --html c
-shown
-$ mh4 data toy
-```
-
-Text.
-```python
-x = 1
-```
-"""
-
-
-def test_a_page_as_a_notebook(notebooks):
-    made = notebooks.notebook(PAGE)
-    nbformat.validate(made)
-    assert [(cell.cell_type, cell.source) for cell in made.cells] == [
-        ("markdown", "# Title\n\nSee this page and [that](https://example.org).\n\n```sh\nmake setup\n```"),
-        ("code", "%%bash -e\nmh4 view a b \\\n      --html c\nmh4 data toy"),
-        ("markdown", "Text."),
-        ("code", "x = 1"),
-    ]
 
 
 def pages():
@@ -82,8 +44,3 @@ def test_the_notebooks_run(notebooks, tmp_path, monkeypatch):
         html = [output.data.get("text/html", "") for output in outputs if "data" in output]
         drawn[page.name] = [len(re.findall('class="arrowhead"', text)) for text in html]
     assert drawn["tutorial.md"] == [14]  # the tree of sentence 7
-
-
-def test_the_tree_in_the_tutorial_is_that_of_the_treebank(treebank):
-    (heads,) = re.findall(r"^heads: (.*)$", (DOCS / "tutorial.md").read_text(encoding="utf-8"), re.M)
-    assert conllu.read(str(treebank / "toy-ud-test.conllu"))[6].heads[1:].tolist() == [int(head) for head in heads.split()]
