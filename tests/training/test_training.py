@@ -395,27 +395,6 @@ def test_trees_with_several_roots_are_refused_or_allowed(tmp_path):
     assert Trainer("mh4-two", allowed, two_roots, two_roots, str(tmp_path / "model")).run()["updates"] == 1
 
 
-@pytest.mark.parametrize(
-    "damage, message",
-    [
-        (lambda f: f.joinpath("config.toml").write_text("[model]\nformat = 99\n"), "a model of format 99, but this mh4 reads"),
-        (lambda f: f.joinpath("config.toml").write_text("not toml"), "not TOML"),
-        (lambda f: f.joinpath("config.toml").unlink(), "no config.toml there"),
-        (lambda f: f.joinpath("vocabulary.json").write_text("[]"), "vocabulary.json is damaged"),
-        (lambda f: f.joinpath("weights.npz").write_bytes(b"PK"), "damaged, or not the weights of this model"),
-        (lambda f: f.joinpath("weights.npz").unlink(), "no weights there"),
-    ],
-)
-def test_a_damaged_model_folder_is_one_sentence(finished, tmp_path, damage, message):
-    for name in ("config.toml", "vocabulary.json", "weights.npz"):
-        with open(os.path.join(finished[0], name), "rb") as file:
-            (tmp_path / name).write_bytes(file.read())
-    damage(tmp_path)
-    with pytest.raises(InputError, match=message) as error:
-        mh4.load(str(tmp_path))
-    assert str(tmp_path) in str(error.value)
-
-
 def test_batches_have_at_least_so_many_words():
     assert list(batches([2, 0, 1, 3], [5, 6, 4, 1].__getitem__, 9)) == [[2, 0], [1, 3]]
     assert list(batches(["of", "four", "words"], len, 6)) == [["of", "four"], ["words"]]
