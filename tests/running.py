@@ -1,13 +1,19 @@
-"""The installed command, run as users run it."""
+"""Commands: in this process, which takes no time to start, or as users run them, on a terminal or with other streams."""
 
+import contextlib
 import os
 import pty
 import re
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import toy
+from click.testing import CliRunner
+
+from mh4 import cli
+from mh4.util import streams
 
 INSTALLED = Path(sys.executable).with_name("mh4")
 COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "mh4"]
@@ -17,8 +23,10 @@ WRITTEN = re.compile(
 
 
 def mh4(*arguments, stdin=None):
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    return subprocess.run(COMMAND + list(arguments), input=stdin, stdout=-1, stderr=-1, env=environment, cwd=str(toy.ROOT))
+    """A command in this process: exit code, output and messages."""
+    with contextlib.chdir(toy.ROOT), mock.patch.object(streams, "is_fed", lambda: stdin is not None):
+        done = CliRunner(catch_exceptions=False).invoke(cli.main, arguments, input=stdin, prog_name="mh4")
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout_bytes, done.stderr_bytes)
 
 
 def succeeds(*arguments, stdin=None):

@@ -19,7 +19,7 @@ from mh4.analysis.comparison import Group
 from mh4.analysis.evaluation import official
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(scope="module")
 def tests_of_few_sentences():
     """Tests of the difference of as few sentences as can be counted by hand."""
     with pytest.MonkeyPatch.context() as patch:
