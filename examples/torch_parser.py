@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.optim.swa_utils import AveragedModel
 from transformer_encoder import Transformer
 
-from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.attachment import attachment_scores
 from mh4.cli.group import Commands
 from mh4.data import conllu
 from mh4.parser.config import Config, override, tables

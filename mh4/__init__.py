@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from mh4.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from mh4.analysis.python_api import compare, coverage, evaluate
+    from mh4.analysis.measures import compare, coverage, evaluate
     from mh4.parser.ensemble import Ensemble, load
     from mh4.parser.parsing import Parser
-    from mh4.training.python_api import train
+    from mh4.training.train import train
 
 __all__ = ["Ensemble", "Parser", "compare", "coverage", "evaluate", "load", "train"]
 
@@ -26,5 +26,5 @@ def __getattr__(name: str) -> Any:
     """Import these on first use, so that other code starts without the compiled decoders."""
     if name not in __all__:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    measures = dict.fromkeys(("compare", "coverage", "evaluate"), "mh4.analysis.python_api")
-    return getattr(import_module({"train": "mh4.training.python_api", **measures}.get(name, "mh4.parser.ensemble")), name)
+    measures = dict.fromkeys(("compare", "coverage", "evaluate"), "mh4.analysis.measures")
+    return getattr(import_module({"train": "mh4.training.train", **measures}.get(name, "mh4.parser.ensemble")), name)

@@ -20,8 +20,10 @@ from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Table, comma_separated
-from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
+from mh4.analysis.attachment import attachment_scores
+from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
 from mh4.data import conllu
+from mh4.parser.parsing import Parser, arc_probabilities, longest, naming
 from mh4.parser.systems import with_marginals
 from mh4.util.plots import plotted, require_matplotlib
 
@@ -62,11 +64,27 @@ class Measured:
         return 100 * accuracy_at_coverage(*self.after, share)
 
 
+def predictions(parser: Parser, gold: Sequence[conllu.Sentence]) -> tuple[np.ndarray, np.ndarray]:
+    """The probabilities of the arcs that a parser predicts, and which of them are correct: float64 and bool (words,)."""
+    parsed = parser.parse_as_usual(gold, confidence=True)
+    probabilities = np.concatenate([sentence.probabilities[1:] for sentence in parsed])
+    return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed, strict=True)])
+
+
+def of_gold(parser: Parser, gold: Sequence[conllu.Sentence]) -> np.ndarray:
+    """The probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
+    found = []
+    with parser.model.lock, naming(longest(gold), "parse"):
+        for batch, scores in parser.model.score(gold):
+            found += [
+                arc_probabilities(each.arcs, gold[k].heads)[1:]
+                for k, each in zip(batch, parser.marginals([gold[k] for k in batch], scores), strict=True)
+            ]
+    return np.concatenate(found)
+
+
 def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
     """The arcs predicted by a finished model for every other sentence, calibrated on those in between."""
-    from mh4.analysis.evaluation import attachment_scores
-    from mh4.analysis.reliability import negative_log_likelihood, of_gold, predictions
-    from mh4.parser.parsing import Parser
     from mh4.training.calibration import calibrate
 
     parser, fitted, measured = Parser.load(str(model.folder)), sentences[1::2], sentences[::2]

@@ -13,7 +13,6 @@ import numpy as np
 
 from mh4 import trees
 from mh4.data import conllu
-from mh4.parser.vocabulary import without_subtype
 
 ROOT = -1
 
@@ -42,7 +41,9 @@ class Arcs:
         in_sentence = np.concatenate([sentence.heads[1:] for sentence in sentences]).astype(np.int64)
         return cls(
             heads=np.where(in_sentence > 0, in_sentence - 1 + first, ROOT),
-            labels=np.array([without_subtype(label) for sentence in sentences for label in sentence.deprels], dtype=object),
+            labels=np.array(
+                [conllu.without_subtype(label) for sentence in sentences for label in sentence.deprels], dtype=object
+            ),
             sentences=numbers,
             trees=[sentence.heads for sentence in sentences],
         )

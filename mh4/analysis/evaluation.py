@@ -23,7 +23,6 @@ from udtools import udeval
 
 from mh4.data import conllu
 from mh4.errors import InputError, counted
-from mh4.parser.parsing import attachment_scores as attachment_scores  # re-exported: for words that are the same
 from mh4.util.batching import batches
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.

@@ -239,6 +239,11 @@ class Block:
         return column
 
 
+def without_subtype(deprel: str) -> str:
+    """A dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
+    return deprel.partition(":")[0]
+
+
 def read(path: str, *, trees: bool = True) -> list[Sentence]:
     """The sentences of CoNLL-U file `path`, or of those in a folder; see blocks."""
     return [block.sentence for block in blocks(path, trees=trees)]

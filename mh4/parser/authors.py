@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mh4 import trees
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import Sentence, without_subtype
 from mh4.decoders.beam import joint
 from mh4.decoders.mh4 import first_found
 from mh4.decoders.shared import arguments
@@ -23,7 +23,7 @@ from mh4.parser.network.scorer import TensorScorer, hinge
 from mh4.parser.objectives import Parts
 from mh4.parser.systems import GlobalSystem, GreedySystem, System, Tensor
 from mh4.parser.vectors import Vectors
-from mh4.parser.vocabulary import Table, Vocabulary, without_subtype
+from mh4.parser.vocabulary import Table, Vocabulary
 from mh4.transitions import LA, MH4, RA, RA2, SH
 
 POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle

@@ -23,13 +23,13 @@ from conllu.models import TokenList
 
 from mh4 import trees
 from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence
+from mh4.data.conllu import Block, Sentence, without_subtype
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
 from mh4.parser.choices import TREES, Beyond, Decoding, TreeClass
 from mh4.parser.parsing import ROOT, Gold, Options, Parsed, Parser, Progress, Unparsed
-from mh4.parser.vocabulary import TAGS, Table, without_subtype
+from mh4.parser.vocabulary import TAGS, Table
 from mh4.util import memory
 from mh4.util.reading import Path, Paths, path_of
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 from conllu.models import TokenList
 
+from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
@@ -21,7 +22,7 @@ from mh4.parser import long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding
 from mh4.parser.long_sentences import AnyParser, Progress
 from mh4.parser.temperature import FILE, at_temperature
-from mh4.parser.vocabulary import Table, without_subtype
+from mh4.parser.vocabulary import Table
 from mh4.util.reading import Path, Paths, path_of
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
@@ -382,28 +383,6 @@ def tested(parse: Callable[..., Parsed], gold: Gold, progress: Progress) -> dict
         were = counted(len(parsed), "sentence") + (" was" if noted == 1 else " were")
         warnings.warn(said % (noted, were), RuntimeWarning, stacklevel=2)
     return attachment_scores(sentences, parsed)
-
-
-def attachment_scores(gold: Sequence[Sentence], system: Sequence[Sentence], tags: Sequence[str] = ()) -> dict[str, float]:
-    """{"uas": ..., "las": ...}: words with the correct head, and with the correct head and label, in percent of all words.
-
-    gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared tasks,
-    labels are compared without their subtypes (what follows ":"). tags: columns such as "upos", whose correct words are also counted.
-    Raises ValueError if the sentences do not correspond, or there are none.
-    """
-    right = dict.fromkeys(("uas", "las", *tags), 0)
-    for g, s in zip(gold, system, strict=True):
-        heads = (g.heads[1:] == s.heads[1:]).tolist()
-        right["uas"] += sum(heads)
-        right["las"] += sum(
-            head and without_subtype(a) == without_subtype(b) for head, a, b in zip(heads, g.deprels, s.deprels, strict=True)
-        )
-        for tag in tags:
-            right[tag] += sum(a == b for a, b in zip(getattr(g, tag), getattr(s, tag), strict=True))
-    words = sum(map(len, gold))
-    if not words:
-        raise ValueError("no words to score")
-    return {name: 100.0 * number / words for name, number in right.items()}
 
 
 def _with_tree(given: Sentence | TokenList, number: int) -> Sentence:

@@ -26,11 +26,6 @@ def normalised(word: str) -> str:
     return _DIGIT.sub("0", word.lower())
 
 
-def without_subtype(deprel: str) -> str:
-    """A dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
-    return deprel.partition(":")[0]
-
-
 class Table:
     """Strings numbered from 1 (0 is unknown); `counts[i]` is how often string i was seen."""
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from mh4 import version
+from mh4.analysis.attachment import attachment_scores
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, counted
 from mh4.parser import authors, long_sentences, systems
@@ -28,7 +29,7 @@ from mh4.parser.config import Config, Training, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, each_source, other_content
 from mh4.parser.network.graph import backward, dy
-from mh4.parser.parsing import Parser, attachment_scores, longest, naming
+from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.calibration import calibrate

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mh4.analysis import evaluation
+from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.errors import InputError
 
@@ -70,10 +71,10 @@ SYSTEM = changed(GOLD, word1=(3, "det"), word4=(5, "amod"), word5=(3, "obj"))  #
 
 def test_attachment_scores(write):
     gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
-    assert evaluation.attachment_scores(gold, gold) == {"uas": 100.0, "las": 100.0}
+    assert attachment_scores(gold, gold) == {"uas": 100.0, "las": 100.0}
     system = conllu.read(write("system", as_conllu(SYSTEM), as_conllu(GOLD, "s2")))
-    assert evaluation.attachment_scores(gold, system) == {"uas": 90.0, "las": 80.0}
-    assert evaluation.attachment_scores(gold[:1], system[:1]) == {"uas": 80.0, "las": 60.0}
+    assert attachment_scores(gold, system) == {"uas": 90.0, "las": 80.0}
+    assert attachment_scores(gold[:1], system[:1]) == {"uas": 80.0, "las": 60.0}
 
 
 def test_sentences_with_several_roots_are_scored_as_others(write):
@@ -82,19 +83,19 @@ def test_sentences_with_several_roots_are_scored_as_others(write):
     with pytest.warns(RuntimeWarning, match="1 sentence with several roots, which the official scorer refuses without") as said:
         scores = evaluation.official(gold, system)
     assert len(said) == 2
-    by_ours = evaluation.attachment_scores(conllu.read(gold), conllu.read(system))
+    by_ours = attachment_scores(conllu.read(gold), conllu.read(system))
     assert {"uas": scores["UAS"].f1, "las": scores["LAS"].f1} == by_ours == {"uas": 80.0, "las": 80.0}
 
 
 def test_sentences_that_do_not_correspond(write):
     gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
     with pytest.raises(ValueError):
-        evaluation.attachment_scores(gold, gold[:1])
+        attachment_scores(gold, gold[:1])
     shorter = replace(gold[0], words=["Az"], heads=np.array([-1, 0], np.int32), deprels=["root"])
     with pytest.raises(ValueError):
-        evaluation.attachment_scores(gold, [shorter, gold[1]])
+        attachment_scores(gold, [shorter, gold[1]])
     with pytest.raises(ValueError, match="no words"):
-        evaluation.attachment_scores([], [])
+        attachment_scores([], [])
 
 
 class TestOfficial:
@@ -116,7 +117,7 @@ class TestOfficial:
         assert scores["BLEX"] == pytest.approx((75.0, 75.0, 75.0, 75.0))
         assert scores["Words"].f1 == scores["UPOS"].f1 == scores["Sentences"].f1 == 100.0
         assert scores["Sentences"].aligned_accuracy is None
-        las = evaluation.attachment_scores(conllu.read(gold), conllu.read(system))
+        las = attachment_scores(conllu.read(gold), conllu.read(system))
         assert las == pytest.approx({"uas": scores["UAS"].f1, "las": scores["LAS"].f1})
         with open(gold, encoding="utf-8") as first, open(system, encoding="utf-8") as second:
             original = scorer.evaluate(scorer.load_conllu(first, gold, {}), scorer.load_conllu(second, system, {}))

@@ -14,11 +14,12 @@ from running import COMMAND, refuses, succeeds
 
 import mh4
 from mh4 import trees
+from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.parser.ensemble import TREES, Ensemble, SentenceWithVotes, vote, with_votes
-from mh4.parser.parsing import Parser, attachment_scores
+from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
 
 BRUTE = {"mst": "all", "mh4": "mh4", "1ec": "1ec"}

@@ -8,6 +8,7 @@ import pytest
 import toy
 
 from mh4 import trees
+from mh4.analysis.attachment import attachment_scores
 from mh4.data.conllu import Sentence
 from mh4.decoders import mst
 from mh4.decoders.shared import arguments
@@ -16,7 +17,7 @@ from mh4.parser import config, long_sentences
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, default, window, window_of
 from mh4.parser.model import Model
-from mh4.parser.parsing import Parser, attachment_scores
+from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS, GlobalSystem
 from mh4.parser.vocabulary import Vocabulary
 

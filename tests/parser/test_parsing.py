@@ -9,7 +9,7 @@ import toy
 from conllu.models import TokenList
 
 import mh4
-from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.attachment import attachment_scores
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config

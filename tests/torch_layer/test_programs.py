@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import toy
 
-from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.parser.contextual_vectors import Contextual
 from mh4.trees import in_class

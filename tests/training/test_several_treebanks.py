@@ -16,7 +16,7 @@ from mh4.errors import InputError
 from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary, normalised
-from mh4.training import python_api
+from mh4.training import train
 from mh4.training.trainer import Trainer
 from mh4.util.files import git_blob_id, write_text
 from mh4.util.progress import Listener
@@ -274,7 +274,7 @@ def test_less_patience_lets_the_rate_fall_first(files, tmp_path):
 def test_sentences_of_dev_that_are_also_in_train(recwarn):
     """Only those of ten words or more count, as short ones recur in any text."""
     long, other, short = (conllu.Sentence(words) for words in (["w"] * 10, ["v"] * 10, ["w"] * 9))
-    python_api._warn_of_overlap([long, short], [other, short])
+    train._warn_of_overlap([long, short], [other, short])
     assert not recwarn
     with pytest.warns(RuntimeWarning, match="1 of the 2 dev sentences with 10 words or more are also in train"):
-        python_api._warn_of_overlap([long, short], [other, short, long])
+        train._warn_of_overlap([long, short], [other, short, long])

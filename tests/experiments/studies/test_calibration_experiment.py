@@ -9,7 +9,7 @@ import toy
 from samples import study, toy_settings
 
 import mh4
-from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import expected_calibration_error
 from mh4.data import conllu, treebanks
 from mh4.parser import config

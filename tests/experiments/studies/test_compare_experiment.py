@@ -10,7 +10,7 @@ from samples import record, recorded, rewrite, study, trees_file, usage
 from experiments.engine import predictions, records
 from experiments.studies import compare
 from mh4.analysis import comparison
-from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, treebanks
 from mh4.util.files import git_blob_id
 

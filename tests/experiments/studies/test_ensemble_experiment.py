@@ -23,7 +23,8 @@ from experiments.pages.writer import averages
 from experiments.studies import ensemble as study_of_ensembles
 from experiments.studies import report
 from experiments.studies.ensemble import Row
-from mh4.analysis.evaluation import attachment_scores, official
+from mh4.analysis.attachment import attachment_scores
+from mh4.analysis.evaluation import official
 from mh4.data import conllu, treebanks
 from mh4.errors import InputError
 from mh4.parser import config

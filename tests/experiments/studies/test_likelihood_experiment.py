@@ -10,7 +10,7 @@ import mh4
 from experiments.engine import predictions
 from experiments.engine.run import Run
 from experiments.studies.calibration import measure
-from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, treebanks
 from mh4.errors import InputError
 from mh4.parser import config

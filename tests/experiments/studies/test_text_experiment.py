@@ -14,7 +14,7 @@ import mh4
 from experiments.engine.treebank import located
 from experiments.engine.workplace import Bench
 from experiments.studies import text as raw_text
-from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, segmenter, treebanks
 from mh4.parser import config
 from mh4.training.trainer import Trainer
