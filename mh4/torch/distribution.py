@@ -114,7 +114,7 @@ class TreeDistribution:
             each = [self.log_prob(trees) for trees in heads.flatten(end_dim=-3)]
             found = torch.stack(each) if each else self._returned(torch.empty(0, device="cpu"))
             return found.reshape(*heads.shape[:-2], *self.batch_shape)
-        given = self._heads(heads, least=-1)
+        given = self._heads(heads)
         sentences = Sentences(self.name, self.scores, self._sentences.lengths, heads=given, **self._sentences.options)
         everything, with_arcs = self._log_partition(), self._summed(sentences)
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
@@ -152,16 +152,18 @@ class TreeDistribution:
     def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:
         """By how much a tree's derivations fall short of the best: max of score + cost over all, minus max of score over its own, (B,).
 
-        heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored.
-        cost: what each arc costs, (B, N+1, N+1) by sentence, head and dependent; by default 1 for every wrong head.
+        heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored. -1 at a word leaves its head open:
+            the second maximum is over all trees with the other heads.
+        cost: what each arc costs, (B, N+1, N+1) by sentence, head and dependent; by default 1 for every wrong head, and 0 at a word whose
+            head is open.
 
-        It takes two searches for the best derivation, in float32. Raises ValueError, with the number of the sentence, if the heads are
-        not a tree, and NotInClass if this tree has no derivation.
+        It takes two searches for the best derivation, in float32. Raises ValueError, with the number of the sentence, if no tree has
+        the heads, and NotInClass if none of the decoder's class has.
         """
-        gold = self._heads(heads, least=0)
+        gold = self._heads(heads)
         if cost is None:
             nodes = np.arange(gold.shape[1])
-            costs = torch.from_numpy((gold[:, None, :] != nodes[:, None]).astype(np.float32))
+            costs = torch.from_numpy(((gold[:, None, :] != nodes[:, None]) & (gold[:, None, :] >= 0)).astype(np.float32))
         else:
             require_tensor("cost", cost)
             costs = on_processor(cost)
@@ -179,8 +181,8 @@ class TreeDistribution:
     def _returned(self, result: torch.Tensor) -> torch.Tensor:
         return result.to(self._dtype).to(self._device)
 
-    def _heads(self, heads: torch.Tensor, least: int) -> np.ndarray:
-        """Integers (B, N+1), the head of each word from `least` to n, and -1 at 0 and in the padding. Raises ValueError."""
+    def _heads(self, heads: torch.Tensor) -> np.ndarray:
+        """Integers (B, N+1), the head of each word or -1, and -1 at 0 and in the padding. Raises ValueError."""
         require_tensor("heads", heads)
         lengths = self._sentences.lengths
         shape = (len(lengths), self._sentences.longest + 1)
@@ -191,11 +193,10 @@ class TreeDistribution:
         nodes = np.arange(shape[1])
         words = (nodes > 0) & (nodes <= lengths[:, None])
         given = np.where(words, array(heads).astype(np.int64), -1)
-        wrong = words & ((given < least) | (given > lengths[:, None]))
+        wrong = words & ((given < -1) | (given > lengths[:, None]))
         for b, word in np.argwhere(wrong)[:1]:
             raise ValueError(
-                "sentence %d: heads: the head of word %d is %d, but must be %d to %d"
-                % (b, word, given[b, word], least, lengths[b])
+                "sentence %d: heads: the head of word %d is %d, but must be -1 to %d" % (b, word, given[b, word], lengths[b])
             )
         return given
 

@@ -1,6 +1,7 @@
 """Tree distributions for PyTorch, against enumeration of all derivations of small sentences and by numerical gradients."""
 
 import copy
+import itertools
 import pickle
 import threading
 from unittest import mock
@@ -199,15 +200,17 @@ def test_structured_hinge(name):
     tensors, lengths = sample(name, rng)
     found = TreeDistribution(name, tensors, lengths)
     expected = enumerated(name, tensors, True)
-    for cost in (None, torch.from_numpy(rng.random((3, LONGEST + 1, LONGEST + 1)))):
+    for cost, open_share in itertools.product((None, torch.from_numpy(rng.random((3, LONGEST + 1, LONGEST + 1)))), (0, 0.5, 1)):
         gold = torch.tensor([padded(each.heads[rng.choice(np.flatnonzero(each.scores > -np.inf))].tolist()) for each in expected])
+        gold[torch.from_numpy(rng.random(gold.shape) < open_share)] = -1
         margins = []
         for b, each in enumerate(expected):
             n = LENGTHS[b]
             heads, words = each.heads[:, 1:], np.arange(1, n + 1)
             right = gold[b, 1 : n + 1].numpy()
-            costs = (heads != right).sum(axis=1) if cost is None else cost[b].numpy()[heads, words].sum(axis=1)
-            margins.append((each.scores + costs).max() - each.scores[(heads == right).all(axis=1)].max())
+            wrong = (heads != right) & (right >= 0)
+            costs = wrong.sum(axis=1) if cost is None else cost[b].numpy()[heads, words].sum(axis=1)
+            margins.append((each.scores + costs).max() - each.scores[~wrong.any(axis=1)].max())
         near(found.structured_hinge(gold, cost), margins, 1e-5)
     assert (found.structured_hinge(found.argmax, torch.zeros(3, LONGEST + 1, LONGEST + 1)) == 0).all()
 
@@ -313,7 +316,9 @@ def test_gradients_of_kl(name):
 def test_gradients_of_what_is_best(name):
     gold = torch.tensor([[-1, 2, 0, 2], [-1, 0, -1, -1]])
     gradients(name, lambda trees: trees.max, rng_for("torch max", name), second=True)
-    gradients(name, lambda trees: trees.structured_hinge(gold), rng_for("torch max", name))
+    partial = torch.tensor([[-1, -1, -1, 2], [-1, 0, -1, -1]])
+    for heads in (gold, partial):
+        gradients(name, lambda trees, heads=heads: trees.structured_hinge(heads), rng_for("torch max", name))
 
 
 @every_sum
@@ -647,11 +652,13 @@ class TestErrors:
             ]:
                 with pytest.raises(ValueError, match=message):
                     method(wrong)
-        heads[2, 3] = 5
-        with pytest.raises(ValueError, match="^sentence 2: heads: the head of word 3 is 5, but must be -1 to 4$"):
-            found.log_prob(heads)
-        with pytest.raises(ValueError, match="^sentence 2: heads: the head of word 3 is 5, but must be 0 to 4$"):
-            found.structured_hinge(heads)
+        for wrong in (5, -2):
+            heads[2, 3] = wrong
+            for method in (found.log_prob, found.structured_hinge):
+                with pytest.raises(
+                    ValueError, match="^sentence 2: heads: the head of word 3 is %d, but must be -1 to 4$" % wrong
+                ):
+                    method(heads)
 
     def test_trees(self):
         heads = torch.tensor([[-1, 0, 1, 2, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, 3, 0, 2, 2, -1]])
