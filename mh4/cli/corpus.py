@@ -89,7 +89,7 @@ def parse(
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Corpus
     from mh4.corpus.inputs import inputs as found_in
-    from mh4.corpus.settings import Settings
+    from mh4.corpus.parse_options import Settings
     from mh4.corpus.workers import start
     from mh4.util import cpu
     from mh4.util.files import make_folder

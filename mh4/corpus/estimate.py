@@ -17,7 +17,7 @@ from rich.filesize import decimal
 from mh4.corpus import cutting, parsing
 from mh4.corpus.cutting import Shard
 from mh4.corpus.inputs import Input
-from mh4.corpus.settings import Settings
+from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError, collected_warnings
 from mh4.util import compression, memory
 from mh4.util.processes import temporary_child

@@ -16,7 +16,7 @@ from typing import Any
 
 from mh4.corpus.cutting import Shard
 from mh4.corpus.inputs import Input
-from mh4.corpus.settings import Settings
+from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError, shown
 from mh4.util import reading
 from mh4.util.files import delete_stale, lock, make_folder, write_text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from mh4.corpus.cutting import Shard, content_of
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
-from mh4.corpus.settings import Settings
+from mh4.corpus.parse_options import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block, Rejected, Sentence, Start
 from mh4.errors import InputError, collected_warnings

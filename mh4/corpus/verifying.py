@@ -11,7 +11,7 @@ from mh4.corpus import parsing, planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
-from mh4.corpus.settings import Settings
+from mh4.corpus.parse_options import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block
 from mh4.errors import InputError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mh4 import version
 from mh4.corpus.folder import Corpus
-from mh4.corpus.settings import Settings
+from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError, needs
 from mh4.parser import checksums
 from mh4.util.files import make_folder

@@ -26,8 +26,8 @@ from mh4.serving.answering import Answer, TooManyWords
 from mh4.serving.hosts import Hosts
 from mh4.serving.log_and_metrics import LOG, Observed
 from mh4.serving.parameters import parameters
+from mh4.serving.queue import Busy, TooLong, Workers
 from mh4.serving.tasks import CONLLU, PAGE, SVG, Abilities, Task, task
-from mh4.serving.workers import Busy, TooLong, Workers
 from mh4.util.processes import Killed
 
 _BYTES_PER_WORD = 300  # of a request's body, at most: a line of CoNLL-U with many features has 200

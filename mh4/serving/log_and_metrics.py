@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mh4.errors import one_line
-from mh4.serving.workers import Workers
+from mh4.serving.queue import Workers
 
 LOG = logging.getLogger("mh4.serving")
 

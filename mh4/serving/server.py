@@ -18,7 +18,7 @@ from mh4.serving.app import Limits, application
 from mh4.serving.connections import connection
 from mh4.serving.hosts import Hosts
 from mh4.serving.log_and_metrics import LOG, logging_to
-from mh4.serving.workers import Workers
+from mh4.serving.queue import Workers
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
 _MORE_CONNECTIONS = (

@@ -324,7 +324,7 @@ def test_another_mh4_does_not_verify(folder, monkeypatch):
 
 
 def test_workers_of_another_version_or_model(folder):
-    from mh4.corpus.settings import Settings
+    from mh4.corpus.parse_options import Settings
 
     options = {"decode": None, "beam": None, "confidence": False, "tags": False, "keep_deps": False}
     options.update(longest=None, beyond=None, rejects=False)

@@ -7,7 +7,7 @@ import pytest
 
 from mh4.corpus import driver
 from mh4.corpus.folder import Corpus
-from mh4.corpus.settings import Settings
+from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)

@@ -19,7 +19,7 @@ from mh4.data import conllu  # noqa: E402
 from mh4.errors import InputError, OutOfMemory, shown  # noqa: E402
 from mh4.serving import answering  # noqa: E402
 from mh4.serving.hosts import Hosts  # noqa: E402
-from mh4.serving.workers import Busy, TooLong  # noqa: E402
+from mh4.serving.queue import Busy, TooLong  # noqa: E402
 from mh4.util.processes import Killed  # noqa: E402
 
 pytestmark = pytest.mark.slow  # a segmenter is trained

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from mh4.errors import InputError
-from mh4.serving.workers import Busy, TooLong, Workers
+from mh4.serving.queue import Busy, TooLong, Workers
 from mh4.util.processes import Killed
 
 pytestmark = pytest.mark.slow
