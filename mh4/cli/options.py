@@ -81,7 +81,9 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
         raise InputError("%s needs --segmenter FILE" % given if found in SEGMENTED else needed)
     for name, value in for_conllu.items():
         if found != "conllu" and value:
-            raise InputError("--%s is for CoNLL-U, and not for %s" % (name, "--text" if text else "--input %s" % found))
+            raise InputError(
+                "--%s is for CoNLL-U, and not for %s" % (name.replace("_", "-"), "--text" if text else "--input %s" % found)
+            )
     return found
 
 

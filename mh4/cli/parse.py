@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Collect blocks that are not CoNLL-U in FILE, rather than end at the first.",
 )
+@click.option("--keep-heads", is_flag=True, help="Words keep the HEAD and DEPREL that they have; only _ is filled in.")
+@click.option(
+    "--best", type=int, default=1, metavar="K", help="Write the K best trees of each sentence one after another, the best first."
+)
 @click.option("--flush", is_flag=True, help="Parse and write each sentence as it arrives, not thousands of words at a time.")
 @options.contextual_option
 @options.output_options
@@ -53,6 +57,8 @@ def parse(
     beyond: str | None,
     confidence: bool,
     rejects_file: str | None,
+    keep_heads: bool,
+    best: int,
     flush: bool,
     contextual: tuple[str, ...],
 ) -> None:
@@ -71,6 +77,14 @@ def parse(
     A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
     windows; a comment in it, "# mh4 = ...", says so, and the sentences are counted at the end. They have no probabilities.
 
+    With --keep-heads, partly annotated trees are completed: words keep what they have in HEAD and DEPREL, and each "_" becomes that of
+    the best tree with these heads, exactly. Probabilities are given these heads. A complete tree stays byte for byte, whatever its
+    class. Where no tree that the parser can produce has the heads given, the sentence is treated as --beyond says; where no tree at all
+    has them, as with a cycle, it is left as it is. A comment in it, "# mh4 = ...", names the word in the way.
+
+    With --best, each sentence is written with each of its K best trees, and a comment in it, such as "# mh4 = tree 2 of 3, score 81.4000,
+    probability 0.0214", says which it is. They are found exactly.
+
     The probability of an arc is that of all derivations with this arc (or for mst and 1ec, all trees), after division of the scores by
     the temperature that was best on the development set.
     """
@@ -80,8 +94,10 @@ def parse(
     from mh4.parser.parsing import Parser
 
     wanted: dict[str, Any] = {"at_once": flush, "confidence": confidence, "tags": tags, "longest": longest, "beyond": beyond}
+    wanted |= {"keep_heads": True} if keep_heads else {}
+    wanted |= {"best": best} if best != 1 else {}
     arguments = (folder, decode, beam, contextual)
-    form = options.input_format(format_of_input, text, segmenter, rejects=rejects_file)
+    form = options.input_format(format_of_input, text, segmenter, rejects=rejects_file, keep_heads=keep_heads)
     if flush and segmenter:
         raise InputError("--flush is not for raw text, whose sentences end where later text says")
     if flush and jobs > 1:
@@ -100,7 +116,9 @@ def parse(
             say("mh4: %s not CoNLL-U; %s to %s, each with the reason" % (are, written, rejects_file), err=True)
 
     with conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext() as rejected:
-        blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
+        blocks: Callable[[str], Iterable[Block]] = partial(
+            conllu.blocks, trees=keep_heads, partial=keep_heads, rejected=rejected, at_once=flush
+        )
         if segmenter:
             from mh4.data.segmenter import Segmenter
 

@@ -85,12 +85,14 @@ class Sentence:
     """A sentence of n words.
 
     words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes).
-    heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n; None where the file's HEAD column was not read.
+    heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n, -1 where a partly annotated tree has none; None
+    where the file's HEAD column was not read.
     name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
     rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
     probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
     transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
-    note: how it was parsed, if not as all others (see mh4.parser.long_sentences).
+    note: how it was parsed, if not as all others (see mh4.parser.long_sentences); None if it was kept, as its tree was complete.
+    alternatives: the next best trees after this one, in order; None if not asked for.
     """
 
     words: list[str]
@@ -104,7 +106,8 @@ class Sentence:
     rows: list[int] = None  # type: ignore[assignment]
     probabilities: np.ndarray = None  # type: ignore[assignment]
     transitions: np.ndarray = None  # type: ignore[assignment]
-    note: str = ""
+    note: str | None = ""
+    alternatives: "list[Sentence]" = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
         """Whether all fields are equal, arrays element by element."""
@@ -200,13 +203,13 @@ class Block:
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
         """What a parse of this sentence writes: Sentence.columns, and MISC with its probabilities, or without those of other arcs.
 
-        Nothing of one without a tree.
+        Nothing of one without a tree, and of a complete one that was kept only probabilities.
         """
         if parsed.heads is None:
             return {}
-        columns = parsed.columns(tags, keep_deps)
+        columns = {} if parsed.note is None else parsed.columns(tags, keep_deps)
         probable = [] if parsed.probabilities is None else [ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]]
-        if probable or any(ARC_PROB in self.lines[row] for row in self.sentence.rows):
+        if probable or parsed.note is not None and any(ARC_PROB in self.lines[row] for row in self.sentence.rows):
             columns[MISC] = self.misc(ARC_PROB, probable)
         return columns
 
@@ -249,12 +252,15 @@ def read(path: str, *, trees: bool = True) -> list[Sentence]:
     return [block.sentence for block in blocks(path, trees=trees)]
 
 
-def blocks(path: str, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False) -> Iterator[Block]:
+def blocks(
+    path: str, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False, partial: bool = False
+) -> Iterator[Block]:
     """Read CoNLL-U file `path` ("-" is standard input), or the .conllu files of a folder one after another, a sentence at a time.
 
     Files called .gz, .bz2, .xz and .zst are compressed.
 
-    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored.
+    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored. With `partial`, HEAD may be "_",
+    and whether the others can be those of a tree is left to mh4.parser.kept_heads.
     A byte order mark at the start of the file is accepted and, like everything else, kept; one at the start of a later sentence, as where
     files were joined, is left out.
     rejected: takes the blocks that are not CoNLL-U, and reading goes on; bytes in them that are not UTF-8 are as Python's
@@ -263,7 +269,7 @@ def blocks(path: str, *, trees: bool = True, rejected: Rejected = None, at_once:
     belong to the next sentence, and those at the end of the file to none.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
-    by_file = each_file(path, trees=trees, rejected=rejected, at_once=at_once)
+    by_file = each_file(path, trees=trees, rejected=rejected, at_once=at_once, partial=partial)
     return chain.from_iterable(of_file for _, of_file in by_file)
 
 
@@ -314,7 +320,14 @@ TOP = Start()  # of a file
 
 
 def parsed(
-    text: Iterable[str], name: str, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False, start: Start = TOP
+    text: Iterable[str],
+    name: str,
+    *,
+    trees: bool = True,
+    rejected: Rejected = None,
+    at_once: bool = False,
+    start: Start = TOP,
+    partial: bool = False,
 ) -> Iterator[Block]:
     """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none.
 
@@ -323,7 +336,7 @@ def parsed(
     number, skipped = start.sentence, 0
     for number, run in enumerate(runs(text, name, start.line, at_once), start=start.sentence + 1):
         try:
-            block = _block(run, name, number, trees)
+            block = _block(run, name, number, trees, partial)
         except InputError as error:
             if rejected is None:
                 raise
@@ -572,7 +585,7 @@ def _check_words(sentence: Sentence, expected: Sentence) -> None:
         raise InputError("%s: %d words, but %d in %s" % (sentence.name, len(sentence), len(expected), expected.name))
 
 
-def _block(run: Run, name: str, number: int, trees: bool) -> Block:
+def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Block:
     first, lines, portion = run
     for row, line in enumerate(lines):
         found = _NOT_UTF_8.search(line) if not line.isascii() else None
@@ -587,10 +600,10 @@ def _block(run: Run, name: str, number: int, trees: bool) -> Block:
     def at(row: int) -> str:
         return "%s, line %d, sentence %d%s" % (name, first + row + 1, number, " (%s)" % sent_id if sent_id else "")
 
-    return Block([lines[0], *text[1:]] if first == 0 else text, _sentence(text, start, at, trees), portion)
+    return Block([lines[0], *text[1:]] if first == 0 else text, _sentence(text, start, at, trees, partial), portion)
 
 
-def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees: bool) -> Sentence:
+def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees: bool, partial: bool) -> Sentence:
     """start: the first line that is not blank; at: the place of a line, given its number in the block, with which messages begin."""
     rows: list[int] = []
     cells: list[list[str]] = []
@@ -631,7 +644,9 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
 
     sentence = Sentence(column(FORM), column(UPOS), column(XPOS), column(FEATS), name=at(start), rows=rows)
     if trees:
-        sentence.heads, sentence.deprels = _heads(column(HEAD), rows, at), column(DEPREL)
+        sentence.heads, sentence.deprels = _heads(column(HEAD), rows, at, partial), column(DEPREL)
+        if not partial:
+            _check_tree(sentence.heads, rows, at)
     return sentence
 
 
@@ -659,23 +674,28 @@ def _end_of_range(given: str, word: int, covered: int, empty: int, place: str) -
     return last
 
 
-def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str]) -> np.ndarray:
+def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str], partial: bool) -> np.ndarray:
     n = len(column)
     heads = np.full(n + 1, -1, dtype=np.int32)
     for m, (value, row) in enumerate(zip(column, rows, strict=True), start=1):
-        if value in ("_", ""):
-            said = (
-                "%s: no HEAD, expected a number from 0 to %d; partly annotated trees are not supported: leave out such sentences"
-            )
+        if value == "_":
+            if partial:
+                continue
+            said = "%s: no HEAD, expected a number from 0 to %d; `mh4 parse --keep-heads` fills in partly annotated trees"
             raise InputError(said % (at(row), n))
         if not (value.isascii() and value.isdigit()):
             raise InputError("%s: HEAD is %s, expected one number from 0 to %d" % (at(row), shown(value), n))
         digits = value.lstrip("0") or "0"
         if len(digits) > 9 or int(digits) > n:
             raise InputError("%s: HEAD is %s, but the last word is %d" % (at(row), shown(value).strip("'"), n))
-        if int(digits) == m:
+        if int(digits) == m and not partial:
             raise InputError("%s: word %d is its own head" % (at(row), m))
         heads[m] = int(digits)
+    return heads
+
+
+def _check_tree(heads: np.ndarray, rows: Sequence[int], at: Callable[[int], str]) -> None:
+    n = len(rows)
     below = [0] * (n + 1)  # for a word, the one from which the way to the root was first seen to pass it
     for m in range(1, n + 1):
         node = m
@@ -684,4 +704,3 @@ def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str])
             node = int(heads[node])
         if node > 0 and below[node] == m:
             raise InputError("%s: word %d is part of a cycle of heads, expected a tree" % (at(rows[node - 1]), node))
-    return heads

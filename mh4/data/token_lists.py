@@ -11,9 +11,10 @@ from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, NOTE, Sentence
 from mh4.errors import InputError
 
 
-def sentence_of(tokens: TokenList, number: int) -> Sentence:
+def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Sentence:
     """The words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
 
+    partial: with the heads of those that have one, -1 for others.
     number: that of the sentence, from 1, by which messages call it if it has no sent_id. Raises InputError if the ids of the words are
     not the numbers 1, 2, 3, ..., as in a list that was filtered.
     """
@@ -26,7 +27,10 @@ def sentence_of(tokens: TokenList, number: int) -> Sentence:
     for m, token in enumerate(words, start=1):
         if token["id"] != m:
             raise InputError("%s: word %d has the id %d, expected %d" % (name, m, token["id"], m))
-    if not all(isinstance(head, int) and 0 <= head <= len(words) for head in heads):
+    known = [isinstance(head, int) and 0 <= head <= len(words) for head in heads]
+    if partial:
+        heads = [head if has_one else -1 for head, has_one in zip(heads, known, strict=True)]
+    elif not all(known):
         heads = []
     tags = ([serialize_field(token.get(column)) for token in words] for column in ("upos", "xpos", "feats", "deprel"))
     upos, xpos, feats, deprels = tags
@@ -41,6 +45,7 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
     One that was skipped only has the comment that says so.
     """
     skipped = sentence.heads is None
+    keep_deps = keep_deps or sentence.note is None
     probabilities = None if sentence.probabilities is None else sentence.probabilities.tolist()
     copies, m = [], 0
     # Tokens made by hand may lack columns, and TokenLists are written as they are: all columns, in the order of the first ones.

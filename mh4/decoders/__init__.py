@@ -13,6 +13,7 @@ Each algorithm is a package with a function ``decode``; import the one you need:
     mhk     multi-headed trees of any k, arc-factored
     mst     any tree, arc-factored; also ``marginals`` and ``sample``
     oneec   1-Endpoint-Crossing trees, O(n^4); also ``marginals``
+    kbest   the k best trees of any of these, in order
     beam    the derivations of mh3, mh4 and mh5, by beam search, which is not exact
     batch   padded arrays of many sentences, on several threads, for mh3, mh4, mh5, mst and oneec
 

@@ -18,6 +18,7 @@ import numpy as np
 from mh4.data.conllu import SKIPPED, Sentence
 from mh4.decoders import mst
 from mh4.errors import InputError, shown, unknown
+from mh4.parser import kept_heads
 from mh4.parser.choices import BEYOND, BEYOND_BEAM
 from mh4.parser.contextual_vectors import Window
 from mh4.parser.systems import Tensor
@@ -30,6 +31,7 @@ MARGINALS = {"mh3": 1300, "mst": 1600, "mh4-two": 260, "mh4-hybrid": 260, "1ec":
 _SCORES = 64 << 20  # bytes of a window's scores
 _VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes
 _SHORTEST = 20  # words of a window; with less memory than that needs, there is no tree
+PROBABLE = "mst of probabilities"
 _ATTACHED = "dep"  # the label of the root of a window that is not the first
 
 AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
@@ -72,9 +74,13 @@ def parse(
     confidence: bool = False,
     tags: bool = False,
     progress: Progress = lambda words: None,
+    keep_heads: bool = False,
     **options: Any,
 ) -> list[Sentence]:
     """Parse sentences as the parser does up to a length; those beyond it, or too long for the memory, differently.
+
+    keep_heads: see Parser.parse; sentences with heads that no tree of the class has are parsed like those beyond the limit, and those with
+    heads that no tree has are skipped. Of complete trees, nothing is parsed but tags.
 
     longest: the number of words up to which they are decoded as usual; None: as `default` says.
     beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
@@ -89,21 +95,45 @@ def parse(
     if beyond is not None and beyond not in BEYOND:
         raise InputError(unknown("way to decode long sentences", beyond, BEYOND))
     longest = default(parser, confidence) if longest is None else longest
-    how, other = _otherwise(parser, beyond)
+    how, other = _around_heads(parser, beyond) if keep_heads else _otherwise(parser, beyond)
     if other is parser and not confidence:
         longest = max(longest, default(parser))
-    short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest]
-    found = _parsed(parser, sentences, short, {"progress": progress, "confidence": confidence, "tags": tags, **options})
+    done, no_tree, in_the_way = _kept(parser, sentences, longest, confidence, tags) if keep_heads else ({}, {}, {})
+    aside = {*done, *no_tree, *in_the_way}
+    short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest and k not in aside]
+    options = {"confidence": confidence, "tags": tags, **({"keep_heads": True} if keep_heads else {}), **options}
+    found = {**_parsed(parser, sentences, short, {"progress": progress, **options}), **done}
     parsed = []
     for k, sentence in enumerate(sentences):
         why = "%d words are more than --longest %d" % (len(sentence), longest)
         if k in found:
             why = "there was not enough memory for %d words" % len(sentence)
+        why = no_tree.get(k) or in_the_way.get(k) or why
         as_usual = found.get(k)
-        parsed.append(_beyond(other, how, sentence, why, tags) if as_usual is None else as_usual)
         if as_usual is None:
+            as_usual = _beyond(None if k in no_tree else other, how, sentence, why, tags, keep_heads)
+        if k not in short or found[k] is None:
             progress(len(sentence))
+        parsed.append(as_usual)
     return parsed
+
+
+def _kept(
+    parser: AnyParser, sentences: Sequence[Sentence], longest: int, confidence: bool, tags: bool
+) -> tuple[dict[int, Sentence], dict[int, str], dict[int, str]]:
+    """By the numbers of sentences: those that are complete, and why no tree, or none of the class, has the heads of others."""
+    single_root, tree_class = parser.model.config.scorer.single_root, parser.model.system.tree_class
+    done, no_tree, in_the_way = {}, {}, {}
+    for k, sentence in enumerate(sentences):
+        heads = kept_heads.given(sentence)
+        if why := kept_heads.obstacle(heads, "any", single_root):
+            no_tree[k] = why
+        elif kept_heads.complete(sentence) and not tags:
+            ones: dict[str, Any] = {"probabilities": np.ones(len(heads))} if confidence else {}
+            done[k] = replace(sentence, note=None, **ones)
+        elif len(sentence) <= longest and (why := kept_heads.obstacle(heads, tree_class, single_root)):
+            in_the_way[k] = why
+    return done, no_tree, in_the_way
 
 
 def _parsed(
@@ -121,14 +151,17 @@ def _parsed(
     return {k: found for half in halves for k, found in _parsed(parser, sentences, half, options).items()}
 
 
-def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool) -> Sentence:
+def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool, keep_heads: bool) -> Sentence:
     """The sentence with the tree of the other parser; without one if that is None."""
-    uncut = bool(getattr(sentence, "votes", ()))  # windows of a tree are not trees
+    uncut = keep_heads or bool(getattr(sentence, "votes", ()))  # windows of a tree are not trees
     size = window(other) if other else 0
+    options: dict[str, Any] = {"tags": tags, **({"keep_heads": True} if keep_heads else {})}
+    if other and how == PROBABLE and len(sentence) > default(other, confidence=True):
+        size = 0
     while other and size >= _SHORTEST:
         whole = uncut or len(sentence) <= size
         try:
-            found = other.parse_as_usual([sentence] if whole else _cut(sentence, size), tags=tags)
+            found = other.parse_as_usual([sentence] if whole else _cut(sentence, size), **options)
         except MemoryError:
             size = 0 if uncut else min(size, len(sentence)) // 2
             continue
@@ -201,8 +234,31 @@ def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
         raise InputError("%s has no scores of arcs, for --beyond mst: choose beam or skip" % system.name)
     other = type(parser)(parser.model)
     # The tree with the highest sum of these scores, which are some of those of the system.
-    other.decode = lambda *, single_root, **tensors: mst.decode(tensors[arcs], single_root=single_root)
+    other.decode = lambda *, single_root, heads=None, **tensors: mst.decode(tensors[arcs], heads=heads, single_root=single_root)
     return "mst", other
+
+
+def _around_heads(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:
+    """How sentences are decoded that have heads which no tree of the class has, or that are beyond the limit, and what does so."""
+    if parser.vote_class or beyond == "beam":
+        raise InputError("%s cannot keep heads: choose %s" % (("beam", "mst or skip") if beyond else ("an ensemble", "a parser")))
+    if beyond == "skip":
+        return SKIPPED, None
+    if any(tensor.name in ("arcs", "arc") for tensor in parser.model.system.tensors):
+        return _search(parser, "mst")
+    marginals = parser.model.system.marginals
+    if marginals is None:
+        if beyond:
+            raise InputError(
+                "%s has neither scores nor probabilities of arcs, for --beyond mst: choose skip" % parser.model.system.name
+            )
+        return SKIPPED, None
+    other = type(parser)(parser.model)
+    # The tree of any class with the highest sum of probabilities of arcs.
+    other.decode = lambda *, single_root, heads=None, **tensors: mst.decode(
+        marginals(**tensors, single_root=single_root).arcs, heads=heads, single_root=single_root
+    )
+    return PROBABLE, other
 
 
 def _of_class(tree_class: str, otherwise: int) -> int:

@@ -15,10 +15,11 @@ from conllu.models import TokenList
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
-from mh4.decoders import Derivation, Marginals
+from mh4.decoders import Derivation, Marginals, mst
+from mh4.decoders.kbest import kbest
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory, because, counted, shown, working_on
-from mh4.parser import long_sentences
+from mh4.parser import kept_heads, long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding
 from mh4.parser.long_sentences import AnyParser, Progress
 from mh4.parser.temperature import FILE, at_temperature
@@ -33,6 +34,8 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
 Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str]: the words of a sentence, or as a string, raw text
 Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
+AROUND_HEADS = ("exact", "mbr")  # ways of decoding that find the best tree with some heads
+MOST_TREES = 1000  # of a sentence
 ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 Found = TypeVar("Found")  # what a decoder finds in the scores of a sentence
@@ -54,6 +57,8 @@ class ParserOptions(Options, total=False):
     """Options of a Parser, which an Ensemble does not have."""
 
     transitions: bool
+    keep_heads: bool
+    best: int
 
 
 class Parser:
@@ -134,6 +139,8 @@ class Parser:
         keep_deps: bool = False,
         longest: int | None = None,
         beyond: Beyond | None = None,
+        keep_heads: bool = False,
+        best: int = 1,
     ) -> Parsed:
         """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
 
@@ -146,15 +153,21 @@ class Parser:
         they stay as they were given, None for lists of words. With `confidence`, the Sentences also have the probabilities of
         their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
         RuntimeWarning; with `transitions`, also those of their derivations, if the system has them.
+        With `keep_heads`, words keep the heads and labels that they have (heads: -1 or None for none; deprels: "_"), and the others get
+        those of the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next best
+        trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
         `progress` is called with the number of words parsed after each minibatch.
 
         As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
         ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
         Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
+        InputError for heads to keep that no tree has, naming the word; of sentences with heads that only no tree of the system's class
+        has, a note says so, and the others come from "mst", unless `beyond` is "skip". Raises
         InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
         it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
         """
         options: dict[str, Any] = {"progress": progress, "confidence": confidence, "transitions": transitions, "tags": tags}
+        options |= {"keep_heads": keep_heads, **({} if best == 1 else {"best": best})}
         return parsed_with(self, sentences, segmenter, allow_empty, keep_deps, longest=longest, beyond=beyond, **options)
 
     def parse_as_usual(
@@ -164,6 +177,8 @@ class Parser:
         confidence: bool = False,
         transitions: bool = False,
         tags: bool = False,
+        keep_heads: bool = False,
+        best: int = 1,
     ) -> list[Sentence]:
         """Parse sentences of any length in the same way; see parse. Raises OutOfMemory, naming the sentence, if one is too long."""
         self.check_vectors()
@@ -171,8 +186,13 @@ class Parser:
             check_tags([self])
         if confidence:
             self.check_probabilities()
+        if keep_heads and self.decoding not in AROUND_HEADS:
+            raise InputError("%s decoding cannot keep heads, only %s can" % (self.decoding, " and ".join(AROUND_HEADS)))
+        if best != 1:
+            check_best(best, self.decoding)
+        options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags, "keep_heads": keep_heads}
         with self.model.lock:
-            parse = partial(self._parse, confidence=confidence, transitions=transitions, tags=tags)
+            parse = partial(self._parse, **options) if best == 1 else partial(self._best, best, **options)
             return in_order(sentences, self.model.score, parse, progress)
 
     def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
@@ -188,40 +208,58 @@ class Parser:
         """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
         return [derivation.heads for derivation in self.derivations(sentences, scores)]
 
-    def derivations(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Derivation]:
-        """The best derivation of each sentence of a minibatch, given its scores.
+    def derivations(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Derivation]:
+        """The best derivation of each sentence of a minibatch, given its scores, and with `keep_heads`, with the heads that it has.
 
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
         """
-        return self._of_each(self.decode, sentences, scores, calibrated=self.decoding == "mbr")
+        of_whole = mst.decode if keep_heads else None
+        return self._of_each(self.decode, sentences, scores, self.decoding == "mbr", of_whole)
 
-    def marginals(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Marginals]:
-        """The marginals of each sentence of a minibatch, given its scores, at the model's temperature.
+    def marginals(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Marginals]:
+        """The marginals of each sentence of a minibatch, given its scores (and heads), at the model's temperature.
 
         Raises InputError if the system has none, and as `derivations` does.
         """
-        return self._of_each(self.check_probabilities(), sentences, scores, calibrated=True)
+        return self._of_each(self.check_probabilities(), sentences, scores, True, mst.marginals if keep_heads else None)
 
     def _of_each(
-        self, function: Callable[..., Found], sentences: Sequence[Sentence], scores: "Scores", calibrated: bool
+        self,
+        function: Callable[..., Found],
+        sentences: Sequence[Sentence],
+        scores: "Scores",
+        calibrated: bool,
+        of_whole: Callable[..., Found] | None,
     ) -> list[Found]:
-        """What a decoder finds in the scores of each sentence; calibrated: at the model's temperature, or 1 with a warning."""
-        if calibrated and self.model.temperature is None:
-            warnings.warn(
-                "%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE), RuntimeWarning, stacklevel=2
-            )
+        """What a decoder finds in the scores of each sentence; calibrated: at the model's temperature, or 1 with a warning.
+
+        of_whole: what finds the same for whole trees of any class, if the heads of the sentences are kept; None if they are not.
+        """
+        if calibrated:
+            self._warn_if_not_calibrated()
         found = []
+        single_root = self.model.config.scorer.single_root
         for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
             try:
                 with naming(sentence, "parse"), working_on(sentence.name):
                     if calibrated:
                         tensors = at_temperature(tensors, self.model.temperature or 1)
-                    found.append(function(**tensors, single_root=self.model.config.scorer.single_root))
+                    if not of_whole:
+                        found.append(function(**tensors, single_root=single_root))
+                    elif kept_heads.whole(heads := kept_heads.given(sentence)):
+                        found.append(of_whole(np.zeros((len(heads), len(heads))), heads=heads))
+                    else:
+                        found.append(function(**tensors, single_root=single_root, heads=heads))
             except ValueError as error:
                 raise InputError(
                     "the scores of %s cannot be decoded, so its weights are damaged (%s)" % (self._name, error)
                 ) from error
         return found
+
+    def _warn_if_not_calibrated(self) -> None:
+        if self.model.temperature is None:
+            said = "%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE)
+            warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     @property
     def _name(self) -> str:
@@ -247,10 +285,51 @@ class Parser:
             )
         return self.model.system.marginals
 
+    def _best(self, k: int, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool, **options: bool) -> list[Sentence]:
+        """The sentences with their k best trees: the best, with the others as alternatives."""
+        marginals, temperature = self.model.system.marginals, self.model.temperature or 1
+
+        Probable = list[tuple[Derivation, float | None]]
+
+        def search(*, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray) -> Probable:
+            trees = kbest(self.decode, tensors, k, heads=heads, single_root=single_root)
+            if marginals is None:
+                return [(tree, None) for tree in trees]
+            scaled = at_temperature(tensors, temperature)
+            logs = [
+                marginals(**scaled, heads=given, single_root=single_root).log_partition
+                for given in (heads, *(t.heads for t in trees))
+            ]
+            return [(tree, np.exp(log - logs[0])) for tree, log in zip(trees, logs[1:], strict=True)]
+
+        def of_whole(arcs: np.ndarray, heads: np.ndarray) -> Probable:
+            return [(mst.decode(arcs, heads=heads), 1.0)]
+
+        if marginals:
+            self._warn_if_not_calibrated()
+        found = self._of_each(search, sentences, scores, False, of_whole if keep_heads else None)
+        parsed: list[list[Sentence]] = [[] for _ in sentences]
+        for rank in range(max(map(len, found))):
+            derivations = [trees[min(rank, len(trees) - 1)][0] for trees in found]  # the graph has all sentences
+            ranked = self._parse(sentences, scores, keep_heads=keep_heads, derivations=derivations, **options)
+            for tree, trees, others in zip(ranked, found, parsed, strict=True):
+                if rank < len(trees):
+                    derivation, probability = trees[rank]
+                    note = "tree %d of %d, score %.4f" % (rank + 1, len(trees), derivation.score)
+                    others.append(replace(tree, note=note + ("" if probability is None else ", probability %.4f" % probability)))
+        return [replace(first, alternatives=others) for first, *others in parsed]
+
     def _parse(
-        self, sentences: Sequence[Sentence], scores: "Scores", confidence: bool, transitions: bool, tags: bool
+        self,
+        sentences: Sequence[Sentence],
+        scores: "Scores",
+        confidence: bool,
+        transitions: bool,
+        tags: bool,
+        keep_heads: bool,
+        derivations: list[Derivation] | None = None,
     ) -> list[Sentence]:
-        vocabulary, derivations = self.model.vocabulary, self.derivations(sentences, scores)
+        vocabulary, derivations = self.model.vocabulary, derivations or self.derivations(sentences, scores, keep_heads)
         heads = [derivation.heads for derivation in derivations]
         columns = {
             column: self.model.written(column, best(scores.tags[column].npvalue(), getattr(vocabulary, column)))
@@ -259,8 +338,11 @@ class Parser:
         roots = headed_by_root(heads) if self.model.config.scorer.root_label and vocabulary.labels[ROOT] else None
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
         parsed = annotated(sentences, heads, columns)
+        if keep_heads:
+            for sentence, new in zip(sentences, parsed, strict=True):
+                new.deprels = kept_heads.labelled(sentence, new.deprels)
         if confidence:
-            for sentence, marginals in zip(parsed, self.marginals(sentences, scores), strict=True):
+            for sentence, marginals in zip(parsed, self.marginals(sentences, scores, keep_heads), strict=True):
                 sentence.probabilities = arc_probabilities(marginals.arcs, sentence.heads)
         if transitions:
             for sentence, derivation in zip(parsed, derivations, strict=True):
@@ -283,12 +365,15 @@ def parsed_with(
     keep_deps: bool,
     *,
     tags: bool,
+    keep_heads: bool = False,
     **options: Any,
 ) -> Parsed:
     """Parse whatever Parser.parse takes, with these of its options; where TokenLists were given, TokenLists are returned."""
-    given, unparsed = as_sentences(sentences, segmenter, allow_empty)
-    parsed = long_sentences.parse(parser, unparsed, tags=tags, **options)
+    given, unparsed = as_sentences(sentences, segmenter, allow_empty, keep_heads)
+    parsed = long_sentences.parse(parser, unparsed, tags=tags, keep_heads=keep_heads, **options)
     for sentence in parsed if options["beyond"] != "skip" else ():
+        if keep_heads and sentence.heads is None:
+            raise InputError("%s: %s" % (sentence.name or "a sentence", str(sentence.note).removeprefix(conllu.SKIPPED + ", ")))
         check_parsed(sentence)
     return [
         token_lists.parsed(one, sentence, tags, keep_deps) if isinstance(one, TokenList) else sentence
@@ -339,6 +424,14 @@ def naming(sentence: Sentence, doing: str) -> Iterator[None]:
     except MemoryError as error:
         where = sentence.name or "a sentence"
         raise OutOfMemory("%s: not enough memory to %s %d words%s" % (where, doing, len(sentence), because(error))) from None
+
+
+def check_best(best: int, decoding: str) -> None:
+    """Raises InputError if so many best trees cannot be found."""
+    if isinstance(best, bool) or not isinstance(best, (int, np.integer)) or not 1 <= best <= MOST_TREES:
+        raise InputError("best is %s, expected 1 to %d" % (shown(best), MOST_TREES))
+    if decoding != "exact":
+        raise InputError("%s decoding finds one tree, only exact decoding finds the best %d" % (decoding, best))
 
 
 def check_tags(parsers: Iterable[Parser]) -> None:
@@ -405,9 +498,11 @@ def _items(given: Any, doing: str) -> list[Any]:
 
 
 def as_sentences(
-    given: Unparsed, segmenter: "Segmenter | Path | None" = None, allow_empty: bool = False
+    given: Unparsed, segmenter: "Segmenter | Path | None" = None, allow_empty: bool = False, partial: bool = False
 ) -> tuple[list[Any], list[Sentence]]:
     """What is given, with the sentences of raw text instead of it, and the same as Sentences.
+
+    partial: whether TokenLists may have heads for some words only, and the heads of Sentences are checked.
 
     Raises InputError, with the number of the sentence, if it has no words, unless `allow_empty`, if there is raw text but no segmenter,
     or if anything is something else.
@@ -420,12 +515,12 @@ def as_sentences(
             segmenter = Segmenter(path_of(segmenter, "segmenter cannot be %s, expected the path of a segmenter"))
         segment = segmenter.sentences
         items = list(chain.from_iterable(segment(item) if isinstance(item, str) else [item] for item in items))
-    return items, [_as_sentence(sentence, number, allow_empty) for number, sentence in enumerate(items, start=1)]
+    return items, [_as_sentence(sentence, number, allow_empty, partial) for number, sentence in enumerate(items, start=1)]
 
 
-def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow_empty: bool) -> Sentence:
+def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow_empty: bool, partial: bool) -> Sentence:
     if isinstance(given, TokenList):
-        given = token_lists.sentence_of(given, number)
+        given = token_lists.sentence_of(given, number, partial)
     name, words = (given.name, given.words) if isinstance(given, Sentence) else ("", given)
     name, found = name or "sentence %d" % number, items_of(words)
     if not (found or found == [] and allow_empty) or not all(isinstance(word, str) and word for word in found):
@@ -434,6 +529,8 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow
         raise InputError("%s: cannot parse %s: expected a list of words, each a non-empty string%s" % (name, shown(words), how))
     for place, word in enumerate(found, start=1):
         conllu.check_word(word, "%s: word %d cannot be parsed" % (name, place))
+    if partial and isinstance(given, Sentence):
+        return kept_heads.checked(given, name)
     return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from mh4 import transitions, trees
 from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import from_heads
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import oracle
@@ -92,14 +93,18 @@ class System:
             raise InputError("a beam of width %s: expected 1 to %d" % (shown(width), MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)
 
-    def minimum_bayes_risk(self, marginals: Marginalize, *, single_root: bool, **tensors: np.ndarray) -> Derivation:
+    def minimum_bayes_risk(
+        self, marginals: Marginalize, *, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray
+    ) -> Derivation:
         """The tree of the system's class with the highest expected number of correct arcs, which is its score.
 
-        An arc is correct with its probability according to `marginals` (Goodman, ACL 1996). The result has no transitions.
+        An arc is correct with its probability according to `marginals` (Goodman, ACL 1996), given `heads` (-1 where one is open), if any,
+        which the tree then has. The result has no transitions.
         """
-        probabilities = marginals(**tensors, single_root=single_root).arcs.astype(np.float32)
-        heads = trees.best(probabilities, self.tree_class, single_root=single_root)
-        return from_heads(heads, probabilities, None)
+        around = {} if heads is None else {"heads": heads}
+        probabilities = marginals(**tensors, **around, single_root=single_root).arcs.astype(np.float32)
+        possible = probabilities if heads is None else arguments.with_heads(probabilities, heads, probabilities.dtype)
+        return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities, None)
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class."""

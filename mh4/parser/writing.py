@@ -24,9 +24,9 @@ class Written:
     def notes(self) -> str:
         """The noted sentences, for people."""
         counts = ("%d %s%s" % (count, "" if how == SKIPPED else "by ", how) for how, count in sorted(self.noted.items()))
-        total, were = self.noted.total(), "were too long for their decoder, as comments in them say"
+        total, were = self.noted.total(), "were not parsed as the others, as comments in them say"
         if total == 1:
-            were = "was too long for its decoder, as a comment in it says"
+            were = "was not parsed as the others, as a comment in it says"
         return "%d of %s %s: %s" % (total, counted(self.sentences, "sentence"), were, ", ".join(counts))
 
 
@@ -41,12 +41,13 @@ def write(
     written = Written()
     with closing(parses):
         for block, parsed in parses:
-            output.write(block.text(block.parsed_columns(parsed, tags, keep_deps), parsed.note))
+            for tree in (parsed, *(parsed.alternatives or ())):
+                output.write(block.text(block.parsed_columns(tree, tags, keep_deps), tree.note))
             if flush:
                 output.flush()
             progress(len(parsed))
             written.sentences += 1
             written.words += len(parsed)
-            if parsed.note:
+            if parsed.note and parsed.alternatives is None:
                 written.noted[parsed.note.partition(",")[0]] += 1
     return written

@@ -84,7 +84,9 @@ def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transiti
     """The sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
     system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
-    found = parallel.parse(_parsers.__getitem__, (name,), blocks, confidence=confidence, transitions=transitions, tags=tags)
+    options = {"confidence": confidence, "transitions": transitions, "tags": tags}
+    options |= {"keep_heads": True} if task.heads else {}
+    found = parallel.parse(_parsers.__getitem__, (name,), blocks, **options)
     return [sentence for _, sentence in found]
 
 

@@ -1,5 +1,5 @@
 """The addresses of the server, and what is answered there: UDPipe's REST API (/models, /process), the page (/, with /view and
-/download for its form), /health and /metrics.
+/download for its form), the page to correct trees on (/annotate), /health and /metrics.
 
 Every error is a status and one sentence, as text.
 """
@@ -33,10 +33,11 @@ from mh4.util.processes import Killed
 _BYTES_PER_WORD = 300  # of a request's body, at most: a line of CoNLL-U with many features has 200
 _LEAST_BYTES = 1 << 16
 _RETRY_AFTER = 5  # seconds
+ANNOTATING = "mh4.annotating"  # whose page, to correct trees on, is at /annotate
 _ACKNOWLEDGEMENT = "https://aclanthology.org/P18-1248"
 
 # The page loads its own script and style and shows /view in a frame; that is one file, with its script and style inside.
-_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; frame-src 'self'; "
+_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; frame-src 'self'; connect-src 'self'; "
 _POLICY += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY_OF_VIEW = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
 _POLICY_OF_VIEW += "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
@@ -54,12 +55,15 @@ class Limits:
 def application(workers: Workers, abilities: Abilities, limits: Limits, hosts: Hosts) -> Observed:
     """The ASGI application. abilities: what each model that the workers have loaded can do. hosts: by which it is asked."""
     endpoints = _Endpoints(workers, abilities, limits)
-    page = _page(abilities)
+    page, to_annotate = _page(abilities), _page(abilities, ANNOTATING)
     both = ["GET", "POST"]
     routes = [
         Route("/", lambda request: HTMLResponse(page, headers={"Content-Security-Policy": _POLICY})),
         Route("/page.js", lambda request: Response(_file("page.js"), media_type="text/javascript")),
         Route("/page.css", lambda request: Response(_file("page.css"), media_type="text/css")),
+        Route("/annotate", lambda request: HTMLResponse(to_annotate, headers={"Content-Security-Policy": _POLICY})),
+        Route("/annotate.js", lambda request: Response(_file("page.js", ANNOTATING), media_type="text/javascript")),
+        Route("/annotate.css", lambda request: Response(_file("page.css", ANNOTATING), media_type="text/css")),
         Route("/models", endpoints.models),
         Route("/process", endpoints.process, methods=both),
         Route("/view", endpoints.view, methods=both),
@@ -190,13 +194,13 @@ async def _failure(request: Request, error: Exception) -> Response:
     return PlainTextResponse("this is an error of the server, which its log describes\n", 500)
 
 
-def _page(abilities: Abilities) -> str:
+def _page(abilities: Abilities, package: str = "mh4.serving") -> str:
     options = "".join("<option>%s</option>" % escape(name) for name in abilities)
-    text = _file("page.html").replace("{{models}}", options)
-    if "tokenizer" not in next(iter(abilities.values())):
+    text = _file("page.html", package).replace("{{models}}", options)
+    if "tokenizer" not in next(iter(abilities.values())) and package != ANNOTATING:
         text = text.replace('value="horizontal"', 'value="horizontal" selected')
     return text
 
 
-def _file(name: str) -> str:
-    return resources.files("mh4.serving").joinpath(name).read_text(encoding="utf-8")
+def _file(name: str, package: str = "mh4.serving") -> str:
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")

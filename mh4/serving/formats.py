@@ -29,7 +29,7 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
             text = task.data
             if not _is_conllu(task.input):
                 text = _converted(text.removeprefix("\ufeff"), task.input, CONLLU)
-            yield from conllu.parsed(io.StringIO(text, newline="\n"), _DATA, trees=False)
+            yield from conllu.parsed(io.StringIO(text, newline="\n"), _DATA, trees=task.heads, partial=task.heads)
     except conllu.NoSentences:
         return
 

@@ -22,7 +22,7 @@ _OUTPUTS = {
     CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
     "matxin": (), "epe": (), SVG: (), PAGE: (),
 }  # fmt: skip
-PARAMETERS = ("data", "model", "tokenizer", "input", "tagger", "parser", "confidence", "output", "second")
+PARAMETERS = ("data", "model", "tokenizer", "input", "tagger", "parser", "confidence", "heads", "output", "second")
 
 # For each model, the default one first, which of "tokenizer", "tagger" and "parser" it has.
 Abilities = Mapping[str, Sequence[str]]
@@ -31,8 +31,9 @@ Abilities = Mapping[str, Sequence[str]]
 @dataclass(frozen=True)
 class Task:
     """data: the text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer that data
-    needs, or None, if it is in format `input`. tagger, parser, confidence: what to predict. if_possible: predict what the models can,
-    where otherwise a model that has no probabilities is an error. output: the format of the result."""
+    needs, or None, if it is in format `input`. tagger, parser, confidence: what to predict. heads: keep heads and relations of the data.
+    if_possible: predict what the models can, where otherwise a model that has no probabilities is an error. output: the format of the
+    result."""
 
     data: str
     models: tuple[str, ...]
@@ -41,6 +42,7 @@ class Task:
     tagger: bool = False
     parser: bool = False
     confidence: bool = False
+    heads: bool = False
     if_possible: bool = False
     output: str = CONLLU
 
@@ -63,7 +65,7 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     tokenizer, format_of_input = parameters.get("tokenizer"), _format(parameters, "input", _INPUTS)
     if tokenizer is None and format_of_input in SEGMENTED:
         tokenizer = "" if format_of_input == TEXT else format_of_input  # which is the option of UDPipe's tokenizer
-    wanted = {name: _wanted(parameters, name) for name in ("tagger", "parser", "confidence")}
+    wanted = {name: _wanted(parameters, name) for name in ("tagger", "parser", "confidence", "heads")}
     output = _format(parameters, "output", _OUTPUTS)
     if len(models) > 1 and output != PAGE:
         if not if_possible:
@@ -75,6 +77,8 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     for ability, asked in (("tokenizer", tokenizer is not None), ("tagger", found.tagger)):
         if asked and ability not in abilities[models[0]]:
             raise InputError("the model %s has no %s" % (models[0], ability))
+    if found.heads and not (found.parser and found.tokenizer is None and found.input.startswith(CONLLU)):
+        raise InputError("heads needs parser and input %s" % CONLLU)
     if not found.parser and (found.confidence or found.output in (SVG, PAGE)):
         raise InputError("%s needs parser" % ("confidence" if found.confidence else "output %s" % found.output))
     return found

@@ -431,7 +431,7 @@ def test_a_sentence_that_is_too_long_for_memory(sweep, tmp_path):
     path.write_bytes(corpus.GOOD.encode() + corpus.sentence_of(1200))
     arguments = ["parse", "--model", str(sweep.models["mh4-hybrid"]), str(path), "-o", str(out)]
     done = sandbox.run(*arguments, "--longest", "2000", memory=3 << 30)
-    said = "mh4: %s: 1 of 3 sentences was too long for its decoder, as a comment in it says: "
+    said = "mh4: %s: 1 of 3 sentences was not parsed as the others, as a comment in it says: "
     said += "1 by beam 64 in windows of up to 1134 words\n"
     assert (done.code, WRITTEN.sub("", done.stderr)) == (0, said % path)
     note = "# mh4 = beam 64 in windows of up to 1134 words, there was not enough memory for 1200 words\n"

@@ -1,0 +1,104 @@
+"""`mh4 parse --keep-heads`: partly annotated files, completed."""
+
+import pytest
+import tiny
+import toy
+from running import mh4, refuses, succeeds
+
+from mh4.data import conllu
+from mh4.parser.model import Model
+from mh4.parser.vocabulary import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def model(treebank):
+    path = treebank / "untrained"
+    path.mkdir()
+    Model("mh4-hybrid", toy.SMALL, Vocabulary.of(toy.sentences(treebank), toy.SMALL), 1).save(str(path))
+    return str(path)
+
+
+WORD = "%d\tw%d\t_\t_\t_\t_\t%s\t%s\t%s\t%s\n"
+
+
+def sentence(*rows, deps="_", misc="_", head=""):
+    return head + "".join(WORD % (m, m, *row, deps, misc) for m, row in enumerate(rows, start=1)) + "\n"
+
+
+COMPLETE = sentence((4, "a"), (3, "b"), (0, "c"), (2, "d"), (1, "e"), deps="0:root", misc="ArcProb=0.5|X=Y", head="# mh4 = old\n")
+PARTLY = sentence((2, "a:b"), ("_", "_"), ("_", "c"), (2, "_"), deps="1:a", head="# sent_id = two\n")
+CYCLE = sentence((2, "a"), (1, "b"), ("_", "_"))
+NEITHER = sentence(*((head, "x") for head in tiny.NEITHER[1:]), ("_", "_"))  # in no class but that of all trees
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_is_completed(model, tmp_path, jobs):
+    path = tmp_path / "given.conllu"
+    path.write_text(COMPLETE + PARTLY + CYCLE + NEITHER, encoding="utf-8")
+    done = mh4("parse", "--model", model, "--keep-heads", str(path), "--jobs", jobs)
+    assert done.returncode == 0
+    complete, partly, cycle, neither = done.stdout.decode().split("\n\n")[:-1]
+    assert complete + "\n\n" == COMPLETE
+    rows = [line.split("\t") for line in partly.split("\n")[1:]]
+    assert partly.startswith("# sent_id = two\n1")
+    assert [row[6] for row in rows][::3] == ["2", "2"] and [row[7] for row in rows][::2] == ["a:b", "c"]
+    assert all(row[6] != "_" and row[7] != "_" and row[8] == "_" for row in rows)
+    assert cycle == "# mh4 = skipped, word 1 is on a cycle or below one, so this is not a tree\n" + CYCLE.rstrip()
+    note, *words = neither.split("\n")
+    assert note == "# mh4 = mst of probabilities, no MH4 tree has the heads given up to that of word 4"
+    assert [word.split("\t")[6] for word in words[:5]] == [str(head) for head in tiny.NEITHER[1:]]
+    said = (
+        "mh4: %s: 2 of 4 sentences were not parsed as the others, as comments in them say: 1 by mst of probabilities, 1 skipped\n"
+    )
+    assert done.stderr.decode() == said % path
+    again = tmp_path / "again.conllu"
+    again.write_bytes(
+        done.stdout.replace(("# mh4 = skipped, word 1 is on a cycle or below one, so this is not a tree\n" + CYCLE).encode(), b"")
+    )
+    assert succeeds("parse", "--model", model, "--keep-heads", str(again), "--jobs", jobs) == again.read_bytes()
+
+
+@pytest.mark.slow
+def test_a_treebank_is_kept_to_the_byte_and_half_of_one_is_completed(model, treebank, tmp_path):
+    gold = treebank / "toy-ud-dev.conllu"
+    assert succeeds("parse", "--model", model, "--keep-heads", str(gold)) == gold.read_bytes()
+    half = tmp_path / "half.conllu"
+    columns = {conllu.HEAD: 6, conllu.DEPREL: 7}
+    with half.open("w", encoding="utf-8") as file:
+        for block in conllu.blocks(str(gold)):
+            file.write(block.text({c: [v if k % 2 else "_" for k, v in enumerate(block.column(c))] for c in columns}))
+    completed = tmp_path / "completed.conllu"
+    completed.write_bytes(succeeds("parse", "--model", model, "--keep-heads", "--confidence", "--quiet", str(half)))
+    for block, expected in zip(conllu.blocks(str(completed)), conllu.blocks(str(gold)), strict=True):
+        for column in columns:
+            assert block.column(column)[1::2] == expected.column(column)[1::2] and "_" not in block.column(column)
+        if not block.comment("mh4"):
+            assert {misc.split("ArcProb=")[1] for misc in block.column(conllu.MISC)[1::2]} <= {"1.0000"}
+
+
+def test_what_cannot_be_kept_is_said(model, tmp_path):
+    path = tmp_path / "given.conllu"
+    path.write_text(PARTLY, encoding="utf-8")
+    assert "--keep-heads is for CoNLL-U" in refuses("parse", "--model", model, "--keep-heads", "--input", "vertical", str(path))
+    assert "greedy decoding cannot keep heads" in refuses(
+        "parse", "--model", model, "--keep-heads", "--decode", "greedy", str(path)
+    )
+    assert "beam cannot keep heads" in refuses("parse", "--model", model, "--keep-heads", "--beyond", "beam", str(path))
+    path.write_text(PARTLY.replace("\t2\t", "\t7\t"), encoding="utf-8")
+    assert "HEAD is 7, but the last word is 4" in refuses("parse", "--model", model, "--keep-heads", str(path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_best_trees_follow_one_another(model, tmp_path, jobs):
+    path = tmp_path / "given.conllu"
+    path.write_text(PARTLY + COMPLETE, encoding="utf-8")
+    done = mh4("parse", "--model", model, "--keep-heads", "--best", "3", str(path), "--jobs", jobs)
+    *trees, complete = done.stdout.decode().split("\n\n")[:-1]
+    assert complete + "\n\n" == COMPLETE and len(trees) == 3
+    for number, tree in enumerate(trees, start=1):
+        first, note, *words = tree.split("\n")
+        assert first == "# sent_id = two" and note.startswith("# mh4 = tree %d of 3, score " % number) and len(words) == 4
+    assert b"not parsed" not in done.stderr
+    assert mh4("parse", "--model", model, str(path), "--best", "1").stdout == mh4("parse", "--model", model, str(path)).stdout

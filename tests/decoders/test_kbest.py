@@ -1,0 +1,97 @@
+"""The k best trees, against the scores of all trees."""
+
+from functools import partial
+
+import brute
+import numpy as np
+import pytest
+from common import DECODERS, TransitionDecoder, costs, rng_for, tolerance
+from oneec_judge import random_scores, trees
+
+from mh4.decoders import NotInClass, mh5, mhk, mst, oneec
+from mh4.decoders.kbest import kbest
+
+MH5 = TransitionDecoder("mh5-hybrid", mh5.decode, 5, hybrid=True)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+every_length = pytest.mark.parametrize("n", range(1, 6))
+
+
+def check_order(found, candidates, expected, single_root, heads, near):
+    """All trees that are allowed are found once, with their scores, from the best to the worst."""
+    allowed = {  # a tree may have several derivations, of which the best counts
+        tuple(tree[1:]): score
+        for score, tree in sorted(zip(expected.tolist(), map(tuple, candidates)))
+        if all(given in (-1, head) for given, head in zip(heads[1:], tree[1:]))
+        and not (single_root and not brute.has_single_root(tree))
+    }
+    assert [tuple(each.heads[1:]) for each in found] == list(dict.fromkeys(tuple(each.heads[1:]) for each in found))
+    assert {tuple(each.heads[1:]) for each in found} == set(allowed)
+    for each in found:
+        assert abs(each.score - allowed[tuple(each.heads[1:])]) <= near
+    assert all(earlier.score >= later.score - near for earlier, later in zip(found, found[1:]))
+
+
+def some_heads(candidates, n, rng, single_root):
+    """The heads of some words of one of the trees; for five words two or more, so that few trees are left."""
+    possible = [tree for tree in candidates if brute.has_single_root(tree) or not single_root]
+    tree = np.array(possible[int(rng.integers(len(possible)))])
+    given = np.full(n + 1, -1)
+    words = 1 + rng.permutation(n)[: max(int(rng.integers(n)), n - 3)]
+    given[words] = tree[words]
+    return given
+
+
+def decoding(decoder, *, cost, heads, single_root, **tensors):
+    return decoder.decode(tensors, cost=cost, heads=heads, single_root=single_root)
+
+
+@pytest.mark.parametrize("decoder", [*DECODERS, MH5], ids=lambda decoder: decoder.name)
+@every_root
+@every_length
+def test_all_trees_in_order(decoder, single_root, n):
+    rng, candidates = rng_for("kbest", n), decoder.trees(n)
+    for heads in [np.full(n + 1, -1)] * (n < 5) + [some_heads(candidates, n, rng, single_root) for _ in range(4)]:
+        scores, cost = decoder.sample(n, rng), costs(n, rng)[int(rng.integers(3))]
+        found = kbest(partial(decoding, decoder), scores, len(candidates) + 1, cost=cost, heads=heads, single_root=single_root)
+        expected = decoder.candidate_scores(n, scores, cost)
+        check_order(found, candidates, expected, single_root, heads, tolerance(n, scores, cost))
+
+
+@every_root
+@every_length
+def test_all_1ec_trees_in_order(single_root, n):
+    rng, judge = rng_for("kbest 1ec", n), trees(n)
+    for heads in [np.full(n + 1, -1)] * (n < 5) + [some_heads(judge.trees, n, rng, single_root) for _ in range(4)]:
+        scores, cost = random_scores(n, rng), costs(n, rng)[int(rng.integers(3))]
+        found = kbest(oneec.decode, scores, len(judge.trees) + 1, cost=cost, heads=heads, single_root=single_root)
+        check_order(found, judge.trees, judge.scores(scores, cost), single_root, heads, tolerance(n, scores, cost))
+
+
+def test_the_first_of_all_trees_of_five_words():
+    rng = np.random.default_rng(1)
+    arcs = rng.normal(size=(6, 6))
+    totals = sorted((sum(arcs[tree[m], m] for m in range(1, 6)) for tree in brute.all_trees(5)), reverse=True)
+    found = kbest(mst.decode, {"arcs": arcs}, 200)
+    np.testing.assert_allclose([each.score for each in found], totals[:200])
+    assert len({tuple(each.heads) for each in found}) == 200
+    few = kbest(partial(mhk.decode, k=7), {"arcs": arcs}, 3)
+    assert [each.heads.tolist() for each in few] == [each.heads.tolist() for each in found[:3]]
+
+
+def test_forbidden_arcs_stay_forbidden():
+    arcs = np.zeros((4, 4))
+    arcs[0, 1:] = -np.inf
+    arcs[0, 2] = 0
+    found = kbest(mst.decode, {"arcs": arcs}, 100)
+    assert len(found) == 3 and all(each.heads[2] == 0 for each in found)
+
+
+def test_what_is_wrong_is_said():
+    arcs = np.zeros((3, 3))
+    with pytest.raises(ValueError, match="k: expected a number of trees, got 0"):
+        kbest(mst.decode, {"arcs": arcs}, 0)
+    with pytest.raises(ValueError, match="cycle"):
+        kbest(mst.decode, {"arcs": arcs}, 1, heads=np.array([-1, 2, 1]))
+    with pytest.raises(NotInClass):
+        kbest(mst.decode, {"arcs": arcs}, 1, heads=np.array([-1, 0, 0]), single_root=True)
+    assert [each.heads.tolist() for each in kbest(mst.decode, {"arcs": arcs[:1, :1]}, 5)] == [[-1]]

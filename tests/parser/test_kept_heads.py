@@ -1,0 +1,172 @@
+"""Parsing around heads that are given."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import toy
+from conllu import parse as token_lists
+
+from mh4 import trees
+from mh4.data.conllu import Sentence
+from mh4.errors import InputError
+from mh4.parser import kept_heads, long_sentences
+from mh4.parser.model import Model
+from mh4.parser.parsing import Parser
+from mh4.parser.vocabulary import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory):
+    return [s for s in toy.sentences(tmp_path_factory.mktemp("kept")) if len(s) > 3][:30]
+
+
+@pytest.fixture(scope="module")
+def parsers(gold):
+    """Untrained ones, whose trees have little to do with gold."""
+    return {
+        name: Parser(Model(name, toy.SMALL, Vocabulary.of(gold, toy.SMALL), 1)) for name in ("mh3", "mh4-hybrid", "mst", "1ec")
+    }
+
+
+def partly(sentence, rng, share=0.5):
+    heads, open_words = sentence.heads.copy(), rng.random(len(sentence)) < share
+    heads[1:][open_words] = -1
+    labels = ["_" if free else label for free, label in zip(open_words, sentence.deprels)]
+    return replace(sentence, heads=heads, deprels=labels)
+
+
+@pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
+def test_what_is_given_stays_and_the_rest_is_the_best_tree_around_it(parsers, gold, name):
+    parser, rng = parsers[name], np.random.default_rng(1)
+    given = [partly(s, rng) for s in gold if trees.in_class(s.heads, parser.model.system.tree_class)]
+    with pytest.warns(RuntimeWarning, match="temperature 1"):
+        found = parser.parse(given, keep_heads=True, confidence=True)
+    free = parser.parse([replace(s, heads=None, deprels=None) for s in given])
+    changed = 0
+    with parser.model.lock:
+        scores = {k: s for batch, found_scores in parser.model.score(given) for k, s in zip(batch, found_scores.trees.arrays())}
+    for k, (before, after, without) in enumerate(zip(given, found, free)):
+        fixed = before.heads >= 0
+        assert (after.heads[fixed] == before.heads[fixed]).all() and (after.heads[1:] >= 0).all()
+        assert all(old in ("_", new) for old, new in zip(before.deprels, after.deprels)) and "_" not in after.deprels
+        expected = parser.decode(**scores[k], heads=before.heads, single_root=True)
+        assert (after.heads == expected.heads).all()
+        assert after.probabilities[fixed] == pytest.approx(1)
+        marginals = parser.model.system.marginals(**scores[k], heads=before.heads, single_root=True).arcs
+        words = np.arange(1, len(before) + 1)
+        np.testing.assert_allclose(after.probabilities[1:], marginals[after.heads[1:], words], rtol=1e-3, atol=1e-5)
+        changed += not (after.heads == np.where(fixed, before.heads, without.heads)).all()
+    assert changed  # the words around those that are given get other heads than without them
+
+
+def test_minimum_bayes_risk_keeps_them_too(parsers, gold):
+    rng = np.random.default_rng(2)
+    given = [partly(s, rng) for s in gold if trees.in_class(s.heads, "mh4")]
+    parser = Parser(parsers["mh4-hybrid"].model, "mbr")
+    with pytest.warns(RuntimeWarning):
+        found = parser.parse(given, keep_heads=True)
+    for before, after in zip(given, found):
+        assert (after.heads[before.heads >= 0] == before.heads[before.heads >= 0]).all() and trees.in_class(after.heads, "mh4")
+
+
+def test_complete_trees_stay_whatever_their_class(parsers):
+    crossing = Sentence(["a", "b", "c", "d"], heads=np.array([-1, 3, 0, 2, 1]), deprels=["x", "root", "y", "z"])
+    assert not trees.is_projective(crossing.heads)
+    (found,) = parsers["mh3"].parse([crossing], keep_heads=True)
+    assert found.heads.tolist() == [-1, 3, 0, 2, 1] and found.deprels == crossing.deprels
+    (found,) = parsers["mh3"].parse([replace(crossing, deprels=["x", "", "y", "z"])], keep_heads=True)
+    assert found.deprels == crossing.deprels
+
+
+CROSSING = [-1, 3, 4, -1, 0]  # 3->1 and 4->2 cross
+IMPOSSIBLE = {
+    "no projective tree has the heads given up to that of word 2": CROSSING,
+    "word 1 is on a cycle or below one": [-1, 2, 1, -1, 0],
+    "word 2 is on a cycle or below one": [-1, -1, 2, -1, 0],
+    "words 1 and 4 both have head 0": [-1, 0, -1, -1, 0],
+}
+
+
+@pytest.mark.parametrize("why", IMPOSSIBLE)
+def test_heads_that_cannot_be_kept(parsers, why):
+    given = Sentence(["a", "b", "c", "d"], heads=np.array(IMPOSSIBLE[why]), deprels=["_"] * 4, name="here")
+    if IMPOSSIBLE[why] is CROSSING:
+        (found,) = parsers["mh3"].parse([given], keep_heads=True)
+        assert found.note == "mst of probabilities, " + why and found.heads[[1, 2, 4]].tolist() == [3, 4, 0]
+    else:
+        with pytest.raises(InputError, match="here: " + why):
+            parsers["mh3"].parse([given], keep_heads=True)
+    (found,) = parsers["mh3"].parse([given], keep_heads=True, beyond="skip")
+    assert found.heads is None and found.note.startswith("skipped, " + why)
+
+
+def test_the_word_named_is_the_first_in_the_way():
+    """Against trying all trees: with one head less there is a tree, with it there is none."""
+    rng = np.random.default_rng(3)
+    found = 0
+    for _ in range(200):
+        tree = np.array([-1, *rng.integers(0, 6, 5)])
+        for name in ("projective", "mh4", "1ec"):
+            why = kept_heads.obstacle(np.array([*tree, -1], dtype=np.int32), name, False)
+            if why.startswith("no "):
+                word = int(why.split()[-1])
+                first = np.where(np.arange(7) < word, [*tree, -1], -1).astype(np.int32)
+                assert not kept_heads.obstacle(first, name, False)
+                first[word] = tree[word]
+                assert kept_heads.obstacle(first, name, False) == why
+                found += 1
+    assert found > 10
+
+
+def test_token_lists(parsers):
+    text = "1\ta\t_\t_\t_\t_\t2\tx:y\t_\t_\n2\tb\t_\t_\t_\t_\t_\t_\t_\t_\n3\tc\t_\t_\t_\t_\t2\tz\t_\t_\n\n"
+    (found,) = parsers["mh4-hybrid"].parse(token_lists(text), keep_heads=True)
+    assert [token["head"] for token in found] == [2, 0, 2]
+    assert [token["deprel"] for token in found][::2] == ["x:y", "z"]
+
+
+def test_what_is_no_head_is_refused(parsers):
+    for heads in ([-1, 1], [-1, 5, 0], [-1.0, 0, 1], "none"):
+        with pytest.raises(InputError, match="sentence 1: its heads are"):
+            parsers["mst"].parse([Sentence(["a", "b"], heads=heads)], keep_heads=True)
+    with pytest.raises(InputError, match="beam decoding cannot keep heads, only exact and mbr can"):
+        Parser(parsers["mh4-hybrid"].model, "beam").parse([["a"]], keep_heads=True)
+    with pytest.raises(InputError, match="beam cannot keep heads: choose mst or skip"):
+        long_sentences.parse(parsers["mst"], [Sentence(["a"])], keep_heads=True, beyond="beam")
+
+
+def test_sentences_that_are_too_long(parsers, gold):
+    rng = np.random.default_rng(4)
+    given = [partly(s, rng) for s in gold if trees.in_class(s.heads, "1ec")]
+    found = long_sentences.parse(parsers["1ec"], given, longest=3, keep_heads=True)
+    for before, after in zip(given, found):
+        assert after.note.startswith("mst, ") or kept_heads.complete(before)
+        assert (after.heads[before.heads >= 0] == before.heads[before.heads >= 0]).all()
+
+
+def test_the_best_trees_with_their_probabilities(parsers, gold):
+    """All trees of a short sentence in order; their probabilities add up to 1, and each is that of its arcs together."""
+    for name in ("mh4-hybrid", "mst", "1ec"):
+        given = [Sentence(gold[0].words[:3]), Sentence(gold[0].words[:4], heads=np.array([-1, -1, 0, -1, 2]), deprels=["x"] * 4)]
+        with pytest.warns(RuntimeWarning, match="temperature 1"):
+            found = parsers[name].parse(given, keep_heads=True, best=1000)
+        for before, best in zip(given, found):
+            every = [best, *best.alternatives]
+            assert len({tuple(tree.heads) for tree in every}) == len(every) == (9 if before is given[0] else 8)
+            notes = [re.fullmatch("tree ([0-9]+) of %d, score (.*), probability (.*)" % len(every), tree.note) for tree in every]
+            assert [int(note[1]) for note in notes] == list(range(1, len(every) + 1))
+            scores, probabilities = ([float(note[k]) for note in notes] for k in (2, 3))
+            assert scores == sorted(scores, reverse=True) and sum(probabilities) == pytest.approx(1, abs=1e-3)
+            if name != "mh4-hybrid":  # whose trees may have several derivations
+                ratios = np.exp(np.array(scores) - scores[0])
+                np.testing.assert_allclose(probabilities, ratios / ratios.sum(), atol=1e-3)
+        (alone,) = parsers[name].parse([given[1]], keep_heads=True)
+        assert alone.heads.tolist() == found[1].heads.tolist() and alone.deprels == found[1].deprels == ["x"] * 4
+        assert alone.alternatives is None
+    for best in (0, 1001, "2"):
+        with pytest.raises(InputError, match="best is .*, expected 1 to 1000"):
+            parsers["mst"].parse([["a"]], best=best)
+    with pytest.raises(InputError, match="greedy decoding finds one tree"):
+        Parser(parsers["mh4-hybrid"].model, "greedy").parse([["a"]], best=2)
