@@ -4,8 +4,7 @@
 
 prints the tables, by default for sentences of 10 to 300 words. This takes about four minutes.
 
-The decoders take turns, so that other load on the machine affects all of them equally, and the median is reported. They
-include a straightforward MH4, mh4/decoders/mh4/deduction.pyx, which follows the paper literally.
+The decoders take turns, so that other load on the machine affects all of them equally, and the median is reported.
 """
 
 import argparse
@@ -22,7 +21,6 @@ from timeit import timeit
 import numpy as np
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4.full_chart import VECTOR
 from mh4.parser.systems import SYSTEMS
 from mh4.util import cpu
@@ -33,7 +31,7 @@ SECONDS = 0.8  # for each decoder and length, but at least three sentences ...
 SENTENCES = 200  # ... and at most this many
 
 # The longest sentences for decoders that are slow or need much memory.
-LONGEST = {"mhk, k = 4": 99, "1ec": 300, "1ec, marginals": 150, "plain mh4": 99}
+LONGEST = {"mhk, k = 4": 99, "1ec": 300, "1ec, marginals": 150}
 LONGEST.update(dict.fromkeys(["mh5-hybrid", "mh5-hybrid, arcs", "mh5-hybrid, cost"], 150))
 
 
@@ -88,7 +86,6 @@ def sentences(n, rng, heads):
         "mst, marginals": lambda: mst.marginals(arcs),
         "mh4-hybrid, marginals": lambda: mh4.marginals(*hybrid),
         "1ec, marginals": lambda: oneec.marginals(*third_order),
-        "plain mh4": lambda: deduction.decode(*hybrid, cost),
     }
 
 
@@ -163,8 +160,7 @@ def report(times, memory, lengths):
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "
-        "whose arcs are short. `greedy`, `beam`: search instead of a chart. `marginals`: instead of the best derivation. `plain mh4`: "
-        "mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last column: "
+        "whose arcs are short. `greedy`, `beam`: search instead of a chart. `marginals`: instead of the best derivation. Last column: "
         "the p of n^p, fitted on 40 words or more." % SENTENCES,
         table(milliseconds),
         "The same relative to mh4-hybrid:",
@@ -181,8 +177,7 @@ def plot(times, figure):
     for x, name in enumerate(times[min(times)]):
         lengths = [n for n in times if name in times[n]]
         label = "%s: n^%.1f" % (name, fitted[name]) if name in fitted else name
-        style = {"color": "black", "linestyle": "--"} if name == "plain mh4" else {"color": "C%d" % x}
-        axes.loglog(lengths, [1000 * times[n][name] for n in lengths], marker="o", markersize=3, label=label, **style)
+        axes.loglog(lengths, [1000 * times[n][name] for n in lengths], marker="o", markersize=3, label=label, color="C%d" % x)
     axes.set_xticks(list(times), [str(n) for n in times])
     axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:g}")

@@ -17,7 +17,7 @@ import toy
         (["training.py", "--minibatches", "7", "--set", "training.loss=likelihood"], r"tokens/s, peak memory"),
         (["decoders.py", "5", "10"], "| 1ec |"),
         (["longest.py", "mh4-two", "--seconds", "0.0001"], "| mh4-two | beam |"),
-        (["limited_api.py", str(toy.ROOT), "5"], "| plain mh4 |"),
+        (["limited_api.py", str(toy.ROOT), "5"], "| 1ec, marginals |"),
         (["batches.py", "--rounds", "1"], "| 1ec, `marginals` | 40 |"),
     ],
     ids=["parsing", "training", "training on likelihood", "decoders", "longest", "limited API", "batches"],

@@ -8,7 +8,7 @@ Each algorithm is a package with a function ``decode``; import the one you need:
 ::
 
     mh3     projective trees, O(n^3); also ``marginals``, the sums over all derivations, and ``sample``, random ones
-    mh4     the paper's mildly non-projective trees, O(n^4); also ``marginals`` and ``sample``; deduction.pyx is the algorithm to read
+    mh4     the paper's mildly non-projective trees, O(n^4); also ``marginals`` and ``sample``
     mh5     nearly all trees of treebanks, O(n^5)
     mhk     multi-headed trees of any k, arc-factored
     mst     any tree, arc-factored; also ``marginals`` and ``sample``
@@ -22,7 +22,8 @@ element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[
 A wheel has the modules that gain most from it compiled for AVX-512 and for AVX2 as well, in folders of these names, from which the
 first that the processor can run is imported. MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
 
-None of the decoders needs DyNet; all but mh4/deduction.pyx and beam/joint.py release the GIL while they search.
+None of the decoders needs DyNet; all but beam/joint.py release the GIL while they search. `reference` has mh3 to mh5 and oneec by their
+definitions in plain Python: read it first.
 """
 
 from mh4.decoders.shared.derivation import Derivation, Marginals, NotInClass

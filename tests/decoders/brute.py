@@ -1,67 +1,34 @@
-"""The reference for the decoders: every tree, and every MH_k derivation, by the definitions of the paper.
+"""All trees and MH_k derivations of a sentence, from mh4/decoders/reference.py; random ones; and the best score of longer sentences.
 
-Nothing here is fast, and nothing is shared with mh4: trees are enumerated, crossings are checked pair by pair, and the
-MH_k chart is the deduction system of Figure 2 taken literally, over all items [h1, ..., hp] with p <= k.
-
-The chart is written once, with the meaning of a value left open: a set of transition sequences (to enumerate), a set of
-arc sets, or a number (the best score, for sentences too long to enumerate).
+Nothing here is fast, and nothing is shared with the decoders that are tested.
 """
 
 from functools import cache
-from itertools import combinations, product
 
 import numpy as np
 
+from mh4.decoders.reference import (  # noqa: F401  which tests take from here
+    BEST,
+    POSITIONS,
+    REDUCES,
+    SEQUENCES,
+    TREES,
+    all_trees,
+    arcs_of,
+    cross,
+    crossed_arcs,
+    deduce,
+    is_one_endpoint_crossing,
+    is_tree,
+    transition,
+)
+
 # ---------------------------------------------------------------------------------------------------------------- trees
-
-
-def is_tree(heads):
-    """Whether every word reaches the root: heads[m] is the head of m, heads[0] is -1."""
-    for word in range(1, len(heads)):
-        seen = set()
-        while word > 0:
-            if word in seen:
-                return False
-            seen.add(word)
-            word = heads[word]
-    return True
-
-
-@cache
-def all_trees(n):
-    """All dependency trees over n words, as tuples (-1, h1, ..., hn)."""
-    trees = ((-1,) + heads for heads in product(range(n + 1), repeat=n))
-    return tuple(heads for heads in trees if is_tree(heads))
-
-
-def arcs_of(heads):
-    return [(heads[m], m) for m in range(1, len(heads))]
-
-
-def cross(a, b):
-    """Whether exactly one end of b lies strictly inside a, and the other strictly outside."""
-    (a1, a2), (b1, b2) = sorted(a), sorted(b)
-    return a1 < b1 < a2 < b2 or b1 < a1 < b2 < a2
-
-
-def crossed_arcs(heads):
-    arcs = arcs_of(heads)
-    return {a for a in arcs if any(cross(a, b) for b in arcs)}
 
 
 def is_projective(heads):
     """No arc crosses another (the root being left of all words)."""
     return not crossed_arcs(heads)
-
-
-def is_one_endpoint_crossing(heads):
-    """For every crossed arc, all the arcs crossing it share an endpoint."""
-    arcs = arcs_of(heads)
-    for a in arcs:
-        crossing = [set(b) for b in arcs if cross(a, b)]
-        if crossing and not set.intersection(*crossing):
-            return False
-    return True
 
 
 def has_single_root(heads):
@@ -80,112 +47,33 @@ def class_trees(n, name):
     return mhk_trees(n, int(name[2:]))
 
 
-# -------------------------------------------------------------------------------------------------- Figure 2: the chart
+# ---------------------------------------------------------------------------------------------------------- derivations
 
-
-def deduce(n, k, axiom, shift, combine, link, union):
-    """The value of the goal item [0, n+1] of MH_k over n words.
-
-    An item is a tuple of nodes (h1, ..., hp), p <= k. The value of an item is `union` of the values of all the ways to
-    deduce it: `axiom` for [0, 1]; `shift` for [h, h+1], h >= 1 (its antecedent is any item that ends in h: it only says
-    that h can be reached, which an item [h-1, h] always shows); `combine(left, value, right, value)`;
-    `link(item, value, head, dependent)`.
-    """
-    value = {}
-    for width in range(1, n + 2):
-        for first in range(0, n + 2 - width):
-            last = first + width
-            inside = range(first + 1, last)
-            # Link removes one head, so the items of this span with more heads come first.
-            for p in range(min(k, width + 1), 1, -1):
-                for interior in combinations(inside, p - 2):
-                    item = (first, *interior, last)
-                    ways = []
-                    if item == (0, 1):
-                        ways.append(axiom)
-                    elif width == 1:
-                        ways.append(shift)
-                    for m in range(1, p - 1):
-                        left, right = item[: m + 1], item[m:]
-                        ways.append(combine(left, value[left], right, value[right]))
-                    if p < k:
-                        for dependent in set(inside) - set(interior):
-                            antecedent = tuple(sorted({*item, dependent}))
-                            for head in item:
-                                if head != n + 1:  # the sentinel is not a node of the tree
-                                    ways.append(link(antecedent, value[antecedent], head, dependent))
-                    value[item] = union(ways)
-    return value[(0, n + 1)]
-
-
-# The reduces by code: their name, and the positions of the head and of the dependent. MH3 has the first two, MH4 the first six.
-REDUCES = {
-    1: ("LA", "b0", "s0"),
-    2: ("RA", "s1", "s0"),
-    3: ("LA'", "s0", "s1"),
-    4: ("RA'", "s2", "s1"),
-    5: ("LA2", "b0", "s1"),
-    6: ("RA2", "s2", "s0"),
-    7: ("RA3", "s3", "s0"),
-    8: ("RA'2", "s3", "s1"),
-    9: ("RA''", "s3", "s2"),
-    10: ("LA''", "s1", "s2"),
-    11: ("LA''2", "s0", "s2"),
-    12: ("LA3", "b0", "s2"),
-}
-CODES = {(head, dependent): code for code, (_, head, dependent) in REDUCES.items()}
-POSITIONS = ("b0", "s0", "s1", "s2", "s3")
 NUMBER_OF_REDUCES = {3: 2, 4: 6, 5: 12}  # by k
-
-
-def transition_of(item, head, dependent):
-    """The transition (code, s1, s0, b0) corresponding to a Link step of an item with at most 5 heads (Section 3.2).
-
-    The computation of [h1, ..., hm] ends with stack ...|h1|...|h(m-1) and buffer hm|...
-    """
-    position = dict(zip(reversed(item), POSITIONS))
-    return (CODES[position[head], position[dependent]], *item[-3:])
-
-
-def union_of_sets(ways):
-    return frozenset().union(*ways)
 
 
 @cache
 def sequences(n, k):
     """All transition sequences that MH_k (k = 3, 4 or 5) derives over n words.
 
-    Each is a tuple of rows (code, s1, s0, b0). The s1 of a shift is unknown to the deduction and left out (None), and
-    so is the s0 of the shift that opens an item, until the item is combined with one on its left: Combine is where the
-    shift of h_m is scored (Section 4.2), with the node before h_m in the left item as s0.
+    Each is a tuple of rows (code, s1, s0, b0). The s1 of a shift is unknown to the deduction and left out (None).
     """
 
-    def combine(left, first, right, second):
-        opening = (0, None, left[-2], left[-1])
-        return frozenset(a + (opening,) + b[1:] for a in first for b in second)
+    def shift(s0, b0):
+        return {((0, None, s0, b0),)}
 
-    def link(item, derivations, head, dependent):
-        row = transition_of(item, head, dependent)
-        return frozenset(a + (row,) for a in derivations)
+    def link(item, head, dependent):
+        return {(transition(item, head, dependent),)}
 
-    axiom = frozenset([((0, None, -1, 0),)])
-    opened = frozenset([((0, None, None, None),)])
-    return tuple(sorted(deduce(n, k, axiom, opened, combine, link, union_of_sets), key=repr))
+    of_words = deduce(n, k, SEQUENCES, shift, link)[0, n + 1]
+    return tuple(sorted((((0, None, -1, 0), *rows) for rows in of_words), key=repr))
 
 
 @cache
 def mhk_trees(n, k):
     """All trees that MH_k derives over n words."""
-
-    def combine(left, first, right, second):
-        return frozenset(a | b for a in first for b in second)
-
-    def link(item, forests, head, dependent):
-        return frozenset(a | {(dependent, head)} for a in forests)
-
-    empty = frozenset([frozenset()])
-    forests = deduce(n, k, empty, empty, combine, link, union_of_sets)
-    return tuple(sorted((-1,) + tuple(head for _, head in sorted(forest)) for forest in forests))
+    forests = deduce(n, k, TREES, lambda s0, b0: TREES.one, lambda item, *arc: {frozenset([arc])})[0, n + 1]
+    return tuple(sorted((-1, *(head for head, _ in sorted(forest, key=lambda arc: arc[1]))) for forest in forests))
 
 
 def arc_of(code, *positions):
@@ -276,23 +164,18 @@ def tree_scores(trees, arcs, cost=None):
 
 
 def best_score(n, k, link_score, shift_score=lambda s0, b0: 0.0, heads=None, root=None):
-    """The score of the best MH_k derivation over n words, or -inf: the chart of Figure 2 with max and +.
+    """The score of the best MH_k derivation over n words, or -inf.
 
     link_score(item, head, dependent), shift_score(s0, b0); `heads` allows only the arcs of that tree, `root` only that
     word as a dependent of 0.
     """
 
-    def combine(left, first, right, second):
-        return first + second + shift_score(left[-2], left[-1])
-
-    def link(item, score, head, dependent):
-        if heads is not None and heads[dependent] != head:
+    def link(item, head, dependent):
+        if heads is not None and heads[dependent] != head or root is not None and head == 0 and dependent != root:
             return -np.inf
-        if root is not None and head == 0 and dependent != root:
-            return -np.inf
-        return score + link_score(item, head, dependent)
+        return link_score(item, head, dependent)
 
-    return deduce(n, k, 0.0, 0.0, combine, link, lambda ways: max(ways, default=-np.inf))
+    return deduce(n, k, BEST, shift_score, link)[0, n + 1]
 
 
 # ------------------------------------------------------------------------------------------------------- random samples
@@ -323,7 +206,7 @@ def random_sequence(n, k, rng, links=0.5):
             dependent = int(rng.choice(inside))
             head = int(rng.choice([h for h in item if h != n + 1]))
             antecedent = tuple(sorted({*item, dependent}))
-            return rows_of(antecedent, opening) + [transition_of(antecedent, head, dependent)]
+            return rows_of(antecedent, opening) + [transition(antecedent, head, dependent)]
         m = int(rng.integers(1, len(item) - 1))
         left, right = item[: m + 1], item[m:]
         return rows_of(left, opening) + rows_of(right, (0, None, left[-2], left[-1]))

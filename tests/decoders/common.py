@@ -9,6 +9,7 @@ import pytest
 
 from mh4 import transitions
 from mh4.decoders import NotInClass, mh3, mh4, mhk, mst
+from mh4.decoders.reference import transition_scores
 
 KINDS = ("normal", "ties", "zeros", "large")
 
@@ -80,23 +81,8 @@ class TransitionDecoder:
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
         """The best score over all derivations, for any length, by the chart of Figure 2."""
-        cost = zero_cost(n) if cost is None else cost
-
-        def link_score(item, head, dependent):
-            code, s1, s0, b0 = brute.transition_of(item, head, dependent)
-            if code > len(scores["reduce_s0b0"]):
-                return -np.inf
-            total = float(scores["reduce_s0b0"][code - 1, s0, b0]) + float(cost[head, dependent])
-            if "reduce_s1s0" in scores:
-                total += float(scores["reduce_s1s0"][code - 1, s1, s0])
-            if "arcs" in scores:
-                total += float(scores["arcs"][head, dependent])
-            return total
-
-        def shift_score(s0, b0):
-            return float(scores["shift"][s0, b0])
-
-        return brute.best_score(n, self.k, link_score, shift_score, heads, root)
+        shift, link = transition_scores(**scores, cost=cost)
+        return brute.best_score(n, self.k, link, shift, heads, root)
 
     def planted(self, n, rng):
         """Scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, which none can exceed."""

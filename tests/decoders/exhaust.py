@@ -19,7 +19,6 @@ from common import DECODERS, rng_for, sample_tensors
 
 from mh4.decoders import batch, beam, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.batch.arguments import DECODERS as BATCHED
-from mh4.decoders.mh4 import deduction
 from mh4.decoders.tree_measures.degree import smallest_k
 
 OURS = re.compile(
@@ -60,8 +59,6 @@ def all_calls(n, threads):
     yield "mh5, one tree", lambda: outcome(mh5.decode(**five, heads=tree))
     local = sample_tensors({"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, shorter, rng)
     yield "beam, local", lambda: outcome(beam.decode_local(*local.values(), beam=n * 8))
-    plain = [*search.values(), np.zeros((shorter + 1, shorter + 1), dtype=np.float32)]
-    yield "plain MH4", lambda: [x.tolist() if isinstance(x, np.ndarray) else x for x in deduction.decode(*plain)]
     chain = np.arange(-1, n, dtype=np.int32)
     yield "smallest k", lambda: smallest_k(chain)
     yield from sums(n, rng)
@@ -160,7 +157,7 @@ def fail_every_allocation():
             try:
                 found = in_new_thread(lambda call=call, allocations=failures: limited(call, allocations))
             except MemoryError as error:
-                assert OURS.fullmatch(str(error)) or name == "plain MH4", (name, str(error))
+                assert OURS.fullmatch(str(error)), (name, str(error))
             else:
                 break
             assert call() == expected, name  # after a failure in another thread, and ...

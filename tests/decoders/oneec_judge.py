@@ -7,45 +7,9 @@ import numpy as np
 from common import sample
 
 from mh4.decoders import oneec
+from mh4.decoders.reference import parts
 
 NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
-
-
-def parts_of(heads):
-    """The parts that score a tree, a set of rows for each tensor, taking the definition literally."""
-    none = len(heads)
-    crossed = brute.crossed_arcs(heads)
-    parts = {name: set() for name in NAMES}
-    for head, word in brute.arcs_of(heads):
-        if (head, word) in crossed:
-            parts["crossed_arc"].add((head, word))
-            continue
-        parts["arc"].add((head, word))
-        dependents = [m for h, m in brute.arcs_of(heads) if h == head]
-        inner = [m for m in dependents if min(head, word) < m < max(head, word)]
-        sibling = min(inner, key=lambda m: abs(m - word)) if inner else none
-        if sibling == none or (head, sibling) not in crossed:
-            parts["sibling"].add((sibling, word))
-        if head == 0:
-            if not any(m > word for m in dependents if (head, m) in crossed):
-                parts["grandparent"].add((none, word))
-        elif (heads[head], head) not in crossed:
-            # The arcs around a head in order: to the left from the nearest to the furthest, then to the right from the
-            # furthest to the nearest.
-            around = sorted([*dependents, heads[head]], key=lambda m: (m > head, -m))
-            between = slice(*sorted([around.index(word), around.index(heads[head])]))
-            if not any((head, m) in crossed for m in around[between]):
-                parts["grandparent"].add((heads[head], word))
-    return parts
-
-
-def score_of(parts, scores):
-    return sum(float(scores[name][row]) for name in NAMES for row in parts[name])
-
-
-def definition(heads, scores, cost=None):
-    total = score_of(parts_of(heads), scores)
-    return total if cost is None else total + sum(float(cost[arc]) for arc in brute.arcs_of(heads))
 
 
 class Trees:
@@ -57,7 +21,7 @@ class Trees:
         self.single_root = np.array([brute.has_single_root(heads) for heads in self.trees])
         self.rows = {}  # name: which tree, first column, second column
         for name in NAMES:
-            rows = [(i, *row) for i, heads in enumerate(self.trees) for row in parts_of(heads)[name]]
+            rows = [(i, *row) for i, heads in enumerate(self.trees) for row in parts(heads)[name]]
             self.rows[name] = np.array(rows, dtype=int).reshape(-1, 3).T
 
     def scores(self, scores, cost=None):
@@ -125,11 +89,11 @@ class OneEc:
     def planted(self, n, rng):
         """Scores of 1 for the parts of a random tree, 0 elsewhere; the tree; its score, which no other reaches."""
         tree, scores = random_tree(n, rng), random_scores(n, rng, "zeros")
-        parts = parts_of(tree)
-        for name, rows in parts.items():
+        made = parts(tree)
+        for name, rows in made.items():
             for row in rows:
                 scores[name][row] = 1
-        return scores, tree, sum(map(len, parts.values()))
+        return scores, tree, sum(map(len, made.values()))
 
 
 ONEEC = OneEc()

@@ -1,16 +1,18 @@
 """The reference for marginals: sums over all sequences or trees, and over a chart that derives each sequence exactly once.
 
-All in double precision and in the logarithm, with no care for speed, and with nothing from mh4. The scores of single sequences and
+All in double precision and in the logarithm, with no care for speed, and with nothing from the decoders but Figure 2 as
+mh4/decoders/reference.py has it. The scores of single sequences and
 trees are exact.
 """
 
 import math
 from fractions import Fraction
-from itertools import combinations
 from typing import NamedTuple
 
 import brute
 import numpy as np
+
+from mh4.decoders.reference import deductions, log_sum
 
 
 class Marginals(NamedTuple):
@@ -19,11 +21,6 @@ class Marginals(NamedTuple):
     log_partition: float
     arcs: np.ndarray
     parts: dict
-
-
-def log_sum(values):
-    largest = max(values, default=-math.inf)
-    return largest + math.log(math.fsum(math.exp(value - largest) for value in values)) if largest > -math.inf else -math.inf
 
 
 # ------------------------------------------------------------------------------------------------------------- all of them
@@ -127,38 +124,29 @@ def over_chart(n, k, scores, single_root=False):
     value = {}  # of (item, cut): the logarithm of a sum; the cut is a position in the item, or 0 if there is none
     ways = {}  # of (item, cut): the same sum term by term: its logarithm, the values multiplied, the scores used
 
-    def add(item, cut, antecedents, cells, score):
-        term = sum(value.get(antecedent, -np.inf) for antecedent in antecedents) + score
-        if term > -np.inf:
-            ways.setdefault((item, cut), []).append((term, antecedents, cells))
+    def steps(item, cut):
+        for antecedents, arc in deductions(item, n, k):
+            match antecedents:
+                case () if cut == 0:
+                    yield (), (), 0.0
+                case (left, right) if cut == len(left) - 1:
+                    cell = left[-2:]
+                    for later in range(len(right) - 1):
+                        yield ((left, 0), (right, later)), (("shift", cell),), float(scores["shift"][cell])
+                case (antecedent,) if cut == 0:
+                    head, dependent = arc
+                    for spoilt, below in enumerate(antecedent[:-1]):
+                        if spoilt == 0 or min(head, dependent) < below or dependent == below:
+                            yield ((antecedent, spoilt),), *cells_of(antecedent, head, dependent, scores)
 
-    for width in range(1, n + 2):
-        for first in range(0, n + 2 - width):
-            last = first + width
-            inside = range(first + 1, last)
-            for p in range(min(k, width + 1), 1, -1):
-                for interior in combinations(inside, p - 2):
-                    item = (first, *interior, last)
-                    if width == 1:
-                        add(item, 0, (), (), 0.0)
-                    for m in range(1, p - 1):
-                        left, right = item[: m + 1], item[m:]
-                        cell = ("shift", left[-2:])
-                        for cut in range(p - m):
-                            antecedents = ((left, 0), (right, cut))
-                            add(item, m, antecedents, (cell,), float(scores["shift"][cell[1]]))
-                    if p < k:
-                        for dependent in set(inside) - set(interior):
-                            antecedent = tuple(sorted({*item, dependent}))
-                            for head in item[:-1] if last == n + 1 else item:
-                                cells, score = cells_of(antecedent, head, dependent, scores)
-                                for cut in range(p):
-                                    below = antecedent[cut]
-                                    if cut == 0 or min(head, dependent) < below or dependent == below:
-                                        add(item, 0, ((antecedent, cut),), cells, score)
-                    for cut in range(p):
-                        if (item, cut) in ways:
-                            value[item, cut] = log_sum([term for term, *_ in ways[item, cut]])
+    def fill(item, cut):
+        if (item, cut) not in value:
+            terms = [(sum(fill(*each) for each in used) + score, used, cells) for used, cells, score in steps(item, cut)]
+            ways[item, cut] = [term for term in terms if term[0] > -np.inf]
+            value[item, cut] = log_sum([term for term, *_ in ways[item, cut]])
+        return value[item, cut]
+
+    fill((0, n + 1), 0)
     goal = ((0, n + 1), 0)
     expected = {goal: 1.0}  # of (item, cut): how many times it is used
     arcs, parts = np.zeros((n + 1, n + 1)), {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
@@ -172,12 +160,12 @@ def over_chart(n, k, scores, single_root=False):
                     parts[name][cell] += uses
                 if name == "arcs":
                     arcs[cell] += uses
-    return Marginals(value.get(goal, -np.inf), arcs, parts)
+    return Marginals(value[goal], arcs, parts)
 
 
 def cells_of(item, head, dependent, scores):
     """The scores that a Link uses, as (tensor, index), always with the arc; and their sum."""
-    code, s1, s0, b0 = brute.transition_of(item, head, dependent)
+    code, s1, s0, b0 = brute.transition(item, head, dependent)
     cells = (("reduce_s0b0", (code - 1, s0, b0)), ("reduce_s1s0", (code - 1, s1, s0)), ("arcs", (head, dependent)))
     return cells, sum(float(scores[name][cell]) for name, cell in cells if name in scores)
 

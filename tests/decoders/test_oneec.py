@@ -8,10 +8,11 @@ import pytest
 from common import KINDS, bad_arrays, costs, every_kind, hamming_cost, read_only, rng_for, sample, small, tolerance, zero_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oneec_judge import NAMES, ONEEC, definition, is_in_class, parts_of, random_scores, random_tree, trees, walk
+from oneec_judge import NAMES, ONEEC, is_in_class, random_scores, random_tree, trees, walk
 
 from mh4.decoders import NotInClass, oneec
 from mh4.decoders.oneec.chart import Chart
+from mh4.decoders.reference import parts, score_of_tree
 from mh4.decoders.shared import best_tree as shared
 
 COUNTS = [1, 3, 16, 125, 1104]
@@ -36,14 +37,14 @@ def check(derivation, scores, cost=None, best=None):
     assert heads.dtype == np.int32 and heads[0] == -1
     tree = tuple(heads.tolist())
     assert brute.is_tree(tree) and is_in_class(tree)
-    expected = parts_of(tree)
+    expected = parts(tree)
     assert set(derivation.parts) == set(NAMES) and derivation.transitions is None
     for name, rows in derivation.parts.items():
         assert rows.ndim == 2 and rows.shape[1] == 2 and np.issubdtype(rows.dtype, np.integer)
         assert sorted(map(tuple, rows.tolist())) == sorted(expected[name]), name
     assert isinstance(derivation.score, float)
     near = tolerance(len(heads), scores, cost)
-    assert abs(derivation.score - definition(tree, scores, cost)) <= near
+    assert abs(derivation.score - score_of_tree(tree, scores, cost)) <= near
     if best is not None:
         assert abs(derivation.score - best) <= near
 
@@ -58,7 +59,7 @@ def check_chart(heads, scores):
     """Checks that the chart derives the tree with exactly the score by definition."""
     found, score = best_tree(scores, only(heads), False)
     assert tuple(found.tolist()) == heads
-    assert abs(score - definition(heads, scores)) <= tolerance(len(heads), scores), heads
+    assert abs(score - score_of_tree(heads, scores)) <= tolerance(len(heads), scores), heads
 
 
 # ---------------------------------------------------------------------------------- against full enumeration, n = 1 to 5
@@ -144,7 +145,7 @@ def test_the_chart_derives_every_tree_with_a_single_root(n):
         if brute.has_single_root(heads):
             found, score = best_tree(scores, only(heads), True)
             assert tuple(found.tolist()) == heads
-            assert abs(score - definition(heads, scores)) <= tolerance(n, scores), heads
+            assert abs(score - score_of_tree(heads, scores)) <= tolerance(n, scores), heads
         else:
             with pytest.raises(ValueError):
                 best_tree(scores, only(heads), True)
@@ -258,7 +259,7 @@ def test_no_tree_of_the_class_scores_higher(n, seed, kind):
         others = [heads[:m] + [h] + heads[m + 1 :] for m, h in rng.integers(0, n + 1, (40, 2)).tolist() if m]
         for other in others + [random_tree(n, rng)]:
             if brute.is_tree(other) and is_in_class(other) and (of_all is best or brute.has_single_root(other)):
-                assert definition(other, scores, cost) <= of_all.score + near
+                assert score_of_tree(other, scores, cost) <= of_all.score + near
 
 
 @pytest.mark.slow

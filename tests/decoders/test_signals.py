@@ -16,7 +16,6 @@ import pytest
 from common import rng_for, sample
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.decoders.shared import memory
 from mh4.decoders.tree_measures.degree import smallest_k
@@ -53,10 +52,6 @@ def wide(scores):
     return {name: tensor * np.float32(1e12) for name, tensor in scores.items()}
 
 
-def plain(n):
-    return {**dict(zip(("shift", "s0b0", "s1s0"), transitions(n, 6).values())), "cost": np.zeros((n + 1, n + 1), np.float32)}
-
-
 def samples(n):
     """So many that they take long."""
     return {"samples": n**3, "rng": 1}
@@ -86,7 +81,6 @@ LONG = {
     "1ec": (oneec.decode, third_order, 300),
     "beam": (beam.decode, lambda n: {**transitions(n, 6), "beam": 3000}, 4000),
     "beam, wide": (beam.decode, lambda n: {**transitions(n, 6), "beam": 10**5}, 100),
-    "plain mh4": (lambda **scores: deduction.decode(**scores)[1], plain, 200),
     "mh3.marginals": (mh3.marginals, lambda n: transitions(n, 2, 1), 2000),
     "mh4.marginals": (mh4.marginals, lambda n: transitions(n, 6), 400),
     "mh4.marginals, arcs": (mh4.marginals, lambda n: transitions(n, 6, arcs=True), 400),

@@ -23,7 +23,7 @@ sys.path[1:1] = [str(Path(__file__).resolve().parent.parent / "decoders")]
 
 import brute  # noqa: E402
 import corpus  # noqa: E402
-from common import DECODERS, MH4_HYBRID, MHK, MST, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
+from common import DECODERS, MHK, MST, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
 from marginals_judge import MODELS, ONEEC, marginals, well_formed  # noqa: E402
 from mh5_judge import DECODERS as MH5  # noqa: E402
 
@@ -33,7 +33,6 @@ from mh4.decoders import Marginals, batch, beam, mh3, mh5, mst, oneec  # noqa: E
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.decoders.batch.arguments import DECODERS as BATCHED  # noqa: E402
 from mh4.decoders.batch.arguments import single  # noqa: E402
-from mh4.decoders.mh4 import deduction  # noqa: E402
 from mh4.decoders.mh4 import first_found as first_mh4  # noqa: E402
 from mh4.decoders.tree_measures import core, degree, measures  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
@@ -285,19 +284,16 @@ def tree_call(rng, words):
     measures.well_nested(heads)
 
 
-def reference_call(rng, words):
-    """The decoders that return no Derivation."""
+def first_call(rng, words):
+    """The decoder that returns no Derivation."""
     n = int(rng.integers(0, words))
-    like, plain = (MH4_HYBRID, True) if rng.random() < 0.5 else (MHK[1], False)
+    like = MHK[1]
     scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: like.sample(n, rng, kind))
     scores, possible = masked(rng, scores, lambda: like.decode(scores))
     scores = [tensor.astype(np.float32) for tensor in scores.values()]
     try:
-        if plain:
-            _, heads = deduction.decode(*scores, np.zeros((n + 1, n + 1), dtype=np.float32))
-        else:
-            heads, _ = first_mh4.decode(*scores)
-            assert (scores[0][heads[1:], np.arange(1, n + 1)] > -1e30).all(), "uses of what is forbidden"
+        heads, _ = first_mh4.decode(*scores)
+        assert (scores[0][heads[1:], np.arange(1, n + 1)] > -1e30).all(), "uses of what is forbidden"
     except ValueError:
         assert not possible, "what only one derivation uses is not forbidden, but none is found"
         return
@@ -349,7 +345,7 @@ def call(rng, words):
     elif kind < 0.95:
         search_call(rng, words)
     elif kind < 0.98:
-        reference_call(rng, words)
+        first_call(rng, words)
     else:
         tree_call(rng, words)
 

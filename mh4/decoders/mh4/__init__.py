@@ -1,4 +1,4 @@
-"""MH4: the mildly non-projective trees of the paper. Read deduction.pyx first."""
+"""MH4: the mildly non-projective trees of the paper."""
 
 from mh4.decoders.shared.variants import search_path
 

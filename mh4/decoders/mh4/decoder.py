@@ -1,7 +1,7 @@
 """The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 2 of the paper, with k = 4).
 
-Read deduction.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
-and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
+Read mh4/decoders/reference.py first: it has the items and the steps. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace
+recomputes the argmaxes along its path (docs/explanation/products.md).
 
 The comment on FullChart in full_chart.hpp says in which order the items are computed, and trace in shared/traced_chart.hpp how the
 transitions are found again; tree_items.hpp has the items of one tree (heads=), and replay executes the transitions.

@@ -1,6 +1,6 @@
 // All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 //
-// The recurrences are those of deduction.pyx; the innermost loops are in inner_loops.h. Those of one tree are in tree_items.hpp.
+// The recurrences are those of docs/explanation/products.md; the innermost loops are in inner_loops.h. Those of one tree are in tree_items.hpp.
 #pragma once
 #include "inner_loops.h"
 #include "traced_chart.hpp"
