@@ -65,27 +65,19 @@ def _rooms(root: str) -> Iterator[int]:
 
 
 def _groups(root: str) -> Iterator[tuple[str, tuple]]:
-    """The folders of all control groups of the process that may limit its memory, and the names of the files in them."""
-    fields = (line.rstrip("\n").split(":", 2) for line in _lines(os.path.join(root, "proc/self/cgroup")))
-    paths = {field[1]: field[2] for field in fields if len(field) == 3}  # by controllers, "" for cgroup v2
-    for line in _lines(os.path.join(root, "proc/self/mountinfo")):
-        of_mount, _, of_system = (part.split() for part in line.partition(" - "))
-        if len(of_mount) < 5 or len(of_system) < 3:
+    """The folders of all control groups of the process that may limit its memory, and the names of the files in them.
+
+    A container sees its own group at the top, also where it is told the path that this has in the host, of which there is no folder.
+    """
+    for line in _lines(os.path.join(root, "proc/self/cgroup")):
+        _, _, rest = line.rstrip("\n").partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and "memory" not in controllers.split(","):
             continue
-        (top, mounted), (kind, _, options) = of_mount[3:5], of_system[:3]
-        if kind == "cgroup2":
-            names, path = _V2, paths.get("")
-        elif kind == "cgroup" and "memory" in options.split(","):
-            names, path = _V1, next((path for controllers, path in paths.items() if "memory" in controllers.split(",")), None)
-        else:
-            continue
-        if path is None:
-            continue
-        # Within a container, the group at the top of the mount may be one deep in the hierarchy of the host, or hidden.
-        inside = os.path.relpath("/" + path.lstrip("/"), "/" + top.lstrip("/"))
-        folders = [] if inside.startswith("..") else [part for part in inside.split("/") if part != "."]
+        top, names = ("sys/fs/cgroup/memory", _V1) if controllers else ("sys/fs/cgroup", _V2)
+        folders = [] if ".." in path.split("/") else path.strip("/").split("/")
         for depth in range(len(folders), -1, -1):
-            yield os.path.join(root, mounted.lstrip("/"), *folders[:depth]), names
+            yield os.path.join(root, top, *folders[:depth]), names
 
 
 def _room_in(folder: str, names: tuple, swap: int) -> int | None:
