@@ -13,7 +13,6 @@ from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.util import reading
 
-_BLANK = b" \r\n"  # what blank lines consist of
 _MARK = b"\xef\xbb\xbf"
 _GAP = re.compile(b"\n\n+")
 
@@ -72,7 +71,7 @@ def cut(stream: BinaryIO, name: str, file: int, size: int, last: Shard | None = 
         length = sum(map(len, parts))
         if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, for its parse
             content = b"".join(parts)
-            lines, sentences = content.count(b"\n"), _sentences(content.removeprefix(b"" if offset else _MARK))
+            lines, sentences = content.count(b"\n"), _sentences(content)
             digest = hashlib.sha256(content).hexdigest()
             shard = Shard(file, number, offset, length, line, lines, sentence, sentences, digest)
             yield shard, content
@@ -91,8 +90,13 @@ def content_of(stream: BinaryIO, path: str, shard: Shard) -> bytes:
 
 def _sentences(content: bytes) -> int:
     """The number of runs of lines that are not blank."""
-    runs = content.translate(None, b" \r").strip(b"\n")
+    runs = content.replace(_MARK, b"").translate(None, b" \r").strip(b"\n")
     return len(_GAP.findall(runs)) + 1 if runs else 0
+
+
+def _is_blank(lines: bytes) -> bool:
+    """Whether these lines are blank, as conllu.is_blank says."""
+    return not lines.replace(_MARK, b"").strip(b" \r\n")
 
 
 def portions(stream: BinaryIO, name: str, before: int = 0) -> Iterator[bytes]:
@@ -110,14 +114,14 @@ def portions(stream: BinaryIO, name: str, before: int = 0) -> Iterator[bytes]:
         first, size = line + 1, len(data) - conllu.PORTION
         line += data.count(b"\n")
         last = data[data.rfind(b"\n", 0, len(data) - 1) + 1 :]
-        begun = bool(data.strip(_BLANK + _MARK))
-        ended = begun and not last.strip(_BLANK)
+        begun = not _is_blank(data)
+        ended = begun and _is_blank(last)
         parts = [data]
-        while (begin := reading.line(stream, name, line + 1)) and not (ended and begin.strip(_BLANK)):
+        while (begin := reading.line(stream, name, line + 1)) and not (ended and not _is_blank(begin)):
             line += 1
             size += len(begin)
             reading.check_size(size, name, first)
-            begun = begun or bool(begin.strip(_BLANK))
-            ended = begun and not begin.strip(_BLANK)
+            begun = begun or not _is_blank(begin)
+            ended = begun and _is_blank(begin)
             parts.append(begin)
         yield b"".join(parts)

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -31,11 +31,13 @@ ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a
 
 _EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
-_UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
-_NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" makes of a byte that is not
+_UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what is not in UTF-8
+_NO_TEXT = re.compile("[\0\udc80-\udcff]")  # NUL, and what errors="surrogateescape" makes of a byte that is not UTF-8
+_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
 _BYTE_ORDER_MARK = "\ufeff"
-# White space other than spaces, which no word has: many programs end a word or a line there.
+# NUL, and white space other than spaces, which no word has: many programs end a word or a line there.
 _WHITE_SPACE = {
+    "\0": "a NUL",
     "\t": "a tab",
     "\n": "a line feed",
     "\v": "a vertical tab",
@@ -155,10 +157,9 @@ class Sentence:
             misc = None if word.probability is None else "%s=%s" % (ARC_PROB, ARC_PROB_FORMAT % word.probability)
             cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
             row = ["_" if cell is None or cell == "" else str(cell) for cell in cells]
-            check_word(word.form, "%s: word %d cannot be written as CoNLL-U" % (where, word.id))
-            wrong = next((shown(cell) for cell in row if _UNWRITABLE.search(cell)), "")
-            if wrong:
-                raise InputError("%s: word %d cannot be written as CoNLL-U: %s" % (where, word.id, wrong))
+            place = "%s: word %d cannot be written as CoNLL-U" % (where, word.id)
+            check_word(word.form, place)
+            check_columns(dict(zip(COLUMNS, row, strict=True)), place)
             lines.append("\t".join(row) + "\n")
         return "".join(lines) + "\n"
 
@@ -382,7 +383,7 @@ def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool) -
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     size = 0
     for k, line in enumerate(text, start=first):
-        blank = is_blank(line if k else line.removeprefix(_BYTE_ORDER_MARK))
+        blank = is_blank(line)
         if ended and not blank:
             yield first, lines
             first, lines, begun, ended, size = k, [], False, False, 0
@@ -521,14 +522,23 @@ def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
 def decoded(file: BinaryIO, name: str, errors: str = "strict", before: int = 0) -> Iterator[str]:
     """The lines of a file that is open; see lines. before: how many there are before them, for messages."""
     for k, line in enumerate(reading.lines(file, name, before=before), start=before):
-        try:
-            yield line.decode("utf-8", errors)
-        except UnicodeDecodeError as error:
-            raise _not_utf_8(name, k, line[error.start]) from None
+        text = line.decode("utf-8", "surrogateescape")
+        if errors == "strict":
+            _check_text(text, name, k)
+        yield text
 
 
-def _not_utf_8(name: str, k: int, byte: int) -> InputError:
-    return InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (name, k + 1, byte))
+def _check_text(line: str, name: str, k: int) -> None:
+    """Raise InputError for a line, decoded with "surrogateescape", that is not UTF-8, or has NUL."""
+    found = _NO_TEXT.search(line) if "\0" in line or not line.isascii() else None
+    if found:
+        wrong = (
+            "not UTF-8 (byte 0x%02x)" % (ord(found[0]) - 0xDC00)
+            if found[0] != "\0"
+            else "a character NUL, expected text in UTF-8"
+        )
+        wrong = "UTF-16, expected UTF-8" if k == 0 and line.startswith(_UTF_16) else wrong
+        raise InputError("%s, line %d: %s" % (name, k + 1, wrong))
 
 
 def _noted(lines: list[str], note: str) -> list[str]:
@@ -543,7 +553,7 @@ def _noted(lines: list[str], note: str) -> list[str]:
 
 def is_blank(line: str) -> bool:
     """Whether the line ends a sentence. With a tab it does not: it may be a word whose columns were lost."""
-    return not line.strip(" \r\n")
+    return not line.strip(" \r\n" + _BYTE_ORDER_MARK)
 
 
 def check_word(form: str, where: str) -> None:
@@ -554,6 +564,17 @@ def check_word(form: str, where: str) -> None:
         )
     if not form.strip():
         raise InputError("%s: FORM is %s, expected a word" % (where, shown(form) if form else "empty"))
+
+
+def check_columns(columns: Mapping[str, str], where: str) -> None:
+    """Raise InputError, which begins with `where`, if a column, by name, is empty, or cannot be written."""
+    for name, cell in columns.items():
+        if not cell.strip():
+            raise InputError(
+                "%s: %s is %s, expected a value, or _ if there is none" % (where, name, shown(cell) if cell else "empty")
+            )
+        if _UNWRITABLE.search(cell):
+            raise InputError("%s: %s is %s, which no column can hold" % (where, name, shown(cell)))
 
 
 def _named(character: str) -> str:
@@ -588,13 +609,13 @@ def _check_words(sentence: Sentence, expected: Sentence) -> None:
 def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Block:
     first, lines, portion = run
     for row, line in enumerate(lines):
-        found = _NOT_UTF_8.search(line) if not line.isascii() else None
-        if found:
-            raise _not_utf_8(name, first + row, ord(found[0]) - 0xDC00)
-    text = [lines[0].removeprefix(_BYTE_ORDER_MARK), *lines[1:]]
-    start = next((row for row, line in enumerate(text) if not is_blank(line)), 0)
-    if start:
-        text[start] = text[start].removeprefix(_BYTE_ORDER_MARK)
+        _check_text(line, name, first + row)
+    start = next((row for row, line in enumerate(lines) if not is_blank(line)), 0)
+    # The marks of joined files go, those in blank lines and before the first line that is none.
+    text = [
+        line.replace(_BYTE_ORDER_MARK, "") if is_blank(line) else line.removeprefix(_BYTE_ORDER_MARK) if row == start else line
+        for row, line in enumerate(lines)
+    ]
     sent_id = _sent_id(text)[:100]
 
     def at(row: int) -> str:
@@ -609,10 +630,10 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
     cells: list[list[str]] = []
     covered = empty = 0  # the last word of the last multiword token, and the empty nodes since the last word
     for row, line in enumerate(lines):
+        if "\r" in line and "\r" in line.removesuffix("\n").removesuffix("\r"):
+            raise InputError("%s: CR without LF: lines have to end in LF or CRLF" % at(row))
         if is_blank(line):
             continue
-        if "\r" in line and "\r" in line.rstrip("\r\n"):
-            raise InputError("%s: CR without LF: lines have to end in LF or CRLF, not in CR alone" % at(row))
         if line.startswith("#"):
             if _comment([line], "global.columns").split() not in ([], COLUMNS):
                 raise InputError("%s: CoNLL-U Plus is not supported, expected the 10 columns of CoNLL-U" % at(row))
@@ -621,7 +642,8 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
             raise InputError("%s: begins with %s, expected the ID of a word" % (at(row), _named(found[0])))
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
-            raise InputError("%s: %s, expected 10 separated by tabs" % (at(row), counted(len(columns), "column")))
+            plus = "; CoNLL-U Plus, which has more, is not supported" if len(columns) > 10 else ""
+            raise InputError("%s: %s, expected 10 separated by tabs%s" % (at(row), counted(len(columns), "column"), plus))
         if columns[ID] == str(len(rows) + 1):
             rows.append(row)
             cells.append(columns)
@@ -630,9 +652,8 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
             empty += 1
         else:
             covered = _end_of_range(columns[ID], len(rows) + 1, covered, empty + 1, at(row))
-        if "" in columns[LEMMA:]:
-            name = COLUMNS[columns.index("", LEMMA)]
-            raise InputError("%s: %s is empty, expected a value, or _ if there is none" % (at(row), name))
+        if not all(map(str.strip, columns[LEMMA:])):
+            check_columns(dict(zip(COLUMNS[LEMMA:], columns[LEMMA:], strict=True)), at(row))
         check_word(columns[FORM], at(row))
     if not rows:
         raise InputError("%s: the sentence has no words" % at(start))

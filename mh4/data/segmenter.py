@@ -15,6 +15,7 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
+from mh4.data.split_text import with_line_ends
 from mh4.errors import InputError, needs, shown
 from mh4.util.files import atomic_path
 from mh4.util.processes import temporary_child
@@ -25,11 +26,6 @@ _MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the f
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
 _SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # of blank lines
-_CR_ALONE = re.compile(r"\r(?!\r*\n)")
-# What UDPipe would take for parts of words, as the white space that it knows. A page of pdftotext ends with a form feed.
-_SPACES_FOR_UDPIPE = str.maketrans(
-    {**dict.fromkeys("\v\x1c\x1d\x1e\x1f\x85\u2028", "\n"), **dict.fromkeys("\f\u2029", "\n\n"), "\ufeff": " "}
-)
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
 
@@ -200,19 +196,11 @@ def _train(train_text: str, dev_text: str, epochs: int, messages: str) -> bytes:
 
 def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
     """The text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
-    runs = conllu.runs(_without_nul(lines, name, before), name, before)
+    runs = conllu.runs(lines, name, before)
     for portion, parts in groupby(runs, lambda run: run.portion):
         text = "".join(line for part in parts for line in part.lines)
         text = text if portion or before else text.lstrip("\ufeff")
-        yield _CR_ALONE.sub("\n", text).translate(_SPACES_FOR_UDPIPE)
-
-
-def _without_nul(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
-    """The lines. Raises InputError for a character NUL in one of them."""
-    for number, line in enumerate(lines, start=before + 1):
-        if "\0" in line:
-            raise InputError("%s, line %d: a character NUL, expected text" % (name, number))
-        yield line
+        yield with_line_ends(text)
 
 
 def _udpipe() -> Any:

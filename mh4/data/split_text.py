@@ -6,10 +6,16 @@ from itertools import count
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import InputError
 
 _BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
-_MARKS = re.compile("\ufeff+")  # byte order marks, of files that were joined
+_CR_ALONE = re.compile(r"\r(?!\r*\n)")
+# What ends a line, or a page, as a form feed of pdftotext does; and the byte order marks of files that were joined.
+_ENDS = str.maketrans({**dict.fromkeys("\v\x1c\x1d\x1e\x1f\x85\u2028", "\n"), **dict.fromkeys("\f\u2029", "\n\n"), "\ufeff": " "})
+
+
+def with_line_ends(text: str) -> str:
+    """Text with a line feed for whatever ends a line, and a blank line for what ends a page or a paragraph."""
+    return _CR_ALONE.sub("\n", text).translate(_ENDS)
 
 
 def blocks(path: str, split: str) -> Iterator[Block]:
@@ -22,16 +28,16 @@ def parsed(lines: Iterable[str], name: str, split: str) -> Iterator[Block]:
     """Read sentences from lines, which messages say are from file `name`, a sentence at a time, as CoNLL-U without trees and tags.
 
     split: "horizontal", a sentence in each line, with white space between words; or "vertical", a word in each line (only the first
-    column if there are tabs), with a blank line between sentences. Blank lines more than that are ignored. A comment has the text.
-    Raises NoSentences if there are none, and InputError for a character NUL.
+    column if there are tabs), with a blank line between sentences. Blank lines more than that are ignored, and a form feed counts as one.
+    A comment has the text. Raises NoSentences if there are none.
     """
     numbers = count(1)
     words: list[str] = []
     first = number = 0
-    for k, line in enumerate(lines, start=1):
-        if "\0" in line:
-            raise InputError("%s, line %d: a character NUL, expected text" % (name, k))
-        line = _MARKS.sub(" ", line).strip()
+    each = (
+        (k, part.strip()) for k, line in enumerate(lines, start=1) for part in with_line_ends(line.rstrip("\r\n")).split("\n")
+    )
+    for k, line in each:
         if split == "horizontal":
             found, ended = _BETWEEN_WORDS.split(line), True
         else:

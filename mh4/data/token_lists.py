@@ -7,7 +7,7 @@ from conllu.models import Metadata, Token, TokenList
 from conllu.parser import DEFAULT_FIELDS, parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
-from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, NOTE, Sentence
+from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, NOTE, Sentence, check_columns
 from mh4.errors import InputError
 
 
@@ -16,12 +16,17 @@ def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Senten
 
     partial: with the heads of those that have one, -1 for others.
     number: that of the sentence, from 1, by which messages call it if it has no sent_id. Raises InputError if the ids of the words are
-    not the numbers 1, 2, 3, ..., as in a list that was filtered.
+    not the numbers 1, 2, 3, ..., as in a list that was filtered, and for what cannot be written as CoNLL-U.
     """
-    words = [token for token in tokens if isinstance(token.get("id"), int)]
+    words = [token for token in tokens if _is_word(token)]
     heads = [token.get("head") for token in words]
     sent_id = tokens.metadata.get("sent_id")
     name = "sentence %s" % (sent_id or number)
+    for token in tokens:
+        cells = {column.upper(): _cell(value) for column, value in token.items() if column != "form" or not _is_word(token)}
+        check_columns(cells, "%s: token %s" % (name, cells.get("ID", "without an id")))
+    comments = {"comment %s" % key: "%s=%s" % (key, value) for key, value in tokens.metadata.items()}
+    check_columns({key: text.replace("\t", " ") for key, text in comments.items()}, name)
     if tokens and not words:
         raise InputError("%s: no token has a whole number as its id, as words have" % name)
     for m, token in enumerate(words, start=1):
@@ -36,6 +41,14 @@ def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Senten
     upos, xpos, feats, deprels = tags
     array = np.array([-1, *heads], dtype=np.int32) if heads else None
     return Sentence([token.get("form") for token in words], upos, xpos, feats, deprels, array, name)  # type: ignore[arg-type]
+
+
+def _is_word(token: Token) -> bool:
+    return isinstance(token.get("id"), int)
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else serialize_field(value) if value else "_"
 
 
 def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -> TokenList:
@@ -54,7 +67,7 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
         columns: dict[str, Any] = {} if keep_deps or skipped else {"deps": None}
         if columns and isinstance(token.get("id"), tuple) and token["id"][1] == ".":
             continue
-        if isinstance(token.get("id"), int) and not skipped:
+        if _is_word(token) and not skipped:
             if tags:
                 xpos, feats = parse_nullable_value(sentence.xpos[m]), parse_dict_value(sentence.feats[m])
                 columns.update(upos=sentence.upos[m] or "_", xpos=xpos, feats=feats)

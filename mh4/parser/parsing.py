@@ -531,7 +531,9 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow
         conllu.check_word(word, "%s: word %d cannot be parsed" % (name, place))
     if partial and isinstance(given, Sentence):
         return kept_heads.checked(given, name)
-    return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
+    if isinstance(given, Sentence):
+        return given
+    return Sentence(list(map(str, found)), name=name)  # numpy's strings are of a type of its own
 
 
 def items_of(given: Any) -> list[Any] | None:

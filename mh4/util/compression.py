@@ -35,13 +35,13 @@ def with_extension(path: str, extension: str) -> str:
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """A file, to be read in binary; if it is compressed, its content.
+    """A file, to be read in binary; if it is compressed, its content. An empty file is empty, whatever its name.
 
     Raises InputError if it cannot be read, is damaged or ends early, also while the block reads it; NotInstalled if a package is missing.
     """
     extension = _extension(path)
     with _explained(path), open(path, "rb") as file:
-        with _stream(extension, path, file, "rb") if extension else file as stream:
+        with _stream(extension, path, file, "rb") if extension and file.peek(1) else file as stream:
             yield stream
 
 

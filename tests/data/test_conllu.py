@@ -123,6 +123,16 @@ BAD = {
     "only spaces": (row(1, form=" \u3000"), "line 1, sentence 1: FORM is ' \\u3000', expected a word"),
     "CR alone": ("# sent_id = x\r" + row(1) + "\r", "line 1, sentence 1 (x): CR without LF: lines have to end in LF or CRLF"),
     "CR in a row": (row(1) + "\r" + row(2), "line 1, sentence 1: CR without LF"),
+    "CR CR LF": (row(1) + "\r\r\n\r\r", "line 1, sentence 1: CR without LF"),
+    "CR CR LF before a sentence": ("\r\r\n" + row(1), "line 1, sentence 1: CR without LF"),
+    "NUL": (row(1, form="a\0b"), "line 1: a character NUL, expected text in UTF-8"),
+    "NUL in a comment": (row(1) + "\n\n# \0\n" + row(1), "line 3: a character NUL"),
+    "PARSEME": (
+        row(1) + "\t*",
+        "line 1, sentence 1: 11 columns, expected 10 separated by tabs; CoNLL-U Plus, which has more, is not",
+    ),
+    "relation of a space": (row(1, deprel=" "), "line 1, sentence 1: DEPREL is ' ', expected a value, or _ if there is none"),
+    "tag of a no-break space": (row(1).replace("NOUN", "\xa0"), "line 1, sentence 1: UPOS is '\\xa0', expected"),
     "CoNLL-U Plus": ("# global.columns = ID FORM PARSEME:MWE\n1\ta\t*", "line 1, sentence 1: CoNLL-U Plus is not supported"),
     "empty lemma": (row(1).replace("_", "", 1), "line 1, sentence 1: LEMMA is empty, expected a value, or _ if there is none"),
     "empty tag": (row(1).replace("NOUN", ""), "line 1, sentence 1: UPOS is empty"),
@@ -153,6 +163,10 @@ def test_a_byte_order_mark_is_accepted_and_kept(file):
         assert "".join(block.text({conllu.DEPREL: block.sentence.deprels}) for block in blocks) == content
     (sentence,) = conllu.read(file("\ufeff# sent_id = s1\n" + row(1) + "\n\n"))
     assert sentence.name.endswith("line 1, sentence 1 (s1)")
+    blocks = list(
+        conllu.blocks(file(row(1) + "\n\n\ufeff\n\ufeff" + row(1) + "\n\n\ufeff"))
+    )  # with an empty file, and at the end
+    assert "".join(block.text({}) for block in blocks) == row(1) + "\n\n\n" + row(1) + "\n\n"
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -202,6 +216,17 @@ def test_closed_standard_input_and_output(monkeypatch):
         conllu.read("-")
     with pytest.raises(InputError, match="standard output is closed"), conllu.open_output("-") as file:
         file.write("text")
+
+
+@pytest.mark.parametrize(
+    "encoding, said", [("utf-16", "line 1: UTF-16, expected UTF-8"), ("utf-16-be", "line 1: a character NUL")]
+)
+def test_utf_16_is_named(file, encoding, said):
+    path, reasons = file(GOOD.encode(encoding)), []
+    with pytest.raises(InputError, match=said):
+        conllu.read(path)
+    list(conllu.blocks(path, rejected=lambda lines, error: reasons.append(str(error))))
+    assert said in reasons[0]
 
 
 def test_not_utf8(file):

@@ -101,11 +101,14 @@ def test_columns_of_different_lengths(changed):
 )
 def test_what_looks_odd_but_breaks_no_row(tmp_path, text):
     path = tmp_path / "again.conllu"
-    is_word = bool(text.strip(" ")) and text not in "\u2028\x85\v\f\ufeff"
-    odd = sentence(words=[text if is_word else "a", "b"], deprels=["root", text])
+    is_word = bool(text.strip(" ")) and text not in "\u2028\x85\v\f\ufeff\0"
+    odd = sentence(words=[text if is_word else "a", "b"], deprels=["root", text if is_word else "x"])
     if not is_word:
         with pytest.raises(InputError, match="^the sentence: word 2 cannot be written as CoNLL-U: "):
             sentence(words=["a", text]).to_conllu()
+    if not text.strip() or text == "\0":
+        with pytest.raises(InputError, match="^the sentence: word 2 cannot be written as CoNLL-U: DEPREL is "):
+            sentence(deprels=["root", text]).to_conllu()
     path.write_bytes(odd.to_conllu().encode("utf-8"))
     (again,) = conllu.read(str(path))
     assert list(again) == list(odd)

@@ -14,9 +14,13 @@ WORDS = [["ta", "zenita", "wi bonit"], ["mosuro"], ["#", "1 x"]]
     "split, text",
     [
         ("horizontal", "ta zenita wi\xa0bonit\nmosuro\n# 1\xa0x\n"),
-        ("horizontal", "\ufeff  ta\tzenita \x0c wi\xa0bonit \xa0 \r\n\r\n\n\ufeffmosuro\n#\v1\xa0x"),
+        ("horizontal", "\ufeff  ta\tzenita   wi\xa0bonit \xa0 \r\n\r\n\n\ufeffmosuro\x0c#\t1\xa0x"),
+        ("horizontal", "ta zenita wi\xa0bonit\rmosuro\r# 1\xa0x\r"),
+        ("horizontal", "ta zenita wi\xa0bonit\r\r\nmosuro\u2028# 1\xa0x\r\r\n"),
         ("vertical", "ta\nzenita\nwi bonit\n\nmosuro\n\n#\n1 x\n"),
-        ("vertical", "\ufeff\n ta\nzenita\tNOUN\n wi\xa0bonit\r\n \r\n\nmosuro\n\x0c\n#\n1\x0cx"),
+        ("vertical", "\ufeff\n ta\nzenita\tNOUN\n wi\xa0bonit\r\n \r\n\nmosuro\n\x0c\n#\n1 x"),
+        ("vertical", "ta\rzenita\rwi bonit\r\rmosuro\r\r#\r1 x"),
+        ("vertical", "ta\r\r\nzenita\r\r\nwi bonit\r\r\n\r\r\nmosuro\x0c#\x851 x\r\r\n"),
     ],
 )
 def test_sentences_and_words(split, text):
@@ -36,6 +40,7 @@ def test_messages_name_the_line():
         "F, line 2, sentence 1",
         "F, line 5, sentence 2",
     ]
-    for text, message in ((["a\n", "b\0\n"], "F, line 2: a character NUL"), ([" \n", "\xa0"], "F: no words in it")):
-        with pytest.raises(InputError, match=message):
-            list(split_text.parsed(text, "F", "horizontal"))
+    with pytest.raises(InputError, match="F: no words in it"):
+        list(split_text.parsed([" \n", "\xa0"], "F", "horizontal"))
+    with pytest.raises(InputError, match="F, line 2: a character NUL"):
+        list(split_text.parsed(conllu.decoded(io.BytesIO(b"a\nb\0\n"), "F"), "F", "horizontal"))

@@ -232,6 +232,8 @@ def test_sentences_without_words_can_be_allowed(saved):
         assert list(map(len, parsed)) == [0, 2, 0, 0, 0] and parsed[3] == TokenList([])
         assert [parsed[k].heads.tolist() for k in (0, 2, 4)] == [[-1]] * 3 and parsed[1].heads.tolist().count(0) == 1
         assert parser.parse([[], []], allow_empty=True)[1].deprels == []
+        with pytest.raises(InputError, match="^sentence 1: cannot be written as CoNLL-U: it has no words"):
+            parsed[0].to_conllu()
         with pytest.raises(InputError, match="^sentence 2: cannot parse "):
             parser.parse([[], [""]], allow_empty=True)
 

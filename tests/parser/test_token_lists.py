@@ -167,6 +167,28 @@ def test_what_cannot_be_measured(folder):
         mh4.evaluate(gold, sentences[:1])
 
 
+@pytest.mark.parametrize(
+    "k, column, value, said",
+    [
+        (0, "upos", "", "UPOS is empty, expected a value, or _ if there is none"),
+        (0, "misc", " ", "MISC is ' ', expected"),
+        (0, "xpos", "a\tb", r"XPOS is 'a\\tb', which no column"),
+        (-1, "feats", {"Case": "No\nm"}, "FEATS is 'Case=No.*', which no column"),
+    ],
+)
+def test_columns_that_no_file_has(folder, k, column, value, said):
+    """As they are refused in files."""
+    parser, (tokens, *_) = mh4.load(folder / "model"), bank(folder / "in.conllu")
+    words = [token for token in tokens if isinstance(token["id"], int)]
+    words[k][column] = value
+    with pytest.raises(InputError, match="^sentence .*: token %s: %s" % (words[k]["id"], said)):
+        parser.parse([tokens])
+    words[k][column] = "x"
+    tokens.metadata["text"] = "a\nb"
+    with pytest.raises(InputError, match="^sentence .*: comment text is "):
+        parser.parse([tokens])
+
+
 def test_misc_may_be_a_string(folder):
     parser, (tokens, *_) = mh4.load(folder / "model"), bank(folder / "in.conllu")
     for misc, left in (("ArcProb=0.5|SpaceAfter=No", {"SpaceAfter": "No"}), ("_", None), ({}, None)):

@@ -56,7 +56,10 @@ def test_stems():
 
 
 def test_archives_that_end_early(path):
-    """Wherever; but for nothing at all, which gzip takes for an empty file."""
+    """Wherever; but for nothing at all, which is an empty file."""
+    path.write_bytes(b"")
+    with opened(str(path)) as file:
+        assert file.read() == b""
     archive = packed(CONTENT, str(path))
     for size in {1, 5, 20, len(archive) // 2, len(archive) - 5, len(archive) - 1}:
         path.write_bytes(archive[:size])
@@ -131,7 +134,7 @@ def test_a_package_that_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
     monkeypatch.setattr(sys.modules.get("backports"), "zstd", None, raising=False)
     monkeypatch.delattr(sys.modules.get("backports", compression), "zstd", raising=False)
-    (tmp_path / "a.zst").write_bytes(b"")
+    (tmp_path / "a.zst").write_bytes(b"x")
     for use in (lambda: opened(str(tmp_path / "a.zst")), lambda: compressed(io.BytesIO(), "a.zst")):
         with (
             pytest.raises(
