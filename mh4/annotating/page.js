@@ -82,7 +82,7 @@ async function process(parameters) {
 }
 
 // Asks for the best tree around what is decided, and draws it. If no tree has it, the last decision is taken back.
-async function settle() {
+async function settle(before = "") {
   const one = sentence(), number = ++asked, start = performance.now();
   try {
     const result = await process({ data: written(one, (m) => one.pins[m], false), input: "conllu", heads: true });
@@ -91,14 +91,14 @@ async function settle() {
     if (note && note[1].startsWith("skipped")) {
       if (one.past.length) one.pins = one.past.pop().pins;
       else one.pins = one.pins.map((pin) => pin && {});
-      say(`This is not possible: ${note[1].replace("skipped, ", "")}.`);
-      return one.tree ? draw() : settle();
+      const why = `This is not possible: ${note[1].replace("skipped, ", "")}.`;
+      return one.tree ? [say(why), draw()] : settle(why);
     }
     one.tree = parsed.rows.map((cells) => cells && {
       head: Number(cells[HEAD]), deprel: cells[DEPREL], probability: Number(cells[MISC].match(/ArcProb=([\d.]+)/)?.[1] ?? NaN),
     });
     one.tree.forEach((arc) => arc && relations.add(arc.deprel));
-    say(note ? `Decoded by ${note[1]}.` : "");
+    say(note ? `Decoded by ${note[1]}.` : before);
   } catch (error) {
     return say(error.message);
   }
@@ -226,8 +226,11 @@ byId("tree").addEventListener("click", (event) => {
 
 byId("tree").addEventListener("focusin", (event) => {
   const m = Number(event.target.dataset.word);
-  if (m && m !== current && !chosen) [current] = [m, look(document.querySelector(`[data-word="${m}"]`).tabIndex = 0)];
-  if (m && !chosen) look();
+  if (!m || chosen) return; // while a head is chosen, the word stays
+  document.querySelector(`[data-word="${current}"]`).tabIndex = -1;
+  event.target.tabIndex = 0;
+  current = m;
+  look();
 });
 
 byId("tree").addEventListener("keydown", (event) => {
