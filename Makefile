@@ -9,6 +9,7 @@
 ## make serve-test                           1,000 requests by 50 clients of mh4 serve, while its processes are killed
 ## make corpus-test [MB=30] [KILLS=20]       corpora whose workers, drivers and schedulers are killed, and whose disk is full
 ## make slurm-test                           make paper, and a corpus, on a Slurm cluster of two nodes, started on this machine
+## make machines-test [MACHINES="sid"]       the toy run and the fast tests on other Debians, 64-bit ARM and with clang, in chroots
 ## make torch-test, make spacy-test          the tests with PyTorch and JAX, or with spaCy, in environments of their own
 ## make clean, make distclean                remove build products; distclean also removes the environments
 ##
@@ -49,6 +50,7 @@ sanitize: environment ; sh tests/hostile/sanitize.sh $(if $(CALLS),--calls=$(CAL
 serve-test: environment ; .venv/bin/python tests/serving/many_clients.py
 corpus-test: environment ; .venv/bin/python tests/corpus/trial.py $(if $(MB),--megabytes=$(MB)) $(if $(KILLS),--kills=$(KILLS))
 slurm-test: workflow-environment ; .venv/bin/python tests/slurm/check.py && .venv/bin/python tests/slurm/corpus.py
+machines-test: ; '$(PYTHON)' tools/machines.py $(MACHINES)
 torch-test: torch-environment ; .venv-torch/bin/python -m pytest -k 'torch or jax' $(PYTEST)
 spacy-test: spacy-environment ; .venv-spacy/bin/python -m pytest -k 'spacy or conversions' $(PYTEST)
 clean:
@@ -57,4 +59,4 @@ clean:
 	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name recurrences.hpp \) -exec rm -f {} +
 distclean: clean ; rm -rf .venv .venv-*
 
-.PHONY: help setup environment test check lint docs package sweep sanitize serve-test corpus-test slurm-test torch-test spacy-test clean distclean $(STUDIES)
+.PHONY: help setup environment test check lint docs package sweep sanitize serve-test corpus-test slurm-test machines-test torch-test spacy-test clean distclean $(STUDIES)

@@ -20,8 +20,9 @@ def to_token_list(sentence: Sentence) -> TokenList:
 
 
 def to_udapi(sentence: Sentence) -> Any:
-    """A udapi tree: a udapi.core.root.Root. Without a tree, all words depend on the root."""
-    from udapi.core.root import Root
+    """A udapi tree: a udapi.core.root.Root. Without a tree, all words depend on the root. Raises NotInstalled without udapi."""
+    with needs("this", "evaluate", "udapi"):
+        from udapi.core.root import Root
 
     root = Root()
     nodes = [root]

@@ -19,10 +19,9 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from udtools import udeval
 
 from mh4.data import conllu
-from mh4.errors import InputError, counted
+from mh4.errors import InputError, counted, needs
 from mh4.util.batching import batches
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
@@ -137,7 +136,7 @@ def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
     tags = [word.columns[conllu.XPOS] for word in system.representation.words]
     for tag in tags:
         tag.partner = -1
-    scores = udeval.evaluate(gold.representation, system.representation)
+    scores = _scorer().evaluate(gold.representation, system.representation)
     found = {name: scores[name] for name in METRICS}
     counts = {name: Counts(one.gold_total, one.system_total, one.correct, one.aligned_total) for name, one in found.items()}
     gold_words = np.array([tag.partner for tag in tags], dtype=np.int64)
@@ -146,9 +145,17 @@ def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
     return Evaluation(counts, gold_words)
 
 
+def _scorer() -> Any:
+    """Return the module of the official scorer. Raises NotInstalled without it: its licence is not ours."""
+    with needs("the official scorer", "evaluate"):
+        from udtools import udeval
+    return udeval
+
+
 def scorer_name() -> str:
-    """The name and version of the installed official scorer."""
-    return "udtools " + metadata.version("udtools")
+    """Return the name and version of the official scorer. Raises NotInstalled without it."""
+    with needs("the official scorer", "evaluate"):
+        return "udtools " + metadata.version("udtools")
 
 
 class _Numbered(str):
@@ -182,7 +189,7 @@ def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
         )
         for name, one in metrics.items()
     }
-    return udeval.build_evaluation_table(totals, counts=counts)
+    return _scorer().build_evaluation_table(totals, counts=counts)
 
 
 class _Read(NamedTuple):
@@ -301,7 +308,7 @@ def _represented(blocks: Sequence[conllu.Block], before: int) -> Any:
                 numbers.append(number)
         rows.append("")
         numbers.append(before := before + len(block.lines))
-    limit = sys.getrecursionlimit()
+    udeval, limit = _scorer(), sys.getrecursionlimit()
     sys.setrecursionlimit(
         limit + max(len(block.sentence) for block in blocks)
     )  # the scorer makes a call for each arc above a word

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
+from multiprocessing.reduction import DupFd
 from threading import Thread
 from typing import Any
 
@@ -160,7 +161,7 @@ def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[
     reader.start()
     try:
         with temporary_child("training the segmenter") as child:
-            return child.call(_train, train_text, dev_text, epochs, "/proc/%d/fd/%d" % (os.getpid(), write))
+            return child.call(_train, train_text, dev_text, epochs, DupFd(write))
     finally:
         os.close(write)  # which ends what there is to report
         reader.join()
@@ -179,9 +180,9 @@ def _report(messages: int, epochs: int, report: Callable[[str], object]) -> None
                     )
 
 
-def _train(train_text: str, dev_text: str, epochs: int, messages: str) -> bytes:
+def _train(train_text: str, dev_text: str, epochs: int, messages: Any) -> bytes:
     """The trained model. What UDPipe says goes to the pipe `messages`; raises InputError if it cannot train one."""
-    pipe = os.open(messages, os.O_WRONLY)
+    pipe = messages.detach()
     os.dup2(pipe, 2)
     os.close(pipe)
     udpipe, failure = _udpipe(), "UDPipe cannot train a segmenter"

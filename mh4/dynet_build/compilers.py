@@ -24,7 +24,7 @@ def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
     if c is None or cxx is None:
         raise InputError(
             "there is no C++ compiler, which DyNet and the decoders need: install one, on Debian or Ubuntu with "
-            "`apt install g++ python3-dev`."
+            "`apt install g++ python3-dev`, on macOS with `xcode-select --install`."
         )
     headers = sysconfig.get_path("include")
     if not os.path.exists(os.path.join(headers, "Python.h")):

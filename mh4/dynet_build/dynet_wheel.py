@@ -12,7 +12,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -86,10 +85,8 @@ def processor() -> str:
     """A short name for the processors on which the compiled code runs: for this one, determined by its instruction sets."""
     if march() != "native":
         return "%s-%s" % (platform.machine(), march())
-    text, fields = platform.processor(), cpu.fields()
-    if sys.platform == "darwin":
-        text = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], stdout=subprocess.PIPE).stdout.decode()
-    elif fields:
+    text, fields = cpu.model(), cpu.fields()
+    if fields:
         # A new kernel may list additional flags; only those for instruction sets matter.
         relevant = r"\b(?:mmx|s?sse|pni|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|adx|aes|sha|gfni)\w*"
         flags = re.findall(relevant, fields.pop("flags", ""))

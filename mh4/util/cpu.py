@@ -3,6 +3,9 @@
 import os
 import platform
 import re
+import subprocess
+import sys
+from contextlib import suppress
 
 
 def fields() -> dict[str, str]:
@@ -16,7 +19,11 @@ def fields() -> dict[str, str]:
 
 def model() -> str:
     """The name of the model; in virtual machines often that of a family, as "AMD EPYC"."""
-    return fields().get("model name") or platform.processor() or platform.machine()
+    name = fields().get("model name") or platform.processor() or platform.machine()
+    if sys.platform == "darwin":
+        with suppress(OSError):
+            name = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], stdout=-1, text=True).stdout.strip() or name
+    return name
 
 
 def described(processor: str, flags: str) -> str:

@@ -145,13 +145,12 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _is_open_already(path: str) -> bool:
-    """Whether `path` is a link such as /dev/stdout or /dev/fd/3, which leads to an open file by way of /proc."""
-    while os.path.islink(path):
-        folder = os.path.dirname(path)
-        if os.path.realpath(folder).startswith("/proc/"):
-            return True
-        path = os.path.join(folder, os.readlink(path))
-    return False
+    """Whether `path` is, or leads to, an open file, such as /dev/stdout or /dev/fd/3: in /proc or, on macOS, in /dev/fd itself."""
+    while not os.path.realpath(os.path.dirname(path)).startswith(("/proc/", "/dev/fd")):
+        if not os.path.islink(path):
+            return False
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return True
 
 
 @contextmanager
@@ -195,6 +194,10 @@ def _locked_file(path: str) -> int | None:
 
 def _sync(handle: int) -> None:
     """Wait until what was written to a file, or the names in a folder, are on the disk."""
+    if hasattr(fcntl, "F_FULLFSYNC"):  # on macOS, where fsync leaves them in the memory of the disk; not all file systems have it
+        with suppress(OSError):
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+            return
     try:
         os.fsync(handle)
     except OSError as error:

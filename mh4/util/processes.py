@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import resource_tracker
+from threading import Thread
 from typing import Any
 
 from mh4.errors import InputError
@@ -85,6 +86,8 @@ def _serve(requests: "multiprocessing.connection.Connection") -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None and parent.pid is not None
     _end_with_parent(parent.pid)
+    if _prctl is None:  # as on macOS: there, a child ends when the library that holds Python's lock returns
+        Thread(target=_end_after, args=(parent,), daemon=True).start()
     with suppress(EOFError, ConnectionError):
         while True:
             function, arguments = requests.recv()
@@ -93,6 +96,12 @@ def _serve(requests: "multiprocessing.connection.Connection") -> None:
             except Exception as error:
                 answer = (None, error, traceback.format_exc())
             requests.send(answer)
+
+
+def _end_after(parent: Any) -> None:
+    """End this process after its parent."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def with_parent(number: int = signal.SIGKILL) -> Callable[[], None]:

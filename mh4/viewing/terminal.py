@@ -7,13 +7,15 @@ from typing import Any
 import click
 import numpy as np
 from rich.cells import cell_len
-from udapi.block.write.textmodetrees import COLOR_OF, TextModeTrees
 
 from mh4 import trees
 from mh4.conversions import to_udapi
 from mh4.data.conllu import Sentence
-from mh4.errors import one_line
+from mh4.errors import needs, one_line
 from mh4.viewing.analyses import SentenceView
+
+with needs("drawing trees as text", "evaluate", "udapi"):
+    from udapi.block.write.textmodetrees import COLOR_OF, TextModeTrees
 
 _DEEPEST = 400  # udapi draws trees by recursion
 _LONGEST = 10_000  # words; beyond, udapi takes minutes

@@ -1,13 +1,16 @@
 """UAS and LAS of small files whose scores are counted by hand."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from mh4.analysis import evaluation
 from mh4.analysis.attachment import attachment_scores
+from mh4.cli import main
 from mh4.data import conllu
 from mh4.errors import InputError
 
@@ -226,3 +229,18 @@ class TestOfficial:
         chain = [("w", "X", i + 2, "dep") for i in range(3000)] + [("w", "X", 0, "root")]
         path = write("deep", as_conllu(chain))
         assert evaluation.official(path, path)["LAS"].f1 == 100
+
+
+def test_without_packages_under_the_gpl(write, monkeypatch):
+    """All else works without them."""
+    path = write("gold", as_conllu(GOLD))
+    for name in ("udtools", "udapi", "udapi.core.root", "udapi.block.write.textmodetrees"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "mh4.viewing.terminal", raising=False)
+    for command, message in (
+        (["evaluate", path, path], "the official scorer needs udtools, which is not installed: pip install "),
+        (["view", path], "drawing trees as text needs udapi, which is not installed: pip install "),
+    ):
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 2 and done.output.startswith("mh4: " + message) and done.output.count("\n") == 1, done.output
+    assert CliRunner().invoke(main, ["view", path, "--html", path + ".html"]).exit_code == 0

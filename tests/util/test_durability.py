@@ -176,6 +176,22 @@ def test_a_file_system_that_cannot_sync_folders(tmp_path, monkeypatch, number):
     assert (tmp_path / "a" / "b" / "c").read_text() == "text" and (tmp_path / "a" / "b" / "d").read_text() == "line\n"
 
 
+def test_macos_flushes_the_memory_of_the_disk(tmp_path, monkeypatch):
+    flushed, synced, full = [], [], 51
+    monkeypatch.setattr(files.fcntl, "F_FULLFSYNC", full, raising=False)
+    monkeypatch.setattr(files.fcntl, "fcntl", lambda handle, command: flushed.append(command))
+    monkeypatch.setattr(os, "fsync", synced.append)
+    files.write_text(str(tmp_path / "a"), "text")
+    assert set(flushed) == {full} and len(flushed) == 2 and not synced  # the content and the name
+
+    def cannot(handle, command):
+        raise OSError(files.errno.ENOTTY, "cannot")
+
+    monkeypatch.setattr(files.fcntl, "fcntl", cannot)
+    files.write_text(str(tmp_path / "a"), "text")
+    assert len(synced) == 2
+
+
 def test_a_disk_that_fails_when_it_is_synced(tmp_path, monkeypatch):
     (tmp_path / "a").write_text("old")
 

@@ -143,6 +143,17 @@ def test_no_child_is_left_behind():
         assert end != "del child" or said[1] == b"False"
 
 
+def test_a_killed_parent_without_prctl(tmp_path):
+    """As on macOS, where a thread ends children with their parent."""
+    script = COUNTING.replace("\nif", "from mh4.util import processes\nprocesses._prctl = None\n\nif", 1)
+    script = script.replace("sum, range(%d)", "__import__('time').sleep, 3600")
+    process = started(tmp_path, script)
+    (pid,) = read_pids(process, 1)
+    process.kill()
+    process.communicate(timeout=SECONDS)
+    wait_for(lambda: not is_alive(pid))
+
+
 @pytest.mark.parametrize("script, count", [(COUNTING, 1), (PARSING, 2)])
 def test_a_killed_parent_takes_its_children_along(tmp_path, script, count):
     """Also if they hold Python's lock; and nothing remains, such as semaphores, about which Python would complain."""

@@ -31,7 +31,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3.1", "numpy"]
 
 # The optional dependencies in pyproject.toml to install in .venv: those of all commands and targets of the repository.
-EXTRAS = ["test", "plots", "text", "zstd", "contextual", "corpus", "serve", "lint"]
+EXTRAS = ["test", "evaluate", "plots", "text", "zstd", "contextual", "corpus", "serve", "lint"]
 
 GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/oneec
 
