@@ -1,4 +1,5 @@
-"""Environments beside .venv, made with its Python: `second_environment.py NAME` makes .venv-NAME, if it is not up to date.
+"""Environments beside .venv, made with its Python: `second_environment.py NAME` makes .venv-NAME, if it is not up to date, with the
+dependency group of this name in pyproject.toml.
 
 Each has what only some targets of make need, so that neither `make setup` nor the tests need these packages and the dozens that come
 with them, and so that they never decide which version of click or numpy mh4 runs with. It sees the packages of .venv, behind its own.
@@ -8,31 +9,20 @@ import os
 import shutil
 import sys
 import sysconfig
+import tomllib
 
 from environment import ROOT, exit_code, pip_install
 
 from mh4.dynet_build.compilers import clean_environment
 
-REQUIREMENTS = {
-    "workflow": ["snakemake>=9.27,<10", "snakemake-executor-plugin-slurm>=2.8,<3"],
-    "docs": [
-        "sphinx>=8,<10",
-        "myst-parser>=4,<6",
-        "furo>=2024.8",
-        "sphinx-click>=6,<7",
-        "sphinx-copybutton>=0.5.2,<0.6",
-        "nbformat>=5.1,<6",
-    ],
-    "torch": ["torch==2.13.0", "transformers==5.23.0", "jax==0.10.2"],
-    "spacy": ["spacy>=3.8,<4"],
-}
-
 
 def main(name):
     folder = os.path.join(ROOT, ".venv-" + name)
     python = os.path.join(folder, "bin", "python")
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
+        requirements = tomllib.load(file)["dependency-groups"][name]
     record = os.path.join(folder, "mh4-requirements.txt")  # of what it was made from; written last
-    wanted = "\n".join([*REQUIREMENTS[name], os.path.realpath(sys.executable)])
+    wanted = "\n".join([*requirements, os.path.realpath(sys.executable)])
 
     def is_ready():
         try:
@@ -46,10 +36,10 @@ def main(name):
             return
         open(console.log, "w").close()
         env, failure = clean_environment(os.environ), "the environment .venv-%s could not be made" % name
-        console.step("Environment .venv-%s with %s" % (name, ", ".join(REQUIREMENTS[name])))
+        console.step("Environment .venv-%s with %s" % (name, ", ".join(requirements)))
         shutil.rmtree(folder, ignore_errors=True)
         console.run([sys.executable, "-m", "venv", folder], env, failure=failure)
-        console.run(pip_install(python) + REQUIREMENTS[name], env, failure=failure)
+        console.run(pip_install(python) + requirements, env, failure=failure)
         own, of_mh4 = (sysconfig.get_path("purelib", "venv", {"base": place}) for place in (folder, sys.prefix))
         with open(os.path.join(own, "mh4.pth"), "w") as file:  # unlike a plain path, this follows the .pth files there
             file.write("import site; site.addsitedir(%r)\n" % of_mh4)
