@@ -6,6 +6,7 @@ MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is m
 """
 
 import csv
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +55,7 @@ def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
     bank, results = located(asked.lang, asked.ud), bench.results
     runs = _common_runs(load(bank.name, results), pair, asked.seeds if seeds else None)
-    found = comparison.pooled([_compared(bank, of_seed, results) for of_seed in runs.values()])
+    found = _compared(bank, runs, results)
     name = "%s-%s-%s" % (bank.name, *pair)
     drawing = results / (name + ".png")
     comparison.plot(str(drawing), found)
@@ -78,20 +79,23 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
     return {seed: (by_system[0][seed], by_system[1][seed]) for seed in common}
 
 
-def _compared(bank: Treebank, runs: Sequence[Record], results: Path) -> comparison.Comparison:
-    """The runs of one seed compared on the development set, from their trees."""
+def _compared(bank: Treebank, runs: Runs, results: Path) -> Comparison:
+    """The runs of both systems compared on the development set, from their trees."""
     dev = bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
-        parsed = [Path(scratch) / run["system"] for run in runs]
-        for run, path in zip(runs, parsed, strict=True):
-            write_text(str(path), restored(of_record(results, bank.name, run, dev), dev))
-        return comparison.compare(str(dev), *map(str, parsed))
+        files: tuple[list[str], list[str]] = ([], [])
+        for seed, pair in runs.items():
+            for run, mine in zip(pair, files, strict=True):
+                mine.append(os.path.join(scratch, "%d" % seed, run["system"]))
+                os.makedirs(os.path.dirname(mine[-1]), exist_ok=True)
+                write_text(mine[-1], restored(of_record(results, bank.name, run, dev), dev))
+        return comparison.compare(str(dev), *files)
 
 
 def scores(found: Comparison) -> Table:
     """UAS, LAS and exact matches of both systems, and the significance of the difference."""
-    header = ["", *_names(found), "difference", "95 % interval", "p, bootstrap", "p, randomisation"]
-    body = [[MEASURES[key], *difference_cells(one)] for key, one in found.differences.items()]
+    header = ["", *_names(found), "difference", "95 % interval", "p, bootstrap"]
+    body = [[MEASURES[key], *difference_cells(one)[:5]] for key, one in found.differences.items()]
     return Table(header, body, right=1)
 
 
@@ -108,7 +112,7 @@ def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
 
 
 def _names(found: Comparison) -> tuple[str, str]:
-    a, b = (Path(system.path).name for system in found.systems)
+    a, b = (Path(system.paths[0]).name for system in found.systems)
     return a, b
 
 
@@ -130,8 +134,8 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: st
 
 
 SAID = """\
-In percent, over the runs of seed%s %s of both systems together. The interval and p are by resampling gold sentences, each
-with its trees of all these runs: they say what other sentences might have given, not what other seeds might have."""
+In percent, means over the runs of seed%s %s of both systems. The interval and p are by resampling gold sentences and runs:
+they allow for other sentences and other seeds."""
 GROUPED = """\
 Unlabelled arcs, in percent. Recall groups them by their properties in the gold tree, precision by those in the predicted tree.
 The csv has the counts, those with relations as well."""
@@ -145,7 +149,9 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
         for number, group in enumerate(dimension.names):
             for system in found.systems:
                 for labelled, counts in zip(("no", "yes"), system.groups[dimension.key][number], strict=True):
-                    body.append([bank.lang, bank.release, seeds, dimension.key, group, Path(system.path).name, labelled, *counts])
+                    body.append(
+                        [bank.lang, bank.release, seeds, dimension.key, group, Path(system.paths[0]).name, labelled, *counts]
+                    )
     return comma_separated(header, body)
 
 

@@ -21,16 +21,24 @@ from mh4.util.text_tables import aligned, group_names, short_names
 MEASURES = {  # computed for each sentence
     "uas": "UAS (F1)",
     "las": "LAS (F1)",
-    "exact_unlabelled": "exact match, heads",
-    "exact_labelled": "exact match, heads and relations",
+    "exact_unlabelled": "exact, heads",
+    "exact_labelled": "exact, labelled",
 }
 EXPLANATION = """\
-In percent; the interval is the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
-p: how often a difference as large as A - B, in either direction, would arise by chance if A and B were equally good.
-The paired bootstrap counts the samples whose difference is at least as far from A - B as A - B is from 0; approximate
-randomisation counts how often the difference is as large after A and B swap their trees of randomly chosen sentences,
-%s times. Of a few sentences, the bootstrap's p is too small: look at the other.
-p applies to these two outputs on text of this kind, not to other seeds or other kinds of text."""
+In percent; exact: sentences without an error. The interval is the middle 95 %% of
+the differences in %s bootstrap samples of the gold sentences.
+p: how often a difference as large as A - B, in either direction, would arise by
+chance if A and B were equally good. The paired bootstrap counts the samples whose
+difference is at least as far from A - B as A - B is from 0; approximate
+randomisation counts how often the difference is as large after A and B swap their
+trees of randomly chosen sentences, %s times.
+p applies to these two outputs on text of this kind, not to other seeds."""
+OVER_RUNS = """\
+In percent, means over the runs; exact: sentences without an error. The interval is
+the middle 95 %% of the differences in %s bootstrap samples, each of which draws
+gold sentences, runs of A and runs of B. p: the share of samples whose difference is
+at least as far from A - B as A - B is from 0. Both apply to other seeds and other
+text of this kind; of two or three runs, they are too small."""
 
 
 class Dimension(NamedTuple):
@@ -75,14 +83,14 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """A parsed file, or a chunk of it, compared with gold.
+    """A parsed file, or a chunk of it, or the files of several runs of a parser, compared with gold.
 
-    words: its number of words; aligned: how many of them are aligned with gold. counts: for the key of each dimension, those of its
-    groups, int64 (2, groups, 4), unlabelled and labelled. sentences: int32 (gold sentences, measures, 2), correct and total counts by
-    each of MEASURES, as significance.compare takes them.
+    paths: the file of each run. words: the number of words, aligned: how many of them are aligned with gold, both summed over runs.
+    counts: for the key of each dimension, those of its groups, int64 (2, groups, 4), unlabelled and labelled, summed over runs.
+    sentences: int32 (runs, gold sentences, measures, 2), correct and total counts by each of MEASURES, as significance.compare expects.
     """
 
-    path: str
+    paths: tuple[str, ...]
     words: int
     aligned: int
     counts: dict[str, np.ndarray]
@@ -95,6 +103,12 @@ class System:
             key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist(), strict=True)]
             for key, counts in self.counts.items()
         }
+
+    @property
+    def name(self) -> str:
+        """The path of the only run, or that of the first one and the number of the others."""
+        more = len(self.paths) - 1
+        return self.paths[0] + (" and %s" % counted(more, "other") if more else "")
 
 
 @dataclass(frozen=True)
@@ -113,36 +127,29 @@ class Comparison:
     differences: dict[str, significance.Difference]
 
 
-def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
-    """Compare CoNLL-U files `a_path` and `b_path` against gold. Raises InputError for files that the official scorer rejects."""
+def compare(gold_path: str, a: str | Sequence[str], b: str | Sequence[str]) -> Comparison:
+    """Compare CoNLL-U file `a`, or those of several runs, and `b` against gold.
+
+    Raises InputError for files that the official scorer rejects.
+    """
+    files = [[one] if isinstance(one, str) else list(one) for one in (a, b)]
     words, parts = 0, []
-    for gold, systems in evaluation.chunks(gold_path, [a_path, b_path]):
+    for gold, systems in evaluation.chunks(gold_path, [*files[0], *files[1]]):
         gold_arcs = Arcs.of(gold.sentences)
         words += len(gold_arcs)
         parts.append([_compared(gold, gold_arcs, system) for system in systems])
-    a, b = (_together(of_file, np.concatenate) for of_file in zip(*parts, strict=True))
-    return _comparison(gold_path, words, a, b)
+    runs = [_together(chunks, axis=1) for chunks in zip(*parts, strict=True)]
+    of_a, of_b = _together(runs[: len(files[0])], axis=0), _together(runs[len(files[0]) :], axis=0)
+    differences = dict(zip(MEASURES, significance.compare(of_a.sentences, of_b.sentences), strict=True))
+    return Comparison(gold_path, of_a.sentences.shape[1], words, (of_a, of_b), differences)
 
 
-def pooled(runs: Sequence[Comparison]) -> Comparison:
-    """Comparisons of several runs of the same two systems on the same gold file, as one: counts are summed over the runs.
-
-    So a score is that of all runs together, and a bootstrap sample draws a sentence with its trees of every run.
-    """
-    a, b = (_together([run.systems[which] for run in runs], lambda arrays: np.sum(arrays, axis=0)) for which in (0, 1))
-    return _comparison(runs[0].path, runs[0].words, a, b)
-
-
-def _comparison(path: str, words: int, a: System, b: System) -> Comparison:
-    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences), strict=True))
-    return Comparison(path, len(a.sentences), words, (a, b), differences)
-
-
-def _together(parts: Sequence[System], join: Callable[[Sequence[np.ndarray]], np.ndarray]) -> System:
-    """Counts of chunks of a file, or of several runs, summed; `join` is for those of sentences."""
+def _together(parts: Sequence[System], axis: int) -> System:
+    """Join the chunks of a file (axis 1 of `sentences`), or several runs (axis 0)."""
     counts = {dimension.key: np.sum([part.counts[dimension.key] for part in parts], axis=0) for dimension in DIMENSIONS}
+    paths = parts[0].paths if axis else tuple(path for part in parts for path in part.paths)
     words, in_gold = sum(part.words for part in parts), sum(part.aligned for part in parts)
-    return System(parts[0].path, words, in_gold, counts, join([part.sentences for part in parts]))
+    return System(paths, words, in_gold, counts, np.concatenate([part.sentences for part in parts], axis=axis))
 
 
 def _compared(gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk) -> System:
@@ -157,7 +164,7 @@ def _compared(gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk)
     begun = np.searchsorted(first, system.starts(), side="right") - 1
     places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], begun)
     sentences = by_sentence(gold_arcs.sentences, places, correct)
-    return System(system.path, len(system_arcs), int((gold_words >= 0).sum()), counts, sentences)
+    return System((system.path,), len(system_arcs), int((gold_words >= 0).sum()), counts, sentences[None])
 
 
 def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> np.ndarray:
@@ -191,19 +198,22 @@ def table(found: Comparison) -> str:
 
 
 def _files(found: Comparison) -> str:
-    names = short_names([found.path, *(system.path for system in found.systems)])
-    lines = ["gold  %s: %s, %s" % (names[0], counted(found.sentences, "sentence"), counted(found.words, "word"))]
-    for letter, name, system in zip("AB", names[1:], found.systems, strict=True):
-        words = counted(system.words, "word")
-        lines.append("%-4s  %s: %s, %d of them aligned with gold" % (letter, name, words, system.aligned))
+    gold, *names = short_names([found.path, *(path for system in found.systems for path in system.paths)])
+    lines = ["gold  %s: %s, %s" % (gold, counted(found.sentences, "sentence"), counted(found.words, "word"))]
+    for letter, system in zip("AB", found.systems, strict=True):
+        runs = len(system.paths)
+        mine, names = names[:runs], names[runs:]
+        of_runs = "%s, %s" % (counted(runs, "run"), counted(system.words, "word")) if runs > 1 else counted(system.words, "word")
+        lines.append("%-4s  %s: %s, %d of them aligned with gold" % (letter, ", ".join(mine), of_runs, system.aligned))
     return "\n".join(lines)
 
 
 def _differences(found: Comparison) -> str:
-    body = list(map(difference_cells, found.differences.values()))
-    columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"])]
+    several = max(len(system.paths) for system in found.systems) > 1
+    body = [difference_cells(one)[: 5 if several else None] for one in found.differences.values()]
+    columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"][: 1 if several else None])]
     samples = format(significance.SAMPLES, ",")
-    explanation = EXPLANATION % (samples, samples)
+    explanation = OVER_RUNS % samples if several else EXPLANATION % (samples, samples)
     if found.sentences < significance.FEWEST:
         explanation = significance.too_few(found.sentences)
     return aligned("", columns, list(MEASURES.values()), body) + "\n\n" + explanation
@@ -217,20 +227,22 @@ def difference_cells(found: significance.Difference) -> list[str]:
 
 
 def _dimension_table(found: Comparison, dimension: Dimension) -> str:
-    """The table of the groups in which there are arcs, in gold or in a system."""
-    names, body = [], []
-    for name, *pair in zip(dimension.names, *(system.groups[dimension.key] for system in found.systems), strict=True):
-        if not any(unlabelled.gold or unlabelled.system for unlabelled, _ in pair):
-            continue
-        names.append(name)
-        cells = ["%d" % count for count in (pair[0][0].gold, pair[0][0].system, pair[1][0].system)]
-        for a, b in zip(*pair, strict=True):
-            cells += share_cells(a.recall, b.recall) + share_cells(a.precision, b.precision)
-        body.append(cells)
-    three = ["A", "B", "A - B"]
-    titles = [kind + value for kind in ("UAS ", "LAS ") for value in ("recall, %", "precision, %")]
-    groups = [("arcs", ["gold", "A", "B"]), *((title, three) for title in titles)]
-    return aligned(dimension.title, groups, names, body)
+    """Two tables, unlabelled and labelled, of the groups in which there are arcs, in gold or in a system; counts are means over runs."""
+    runs = [len(system.paths) for system in found.systems]
+    groups = zip(dimension.names, *(system.groups[dimension.key] for system in found.systems), strict=True)
+    rows = [(name, pair) for name, *pair in groups if any(unlabelled.gold or unlabelled.system for unlabelled, _ in pair)]
+    three, blocks = ["A", "B", "A - B"], []
+    for kind, score in enumerate(("UAS", "LAS")):
+        body = []
+        for _, pair in rows:
+            a, b = (of_system[kind] for of_system in pair)
+            counts = [a.gold / runs[0], a.system / runs[0], b.system / runs[1]]
+            body.append(
+                ["%.0f" % count for count in counts] + share_cells(a.recall, b.recall) + share_cells(a.precision, b.precision)
+            )
+        columns = [("arcs", ["gold", "A", "B"]), (score + " recall, %", three), (score + " precision, %", three)]
+        blocks.append(aligned(dimension.title, columns, [name for name, _ in rows], body))
+    return "\n\n".join(blocks)
 
 
 def share_cells(a: float | None, b: float | None, none: str = "-") -> list[str]:
@@ -240,7 +252,7 @@ def share_cells(a: float | None, b: float | None, none: str = "-") -> list[str]:
 
 
 def record(found: Comparison) -> dict[str, Any]:
-    """The comparison for JSON: counts, and unrounded percentages, None where there are no arcs."""
+    """The comparison for JSON: counts, those of systems summed over runs, and unrounded percentages, None where there are no arcs."""
 
     def group(one: Group) -> dict[str, Any]:
         return {"recalled": one.recalled, "precise": one.precise, "recall": one.recall, "precision": one.precision}
@@ -249,7 +261,7 @@ def record(found: Comparison) -> dict[str, Any]:
         rows = []
         for number, name in enumerate(dimension.names):
             pairs = [system.groups[dimension.key][number] for system in found.systems]
-            row: dict[str, Any] = {"group": name, "gold": pairs[0][0].gold}
+            row: dict[str, Any] = {"group": name, "gold": pairs[0][0].gold // len(found.systems[0].paths)}
             for letter, (unlabelled, labelled) in zip("ab", pairs, strict=True):
                 row[letter] = {"system": unlabelled.system, "unlabelled": group(unlabelled), "labelled": group(labelled)}
             rows.append(row)
@@ -258,7 +270,7 @@ def record(found: Comparison) -> dict[str, Any]:
     return {
         "gold": {"file": found.path, "sentences": found.sentences, "words": found.words},
         **{
-            letter: {"file": system.path, "words": system.words, "aligned": system.aligned}
+            letter: {"files": system.paths, "words": system.words, "aligned": system.aligned}
             for letter, system in zip("ab", found.systems, strict=True)
         },
         "samples": significance.SAMPLES,
@@ -273,7 +285,7 @@ def plot(path: str, found: Comparison) -> None:
 
     path, and what is raised: see plots.plotted.
     """
-    names = short_names([system.path for system in found.systems])
+    names = short_names([system.name for system in found.systems])
     with plotted(path, 14, 6.5) as figure:
         widths = [len(dimension.names) for dimension in DIMENSIONS]
         panels = figure.subplots(2, len(DIMENSIONS), sharex="col", sharey="row", width_ratios=widths)

@@ -6,7 +6,7 @@ TokenList. A Sentence has no multiword tokens, so what is compared with it shoul
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -22,6 +22,7 @@ from mh4.data.conllu import Sentence
 from mh4.errors import InputError, shown
 
 Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
+Runs = Sequence[str | os.PathLike[str]]
 _PATH = (str, bytes, os.PathLike)
 
 
@@ -30,22 +31,27 @@ def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
 
     Words may differ; the scorer aligns them. Labels are compared without subtypes. Raises InputError for what the scorer rejects.
     """
-    with _files(gold=gold, system=system) as paths:
+    with _files(("gold", gold), ("system", system)) as paths:
         return evaluation.official(*paths)
 
 
-def compare(gold: Treebank, a: Treebank, b: Treebank) -> Comparison:
+def compare(gold: Treebank, a: Treebank | Runs, b: Treebank | Runs) -> Comparison:
     """Where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does.
 
-    The path of what is given as sentences is "gold", "a" or "b".
+    a, b: a treebank, or a list of paths, one for each run of the parser. The path of what is given as sentences is "gold", "a" or "b".
     """
-    given = {"gold": gold, "a": a, "b": b}
-    with _files(**given) as paths:
-        found = comparison.compare(*paths)
-    named = zip(given.items(), paths, strict=True)
-    path, of_a, of_b = (path if isinstance(treebank, _PATH) else name for (name, treebank), path in named)
+    given = [("gold", gold), *(("a", one) for one in _runs(a)), *(("b", one) for one in _runs(b))]
+    with _files(*given) as paths:
+        number = 1 + len(_runs(a))
+        found = comparison.compare(paths[0], paths[1:number], paths[number:])
+    path, *named = (path if isinstance(treebank, _PATH) else name for (name, treebank), path in zip(given, paths, strict=True))
     one, other = found.systems
-    return replace(found, path=path, systems=(replace(one, path=of_a), replace(other, path=of_b)))
+    systems = (replace(one, paths=tuple(named[: number - 1])), replace(other, paths=tuple(named[number - 1 :])))
+    return replace(found, path=path, systems=systems)
+
+
+def _runs(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, (list, tuple)) and given and all(isinstance(one, _PATH) for one in given) else [given]
 
 
 def coverage(treebank: Treebank) -> Coverage:
@@ -53,19 +59,19 @@ def coverage(treebank: Treebank) -> Coverage:
 
     Raises InputError for what is not CoNLL-U, or has no trees.
     """
-    with _files(treebank=treebank) as (path,):
+    with _files(("treebank", treebank)) as (path,):
         return measure_coverage(block.sentence.heads for block in conllu.blocks(path))
 
 
 @contextmanager
-def _files(**treebanks: Treebank) -> Iterator[list[str]]:
+def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
     """Files of the treebanks: sentences are written to temporary ones, as only text can be checked and aligned.
 
     The names are those of the arguments, by which messages call the sentences.
     """
     with ExitStack() as stack:
         paths, temporary = [], {}
-        for argument, treebank in treebanks.items():
+        for argument, treebank in treebanks:
             if isinstance(treebank, _PATH):
                 paths.append(os.fsdecode(treebank))
                 continue

@@ -7,6 +7,10 @@ replacement; the differences in such samples are distributed about the observed 
 one. Approximate randomisation (Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989; Yeh, "More accurate tests for
 the statistical significance of result differences", COLING 2000) swaps the two parsers' trees of randomly chosen sentences,
 which makes no systematic difference if they are equally good.
+
+Where a parser was trained several times, the bootstrap draws runs as well as sentences, independently for both parsers (the
+multi-bootstrap of Sellam et al., "The MultiBERTs: BERT Reproductions for Robustness Analysis", ICLR 2022): its interval covers other
+seeds, too. Randomisation has no counterpart there.
 """
 
 from collections.abc import Iterator
@@ -24,11 +28,11 @@ _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 
 
 class Difference(NamedTuple):
-    """Scores of A and B and their difference A - B, in percent, and its significance.
+    """Scores of A and B, means over their runs, and their difference A - B, in percent, and its significance.
 
     low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation: two-sided
     p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. Fewer than FEWEST sentences are too few for a
-    test: all four are None.
+    test: all four are None. Several runs have no p_randomisation.
     """
 
     a: float
@@ -43,29 +47,43 @@ class Difference(NamedTuple):
 def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> list[Difference]:
     """Compare the scores of A and B by each of m measures.
 
-    a and b: int (sentences, m, 2), for each sentence the correct count, and the total count in gold and system together.
-    A score is F1, 200 * correct / total in percent, over all sentences of a sample (accuracy if both totals are equal).
-    Raises ValueError if there are no sentences or a total is 0.
+    a and b: int (runs, sentences, m, 2), for each run and sentence the correct count, and the total count in gold and system together;
+    the numbers of runs may differ. A score is F1, 200 * correct / total in percent, over all sentences of a sample (accuracy if both
+    totals are equal), averaged over runs. Raises ValueError if there are no sentences or a total is 0.
     """
-    if a.shape != b.shape or not a[:, :, 1].any(axis=0).all() or not b[:, :, 1].any(axis=0).all():
+    if a.shape[1:] != b.shape[1:] or not all(one[..., 1].any(axis=1).all() for one in (a, b)):
         raise ValueError("expected counts of the same sentences and measures, with positive totals")
-    measures = a.shape[1]
-    both = np.concatenate([a, b], axis=1).astype(np.float64)  # whose products are fast; sums of whole numbers are exact
-    observed = _scores(both.sum(axis=0)[None])[0]
-    difference = observed[:measures] - observed[measures:]
-    scores = np.stack([observed[:measures], observed[measures:], difference], axis=1).tolist()
-    if len(both) < FEWEST:
+    runs, (n, measures) = np.array([len(a), len(b)]), a.shape[1:3]
+    # Products of floats are fast, and sums of whole numbers are exact.
+    both = np.concatenate([*a, *b], axis=1).astype(np.float64)
+    observed = _means(_scores(both.sum(axis=0)[None]), runs, measures)[0]
+    difference = observed[0] - observed[1]
+    scores = np.stack([*observed, difference], axis=1).tolist()
+    if n < FEWEST:
         return [Difference(one, other, more, None, None, None, None) for one, other, more in scores]
-    resampled, exchanged = (
-        np.concatenate([scores[:, :measures] - scores[:, measures:] for scores in parts])
-        for parts in (_bootstrap(both, samples, seed), _exchanges(both, samples, seed))
-    )
+    rng = np.random.default_rng([seed, 2])
+    resampled = np.concatenate([_differences(_means(part, runs, measures, rng)) for part in _bootstrap(both, samples, seed)])
     low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
     as_large = np.abs(difference) - _EQUAL
-    p_bootstrap = (1 + (np.abs(resampled - difference) >= as_large).sum(axis=0)) / (1 + samples)
-    p_randomisation = (1 + (np.abs(exchanged) >= as_large).sum(axis=0)) / (1 + samples)
-    tests = np.stack([low, high, p_bootstrap, p_randomisation], axis=1).tolist()
-    return [Difference(*row, *test) for row, test in zip(scores, tests, strict=True)]
+    tests = [low, high, (1 + (np.abs(resampled - difference) >= as_large).sum(axis=0)) / (1 + samples)]
+    if runs.max() == 1:
+        exchanged = np.concatenate([_differences(_means(part, runs, measures)) for part in _exchanges(both, samples, seed)])
+        tests.append((1 + (np.abs(exchanged) >= as_large).sum(axis=0)) / (1 + samples))
+    by_measure = np.stack(tests, axis=1).tolist()
+    return [Difference(*row, *(test if runs.max() == 1 else [*test, None])) for row, test in zip(scores, by_measure, strict=True)]
+
+
+def _means(scores: np.ndarray, runs: np.ndarray, measures: int, rng: np.random.Generator | None = None) -> np.ndarray:
+    """Average the scores (k, runs of A and of B times measures) over the runs, or over as many that `rng` draws: (k, 2, measures)."""
+    of_runs = np.split(scores.reshape(len(scores), -1, measures), [runs[0]], axis=1)
+    if rng is not None:
+        drawn = [rng.integers(0, number, size=(len(scores), number, 1)) for number in runs]
+        of_runs = [np.take_along_axis(one, which, axis=1) for one, which in zip(of_runs, drawn, strict=True)]
+    return np.stack([one.mean(axis=1) for one in of_runs], axis=1)
+
+
+def _differences(means: np.ndarray) -> np.ndarray:
+    return means[:, 0] - means[:, 1]
 
 
 def too_few(sentences: int) -> str:
@@ -80,7 +98,7 @@ def _scores(sums: np.ndarray) -> np.ndarray:
 
 
 def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """The scores (some samples, 2m) of samples of sentences drawn with replacement."""
+    """The scores, a row for each sample, of samples of sentences drawn with replacement."""
     rng, n = np.random.default_rng([seed, 0]), len(both)
     for count in _parts(samples, n):
         drawn = rng.integers(0, n, size=(count, n), dtype=np.int32)

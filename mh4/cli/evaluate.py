@@ -11,7 +11,7 @@ from mh4.errors import InputError
 @click.command()
 @click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
 @click.argument("system_files", cls=Input, type=PATH, metavar="SYSTEM.conllu...", nargs=-1, required=True)
-@click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
+@click.option("--by", type=click.Choice(["deprel", "errors"]), help="Also show LAS by relation, or errors.")
 @click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
 @json_option
 def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, counts: bool, as_json: bool) -> None:
@@ -24,20 +24,31 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     deprel, also LAS by relation (without subtypes): precision is correct / predicted, recall correct / gold, where an arc is
     correct if both its head and its relation are. The total is the official LAS.
 
-    With --json, {"gold": FILE, "systems": [{"file": ..., "metrics": {"UAS": ...}, "deprel": {"nsubj": ...}}, ...]}, "deprel"
-    only with --by deprel. For each metric or relation, gold, system, correct and aligned are counts, and precision, recall, f1
-    and aligned_accuracy are percentages.
+    With --by errors, for each system: UAS and LAS without punctuation and with the subtypes of relations; for each relation of gold,
+    how many of its words have a wrong relation, a wrong head or both; and the relations that are most often confused.
+
+    With --json, {"gold": FILE, "systems": [{"file": ..., "metrics": {"UAS": ...}, "deprel": {"nsubj": ...}}, ...]}, "deprel" only
+    with --by deprel, "errors" only with --by errors. For each metric or relation, gold, system, correct and aligned are counts, and
+    precision, recall, f1 and aligned_accuracy are percentages.
     """
     import json
 
-    from mh4.analysis import score_tables
+    from mh4.analysis import error_tables, score_tables
 
     if counts and as_json:
         raise InputError("--json has counts and percentages, so that --counts has no effect: omit it")
+    if by == "errors" and "-" in (gold_file, *system_files):
+        raise InputError("--by errors reads files twice, and standard input can be read only once: name a file")
     results = score_tables.score_files(gold_file, system_files)
+    errors = [error_tables.count(gold_file, file) for file in system_files if by == "errors"]
     if as_json:
-        click.echo(json.dumps(score_tables.record(gold_file, results, relations=bool(by)), indent=1))
+        found = score_tables.record(gold_file, results, relations=by == "deprel")
+        for system, pairs in zip(found["systems"], errors, strict=False):
+            system["errors"] = error_tables.record(pairs)
+        click.echo(json.dumps(found, indent=1))
         return
     say(*score_tables.metric_table(results, counts).split("\n"))
-    if by:
+    if by == "deprel":
         say("", *score_tables.relation_table(results, counts).split("\n"))
+    for file, pairs in zip(system_files, errors, strict=False):
+        say("", *([file + ":", ""] if len(system_files) > 1 else []), *error_tables.table(pairs).split("\n"))

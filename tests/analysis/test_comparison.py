@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from running import COMMAND, mh4, refuses, succeeds
 from test_score_tables import paths  # noqa: F401 (a fixture)
 
+import mh4 as mh4_package
 from mh4.analysis import comparison, significance
 from mh4.analysis.comparison import Group
 from mh4.analysis.evaluation import official
@@ -72,8 +73,8 @@ def test_counts_by_hand(paths):  # noqa: F811
     assert a.groups == groups_by_hand(0)
     assert b.groups == groups_by_hand(1)
     # By sentence: correct unlabelled and labelled arcs, of the words in gold and system; exact match, 1 of 2 (F1).
-    assert a.sentences.tolist() == [[[3, 8], [2, 8], [0, 2], [0, 2]], [[2, 4], [2, 4], [1, 2], [1, 2]]]
-    assert b.sentences.tolist() == [[[1, 8], [1, 8], [0, 2], [0, 2]], [[0, 3], [0, 3], [0, 2], [0, 2]]]
+    assert a.sentences[0].tolist() == [[[3, 8], [2, 8], [0, 2], [0, 2]], [[2, 4], [2, 4], [1, 2], [1, 2]]]
+    assert b.sentences[0].tolist() == [[[1, 8], [1, 8], [0, 2], [0, 2]], [[0, 3], [0, 3], [0, 2], [0, 2]]]
 
 
 def test_significance_by_hand(paths):  # noqa: F811
@@ -117,17 +118,18 @@ def agrees_with_the_scorer(gold, a, b):
     for letter, system, path in zip("ab", found.systems, (a, b)):
         scores = official(gold, path)
         for k, metric in enumerate(("UAS", "LAS")):
-            right, there = system.sentences[:, k].sum(axis=0).tolist()
+            right, there = system.sentences[0, :, k].sum(axis=0).tolist()
             assert there == found.words + system.words
             difference = found.differences[metric.lower()]
             assert 200 * right / there == pytest.approx(scores[metric].f1) == pytest.approx(getattr(difference, letter))
             for groups in system.groups.values():
                 sums = [sum(pair[k][column] for pair in groups) for column in range(4)]
                 assert sums == [found.words, system.words, right, right]
-        assert (2 * system.sentences[:, :2, 0] <= system.sentences[:, :2, 1]).all()
-        unlabelled, labelled = system.sentences[:, 2, 0], system.sentences[:, 3, 0]
+        (sentences,) = system.sentences
+        assert (2 * sentences[:, :2, 0] <= sentences[:, :2, 1]).all()
+        unlabelled, labelled = sentences[:, 2, 0], sentences[:, 3, 0]
         assert (labelled <= unlabelled).all() and set(unlabelled.tolist()) <= {0, 1}
-        assert (system.sentences[unlabelled == 1, 0, 0] * 2 == system.sentences[unlabelled == 1, 0, 1]).all()
+        assert (sentences[unlabelled == 1, 0, 0] * 2 == sentences[unlabelled == 1, 0, 1]).all()
     return found
 
 
@@ -170,14 +172,16 @@ def test_the_tables(paths):  # noqa: F811
     ]
     rows = [line.split() for line in differences.splitlines()[2:]]
     assert rows[0] == ["UAS", "(F1)", "83.33", "18.18", "+65.15", "-", "-", "-"]
-    assert rows[3] == ["exact", "match,", "heads", "and", "relations", "50.00", "0.00", "+50.00", "-", "-", "-"]
+    assert rows[3] == ["exact,", "labelled", "50.00", "0.00", "+50.00", "-", "-", "-"]
     assert said == "2 sentences are too few for a test, which needs 10"
-    assert [table.splitlines()[1].split("  ")[0] for table in tables] == [d.title for d in comparison.DIMENSIONS]
-    lengths = {line.split()[0]: line.split()[1:] for line in tables[0].splitlines()[2:]}
-    assert lengths["1"] == "2 3 2 100.0 0.0 +100.0 66.7 0.0 +66.7 50.0 0.0 +50.0 33.3 0.0 +33.3".split()
+    assert [table.splitlines()[1].split("  ")[0] for table in tables[::2]] == [d.title for d in comparison.DIMENSIONS]
+    lengths, labelled = ({line.split()[0]: line.split()[1:] for line in table.splitlines()[2:]} for table in tables[:2])
+    assert lengths["1"] == "2 3 2 100.0 0.0 +100.0 66.7 0.0 +66.7".split()
+    assert labelled["1"] == "2 3 2 50.0 0.0 +50.0 33.3 0.0 +33.3".split()
     assert "15+" not in lengths  # none of the files has arcs of this length
-    (crossed,) = [line.split() for line in tables[1].splitlines() if line.startswith("yes")]
-    assert crossed == "yes 3 0 0 66.7 33.3 +33.3 - - - 66.7 33.3 +33.3 - - -".split()
+    (crossed,) = [line.split() for line in tables[2].splitlines() if line.startswith("yes")]
+    assert crossed == "yes 3 0 0 66.7 33.3 +33.3 - - -".split()
+    assert max(len(line) for table in tables for line in table.splitlines()) <= 80
 
 
 def test_the_tests_are_explained(paths):  # noqa: F811
@@ -185,13 +189,32 @@ def test_the_tests_are_explained(paths):  # noqa: F811
     _, differences, said, *_ = comparison.table(found).split("\n\n")
     assert differences.splitlines()[2].split()[5:9] == ["+50.00", "to", "+100.00", "0.0001"]
     assert "p: how often a difference as large" in said and "10,000 times" in said and "10,000 bootstrap samples" in said
-    assert max(map(len, said.splitlines())) <= 120
+    assert max(map(len, (differences + said).splitlines())) <= 85
+
+
+def test_several_runs_of_each(paths):  # noqa: F811
+    """The runs of A are A and B, that of B is B."""
+    gold, a, b = paths
+    found, single = comparison.compare(gold, [a, b], b), comparison.compare(gold, a, b)
+    for key, one in found.differences.items():
+        assert one.a == pytest.approx((single.differences[key].a + single.differences[key].b) / 2)
+        assert one.b == single.differences[key].b and one.p_randomisation is None and one.low <= one.difference <= one.high
+    of_runs, (of_a, of_b) = found.systems[0], single.systems
+    assert (of_runs.paths, of_runs.words) == ((a, b), of_a.words + of_b.words)
+    for key, counts in of_runs.counts.items():
+        assert (counts == of_a.counts[key] + of_b.counts[key]).all()
+    text = succeeds("compare", gold, "--a", a, "--a", b, "--b", b).decode()
+    assert ": 2 runs, 11 words, 10 of them aligned with gold" in text
+    assert "randomisation" not in text and "each of which draws\ngold sentences, runs of A and runs of B" in comparison.table(
+        found
+    )
+    assert mh4_package.compare(gold, [a, b], b).differences == found.differences
 
 
 def test_json(paths):  # noqa: F811
     found = json.loads(succeeds("compare", "--json", *paths))
     assert found["gold"] == {"file": paths[0], "sentences": 2, "words": 6}
-    assert found["b"] == {"file": paths[2], "words": 5, "aligned": 4}
+    assert found["b"] == {"files": [paths[2]], "words": 5, "aligned": 4}
     assert (found["samples"], found["seed"]) == (10000, significance.SEED)
     assert list(found["scores"]) == ["uas", "las", "exact_unlabelled", "exact_labelled"]
     las = found["scores"]["las"]
@@ -233,6 +256,8 @@ def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
     assert not (tmp_path / "out.svg").exists()
     done = mh4("compare", gold, a)
     assert done.returncode == 2 and b"B.conllu" in done.stderr
+    for runs in (["--a", a], ["--a", a, "--b", a, a, a]):
+        assert "expected A.conllu and B.conllu, or the runs of both by --a and --b" in refuses("compare", gold, *runs)
 
 
 def test_neither_dynet_nor_matplotlib_is_imported(paths, tmp_path):  # noqa: F811

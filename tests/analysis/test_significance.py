@@ -19,8 +19,8 @@ def tests_of_few_sentences():
 
 
 def counts(*rows):
-    """One measure: (correct, total) for each sentence."""
-    return np.array(rows, dtype=np.int64)[:, None]
+    """One run and one measure: (correct, total) for each sentence."""
+    return np.array(rows, dtype=np.int64)[None, :, None]
 
 
 def f1(chosen):
@@ -39,7 +39,7 @@ def pairs(draw, most=4):
 @given(pairs())
 def test_p_values_are_those_of_all_samples(pair):
     """10,000 samples are within five standard errors of the values from all n^n resamples and all 2^n exchanges."""
-    a, b = (one[:, 0].tolist() for one in pair)
+    a, b = (one[0, :, 0].tolist() for one in pair)
     n, observed = len(a), f1(a) - f1(b)
     (found,) = significance.compare(*pair)
     assert (found.a, found.b, found.difference) == pytest.approx((f1(a), f1(b), observed))
@@ -74,16 +74,16 @@ def test_the_other_way_round(pair):
 
 def test_the_same_seed_gives_the_same_and_measures_do_not_mix():
     rng = np.random.default_rng(2)
-    a, b = (np.stack([rng.integers(0, 11, (50, 3)), np.full((50, 3), 20)], axis=2) for _ in range(2))
+    a, b = (np.stack([rng.integers(0, 11, (50, 3)), np.full((50, 3), 20)], axis=2)[None] for _ in range(2))
     found = significance.compare(a, b, samples=300)
     assert found == significance.compare(a, b, samples=300) != significance.compare(a, b, samples=300, seed=2)
-    assert found == [significance.compare(a[:, [k]], b[:, [k]], samples=300)[0] for k in range(3)]
+    assert found == [significance.compare(a[:, :, [k]], b[:, :, [k]], samples=300)[0] for k in range(3)]
 
 
 def test_samples_do_not_depend_on_how_many_are_in_memory(monkeypatch):
     """Parts cover all samples: with one sentence in memory at a time, the p-values are close to those of all at once."""
     rng = np.random.default_rng(3)
-    a, b = (np.stack([rng.integers(0, 11, (20, 1)), np.full((20, 1), 20)], axis=2) for _ in range(2))
+    a, b = (np.stack([rng.integers(0, 11, (20, 1)), np.full((20, 1), 20)], axis=2)[None] for _ in range(2))
     (whole,) = significance.compare(a, b, samples=999)
     monkeypatch.setattr(significance, "_AT_A_TIME", 1)
     (parts,) = significance.compare(a, b, samples=999)
@@ -91,6 +91,19 @@ def test_samples_do_not_depend_on_how_many_are_in_memory(monkeypatch):
     for value in (parts.p_bootstrap, parts.p_randomisation):
         assert value * 1000 == pytest.approx(round(value * 1000))
     assert abs(whole.p_bootstrap - parts.p_bootstrap) < 0.1 and abs(whole.p_randomisation - parts.p_randomisation) < 0.1
+
+
+def test_runs_are_drawn_as_sentences_are():
+    """Two runs of A and one of B, two sentences: every draw of runs and sentences, enumerated."""
+    a, b = np.concatenate([counts((3, 8), (4, 4)), counts((1, 8), (0, 4))]), counts((2, 8), (1, 4))
+    (found,) = significance.compare(a, b)
+    scores = [[f1([run[i, 0] for i in drawn]) for run in (*a, *b)] for drawn in itertools.product(range(2), repeat=2)]
+    differences = [(one[i] + one[j]) / 2 - one[2] for one in scores for i, j in itertools.product(range(2), repeat=2)]
+    observed = (f1(a[0, :, 0]) + f1(a[1, :, 0])) / 2 - f1(b[0, :, 0])
+    assert found.difference == pytest.approx(observed) and found.p_randomisation is None
+    exact = np.mean([abs(difference - observed) >= abs(observed) - 1e-9 for difference in differences])
+    assert abs(found.p_bootstrap - exact) <= 5 * (exact * (1 - exact) / significance.SAMPLES) ** 0.5 + 1e-4
+    assert min(differences) - 1e-9 <= found.low <= found.high <= max(differences) + 1e-9
 
 
 def test_a_clear_difference_and_none():
@@ -106,7 +119,7 @@ def test_a_clear_difference_and_none():
 
 
 def test_what_cannot_be_compared():
-    for a, b in ((counts((1, 2)), counts((1, 2), (1, 2))), (counts((0, 0)), counts((0, 2))), (np.zeros((0, 1, 2)),) * 2):
+    for a, b in ((counts((1, 2)), counts((1, 2), (1, 2))), (counts((0, 0)), counts((0, 2))), (np.zeros((1, 0, 1, 2)),) * 2):
         with pytest.raises(ValueError, match="same sentences"):
             significance.compare(a, b)
 

@@ -97,7 +97,7 @@ def test_they_are_measured_as_their_files_are(folder):
     of_files = comparison.compare(gold, out, gold)
     assert measured.differences == of_files.differences
     named = mh4.compare(bank(gold), out, bank(gold))
-    assert (named.path, [system.path for system in named.systems]) == ("gold", [out, "b"])
+    assert (named.path, [system.paths for system in named.systems]) == ("gold", [(out,), ("b",)])
     assert mh4.coverage(bank(gold)) == mh4.coverage(gold) == mh4.coverage(conllu.read(gold))
     assert mh4.coverage(gold).sentences == mh4.coverage(os.fsencode(gold)).sentences == 81
 

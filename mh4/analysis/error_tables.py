@@ -1,0 +1,121 @@
+"""What a parser gets wrong, by relation: wrong heads and wrong relations apart, and which relations it confuses.
+
+Everything is counted from pairs of aligned words: the relation in gold, the relation in the parsed file, and whether the head is right.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mh4.analysis import arcs, evaluation
+from mh4.data import conllu
+from mh4.parser.vocabulary import without_subtype
+from mh4.util.text_tables import aligned
+
+MOST = 20  # confusions in the table
+PUNCTUATION = "punct"
+
+# (relation in gold, relation in the parsed file, whether the head is right), None for a word that only one of them has
+Pairs = Counter[tuple[str | None, str | None, bool]]
+
+
+def count(gold_path: str, system_path: str) -> Pairs:
+    """Count the pairs of words of two CoNLL-U files, with the subtypes of relations.
+
+    Raises InputError for files that the official scorer rejects.
+    """
+    pairs: Pairs = Counter()
+    for gold, (system,) in evaluation.chunks(gold_path, [system_path]):
+        gold_words = evaluation.evaluate(gold, system).gold_words
+        right = arcs.correct_arcs(arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences), gold_words).unlabelled
+        in_gold, parsed = _relations(gold.sentences), _relations(system.sentences)
+        for word, partner, correct in zip(parsed, gold_words.tolist(), right.tolist(), strict=True):
+            pairs[in_gold[partner] if partner >= 0 else None, word, correct] += 1
+        for number in np.setdiff1d(np.arange(len(in_gold)), gold_words).tolist():
+            pairs[in_gold[number], None, False] += 1
+    return pairs
+
+
+def _relations(sentences: Sequence[conllu.Sentence]) -> list[str]:
+    return [relation for sentence in sentences for relation in sentence.deprels]
+
+
+def _plain(relation: str | None) -> str | None:
+    return None if relation is None else without_subtype(relation)
+
+
+def scores(pairs: Pairs) -> dict[str, dict[str, evaluation.Counts]]:
+    """UAS and LAS of all words, with subtypes, and without the words that are punctuation in gold or, if not aligned, in their own file."""
+
+    def counted(subtypes: bool, punctuation: bool) -> dict[str, evaluation.Counts]:
+        totals = {name: [0, 0, 0, 0] for name in ("UAS", "LAS")}
+        for (gold, parsed, right), number in pairs.items():
+            if not punctuation and _plain(parsed if gold is None else gold) == PUNCTUATION:
+                continue
+            same = gold == parsed if subtypes else _plain(gold) == _plain(parsed)
+            for name, correct in (("UAS", right), ("LAS", right and same)):
+                there = (gold is not None, parsed is not None, correct, gold is not None and parsed is not None)
+                totals[name] = [total + number * one for total, one in zip(totals[name], there, strict=True)]
+        return {name: evaluation.Counts(*total) for name, total in totals.items()}
+
+    return {
+        "all words": counted(subtypes=False, punctuation=True),
+        "without punctuation": counted(subtypes=False, punctuation=False),
+        "with subtypes": counted(subtypes=True, punctuation=True),
+    }
+
+
+def by_relation(pairs: Pairs) -> dict[str, Counter[str]]:
+    """For each relation of gold, without subtypes, the most frequent first: its words that are right, and those with each kind of error."""
+    found: dict[str, Counter[str]] = {}
+    for (gold, parsed, right), number in pairs.items():
+        if gold is not None:
+            same = _plain(gold) == _plain(parsed)
+            kind = "not aligned" if parsed is None else KINDS[2 * (not right) + (not same)]
+            found.setdefault(without_subtype(gold), Counter())[kind] += number
+    return dict(sorted(found.items(), key=lambda item: (-item[1].total(), item[0])))
+
+
+KINDS = ("right", "relation", "head", "both", "not aligned")
+
+
+def confusions(pairs: Pairs) -> list[tuple[str, str, int, int]]:
+    """(relation in gold, relation in the parsed file, words, how many of them have the right head), without subtypes, by frequency."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for (gold, parsed, right), number in pairs.items():
+        if gold is not None and parsed is not None and _plain(gold) != _plain(parsed):
+            words = found.setdefault((without_subtype(gold), without_subtype(parsed)), [0, 0])
+            words[0] += number
+            words[1] += number * right
+    return [(*pair, words[0], words[1]) for pair, words in sorted(found.items(), key=lambda item: (-item[1][0], item[0]))]
+
+
+def table(pairs: Pairs) -> str:
+    """Scores, errors by relation, and the most frequent confusions, as text."""
+    shown = {name: ["%.2f" % one.score().f1 for one in counts.values()] for name, counts in scores(pairs).items()}
+    parts = [aligned("", [("F1, %", ["UAS", "LAS"])], list(shown), list(shown.values()))]
+    relations = by_relation(pairs)
+    relations["total"] = sum(relations.values(), Counter())
+    body = [["%d" % number for number in (kinds.total(), *(kinds[kind] for kind in KINDS))] for kinds in relations.values()]
+    columns = [("", ["words", KINDS[0]]), ("wrong", list(KINDS[1:4])), ("", [KINDS[4]])]
+    parts.append(aligned("relation", columns, list(relations), body))
+    found = confusions(pairs)
+    rows = [["%d" % words, "%d" % right] for _, _, words, right in found[:MOST]]
+    names = ["%s as %s" % (gold, parsed) for gold, parsed, _, _ in found[:MOST]]
+    if rows:
+        parts.append(aligned("confused", [("words", ["all", "head right"])], names, rows))
+    return "\n\n".join(parts)
+
+
+def record(pairs: Pairs) -> dict[str, Any]:
+    """The same for JSON, with all confusions."""
+    return {
+        "scores": {
+            name: {metric: {**one._asdict(), **one.score()._asdict()} for metric, one in counts.items()}
+            for name, counts in scores(pairs).items()
+        },
+        "relations": {name: {kind: kinds[kind] for kind in KINDS} for name, kinds in by_relation(pairs).items()},
+        "confusions": [dict(zip(("gold", "parsed", "words", "head_right"), one, strict=True)) for one in confusions(pairs)],
+    }

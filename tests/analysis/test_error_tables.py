@@ -1,0 +1,75 @@
+"""`mh4 evaluate --by errors`, on files counted by hand (segmented.py) and on any files against the official scorer."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+import segmented
+from hypothesis import given, settings
+from running import refuses, succeeds
+from test_score_tables import paths  # noqa: F401 (a fixture)
+
+from mh4.analysis import error_tables, evaluation
+from mh4.analysis.evaluation import Counts
+
+
+def test_by_hand(paths):  # noqa: F811
+    """A has one wrong head and one wrong relation, and lacks the subtype of the last punctuation mark."""
+    pairs = error_tables.count(paths[0], paths[1])
+    scores = error_tables.scores(pairs)
+    assert scores["all words"] == {"UAS": Counts(6, 6, 5, 6), "LAS": Counts(6, 6, 4, 6)}
+    assert scores["without punctuation"] == {"UAS": Counts(4, 4, 3, 4), "LAS": Counts(4, 4, 2, 4)}
+    assert scores["with subtypes"] == {"UAS": Counts(6, 6, 5, 6), "LAS": Counts(6, 6, 3, 6)}
+    assert error_tables.by_relation(pairs) == {
+        "punct": {"right": 2},
+        "root": {"right": 2},
+        "det": {"head": 1},
+        "obj": {"relation": 1},
+    }
+    assert error_tables.confusions(pairs) == [("obj", "nmod", 1, 1)]
+
+
+def test_words_that_are_not_aligned(paths):  # noqa: F811
+    """B joins the last two words of gold, and calls c a root and d, whose head it gets wrong, punctuation."""
+    pairs = error_tables.count(paths[0], paths[2])
+    assert error_tables.scores(pairs)["without punctuation"]["LAS"] == Counts(4, 4, 1, 3)
+    found = error_tables.by_relation(pairs)
+    assert found["root"] == {"right": 1, "not aligned": 1} and found["obj"] == {"both": 1}
+    assert found["punct"] == {"head": 1, "not aligned": 1}
+
+
+def test_the_tables(paths):  # noqa: F811
+    official, scores, relations, confused = succeeds("evaluate", *paths[:2], "--by", "errors").decode().rstrip("\n").split("\n\n")
+    assert "UAS" in official
+    assert [line.split()[-2:] for line in scores.splitlines()[2:]] == [["83.33", "66.67"], ["75.00", "50.00"], ["83.33", "50.00"]]
+    assert [line.split() for line in relations.splitlines()[1:]] == [
+        "relation words right relation head both not aligned".split(),
+        "punct 2 2 0 0 0 0".split(),
+        "root 2 2 0 0 0 0".split(),
+        "det 1 0 0 1 0 0".split(),
+        "obj 1 0 1 0 0 0".split(),
+        "total 6 4 1 1 0 0".split(),
+    ]
+    assert confused.splitlines()[-1].split() == "obj as nmod 1 1".split()
+    several = succeeds("evaluate", *paths, "--by", "errors").decode()
+    assert paths[1] + ":\n\n" + scores in several and paths[2] + ":\n" in several
+    systems = json.loads(succeeds("evaluate", *paths, "--by", "errors", "--json"))["systems"]
+    assert [one["errors"] for one in systems] == [error_tables.record(error_tables.count(paths[0], path)) for path in paths[1:]]
+    assert "standard input can be read only once" in refuses("evaluate", paths[0], "-", "--by", "errors")
+
+
+@pytest.mark.slow
+@settings(max_examples=50)
+@given(segmented.same_text())
+def test_they_add_up_to_the_official_scores(texts):
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / name for name in ("gold", "system")]
+        for file, text in zip(files, texts):
+            file.write_text(text)
+        pairs = error_tables.count(*map(str, files))
+        official = evaluation.official(*map(str, files))
+        for metric, counts in error_tables.scores(pairs)["all words"].items():
+            assert counts.score() == pytest.approx(official[metric])
+        kinds = error_tables.by_relation(pairs).values()
+        assert sum(one["right"] for one in kinds) == error_tables.scores(pairs)["all words"]["LAS"].correct
