@@ -106,9 +106,9 @@ class System:
 
     @property
     def name(self) -> str:
-        """The path of the only run, or that of the first one and the number of the others."""
-        more = len(self.paths) - 1
-        return self.paths[0] + (" and %s" % counted(more, "other") if more else "")
+        """The path of the first run, and the number of runs if there are several."""
+        runs = len(self.paths)
+        return self.paths[0] + (" (%d runs)" % runs if runs > 1 else "")
 
 
 @dataclass(frozen=True)
