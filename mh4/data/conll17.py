@@ -66,7 +66,7 @@ def download(
 
     Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages);
     by default the first, and the second if that does not answer (see Collection.places).
-    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
+    Raises InputError if that fails.
     """
     rows = {row.system: row for row in manifest() if row.lang == lang}
     if not rows:

@@ -86,7 +86,7 @@ def locate(
     splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
     source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages); by
     default the first, and the second if that does not answer (see Collection.places).
-    Raises InputError if a file cannot be obtained, leaving at most a .part file, from which the next attempt resumes.
+    Raises InputError if a file cannot be obtained.
     """
     if lang == TOY:
         return toy.write(to or DATA.absolute() / "toy")

@@ -1,8 +1,7 @@
 """Fetching files with known git blob ids: a file gets its name only when it is complete and its content is verified.
 
-Interrupted downloads are resumed from a .part file, which one process at a time writes to; the others wait for it. Files are
-fetched individually or extracted from an archive, which is kept once it has proved to have one of them. If a source does not answer,
-or asks for a long pause, the next one is tried.
+A connection that is cut is taken up again where it ended. Files are fetched individually or extracted from an archive, which is kept
+once it has proved to have one of them. If a source does not answer, or asks for a long pause, the next one is tried.
 The files of a collection, with their blob ids, are listed in a manifest.
 """
 
@@ -10,7 +9,6 @@ import csv
 import math
 import os
 import shutil
-import stat
 import sys
 import tarfile
 import time
@@ -26,7 +24,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from mh4.errors import InputError, reason
-from mh4.util.files import atomic_path, git_blob_id, give_name, lock, make_folder
+from mh4.util.files import atomic_path, git_blob_id, make_folder
 
 WAITS = (1, 3)  # seconds before the second and the third attempt
 TIMEOUT = 30  # seconds without a byte
@@ -92,7 +90,7 @@ class Collection(Generic[Row]):
     def fetch(self, row: Any, folder: Path, source: str | None) -> Path:
         """Return the path of a file in this folder, to which it is fetched unless it is already there. source: see places.
 
-        Raises InputError, leaving at most a .part file, from which the next attempt resumes.
+        Raises InputError if that fails.
         """
         wanted = _Wanted(folder / row.file, row.git_blob_sha1, self)
         places = self.places(row, source, folder)
@@ -165,85 +163,48 @@ def _is_there(wanted: _Wanted) -> bool:
 
 
 def _fetch(wanted: _Wanted, url: str, members: Sequence[str]) -> None:
-    extract = partial(_extract, members)
     archive = wanted.path.with_name(_archive(url))
-    if members and archive.exists() and not archive.is_file():
-        raise InputError("%s is not a file: move it away, or choose another folder" % archive)
-    with _part_of(archive if members else wanted.path) as part:
-        if _is_there(wanted):  # fetched by the process that we have waited for
-            return
-        if not members:
-            _fetch_until(_copy, wanted, url, part, FILE)
-            part.truncate(0)
-            return
-        if archive.exists():
-            with suppress(_Wrong), open(archive, "rb") as kept:
-                return extract(wanted, kept)
-        _fetch_until(extract, wanted, url, part, ARCHIVE)
-        give_name(part.fileno(), part.name, str(archive))
+    if members and archive.exists():
+        if not archive.is_file():
+            raise InputError("%s is not a file: move it away, or choose another folder" % archive)
+        with suppress(_Wrong), open(archive, "rb") as kept:
+            return _extract(members, wanted, kept)
+    path, limit = (archive, ARCHIVE) if members else (wanted.path, FILE)
+    with atomic_path(str(path)) as temporary, open(temporary, "r+b") as part:
+        _fetch_whole(url, path.name, part, limit)
+        part.seek(0)
+        try:
+            if members:
+                _extract(members, wanted, part)
+            else:
+                _check(wanted, temporary)
+        except _Wrong as error:
+            wrong = "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection.name, error)
+            part.seek(0)
+            if part.read(CHUNK).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html")):
+                wrong += ", but a web page, perhaps of a network that asks for a login"
+            raise InputError("%s %s: deleted" % (url, wrong)) from None
 
 
-@contextmanager
-def _part_of(path: Path) -> Iterator[IO[bytes]]:
-    """Open `path`.part, perhaps with what an earlier attempt has received; wait until no one else has it open.
-
-    At the end it is deleted if it is empty.
-    """
-
-    def created(name: str, flags: int) -> int:
-        return os.open(name, flags | os.O_CREAT, 0o666)
-
-    def say() -> None:
-        if sys.stderr.isatty():
-            print("waiting for another process that fetches %s" % path.name, file=sys.stderr)
-
-    name = str(path) + ".part"
-    while True:
-        with suppress(FileNotFoundError):  # others come and go
-            if not stat.S_ISREG(os.lstat(name).st_mode):
-                raise InputError("%s is not a plain file: move it away, or choose another folder" % name)
-        with open(name, "r+b", opener=created) as part:
-            lock(part.fileno(), say)
-            if not _leads_to(name, part):  # renamed or deleted by the process that we have waited for
-                continue
-            try:
-                yield part
-            finally:
-                if not os.fstat(part.fileno()).st_size and _leads_to(name, part):
-                    os.unlink(name)
-            return
-
-
-def _leads_to(name: str, file: IO[bytes]) -> bool:
-    """Whether `name` is that of the open file."""
-    try:
-        return os.path.samestat(os.lstat(name), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
-
-
-def _copy(wanted: _Wanted, content: IO[bytes]) -> None:
-    """Copy what was fetched to the path of the file. Raises _Wrong if it is not this file.
-
-    What is verified is a copy that no other process knows of, even on a file system without locks.
-    """
-    with atomic_path(str(wanted.path)) as temporary:
-        with open(temporary, "wb") as file:
-            shutil.copyfileobj(content, file)
-        blob = git_blob_id(temporary)
-        if blob != wanted.blob:
-            raise _Wrong("git blob id %s, expected %s" % (blob, wanted.blob))
+def _check(wanted: _Wanted, path: str) -> None:
+    """Raise _Wrong unless the file at this path has the content of the one that is wanted."""
+    blob = git_blob_id(path)
+    if blob != wanted.blob:
+        raise _Wrong("git blob id %s, expected %s" % (blob, wanted.blob))
 
 
 def _extract(members: Sequence[str], wanted: _Wanted, archive: IO[bytes]) -> None:
-    """Copy the file from the .tar.gz to its path. Raises _Wrong if it is not in there."""
+    """Extract the file from the .tar.gz to its path. Raises _Wrong if it is not in there."""
     wrong, endings = _Wrong("no file of that name"), tuple("/" + name for name in members)
     try:
         with tarfile.open(fileobj=archive, mode="r:gz") as tar:
             for member in tar:
                 if member.isfile() and member.name.endswith(endings) and member.size <= FILE:
                     try:
-                        return _copy(wanted, tar.extractfile(member))  # type: ignore[arg-type]  # it is a file
+                        with atomic_path(str(wanted.path)) as temporary:
+                            with open(temporary, "wb") as file:
+                                shutil.copyfileobj(tar.extractfile(member), file)  # type: ignore[arg-type]  # it is a file
+                            return _check(wanted, temporary)
                     except _Wrong as error:
                         wrong = error
     except (InputError, MemoryError):
@@ -253,41 +214,18 @@ def _extract(members: Sequence[str], wanted: _Wanted, archive: IO[bytes]) -> Non
     raise wrong
 
 
-def _fetch_until(take: Callable[[_Wanted, IO[bytes]], None], wanted: _Wanted, url: str, part: IO[bytes], limit: int) -> None:
-    """Fetch url into `part`, as far as it is not there, and `take` the file from it.
-
-    If it is wrong and was resumed, the fault may be in what was there before: then it is fetched again from the beginning, once.
-    Raises InputError, with `part` empty.
-    """
-    resumed = part.seek(0, os.SEEK_END) > 0
-    while True:
-        _fetch_rest(url, part, limit)
-        part.seek(0)
-        try:
-            return take(wanted, part)
-        except _Wrong as error:
-            wrong = "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection.name, error)
-        part.seek(0)
-        if part.read(CHUNK).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html")):
-            wrong += ", but a web page, perhaps of a network that asks for a login"
-        part.truncate(0)
-        if not resumed:
-            raise InputError("%s %s: deleted" % (url, wrong))
-        resumed = False
-
-
-def _fetch_rest(url: str, part: IO[bytes], limit: int) -> None:
-    """Fetch url into `part`, resuming from its content. Raises InputError, leaving what has been received in `part`."""
+def _fetch_whole(url: str, name: str, part: IO[bytes], limit: int) -> None:
+    """Fetch url into `part`, which is called `name`. Raises InputError."""
     for wait in WAITS:
         try:
-            return _attempt(url, part, limit)
+            return _fetch_rest(url, name, part, limit)
         except _Interrupted as error:
             if error.pause > PATIENCE:
                 raise
             if error.pause > wait:
                 print("%s: waiting %d seconds, as the server asks" % (url, error.pause), file=sys.stderr)
             time.sleep(max(wait, error.pause))
-    return _attempt(url, part, limit)
+    return _fetch_rest(url, name, part, limit)
 
 
 def _pause(value: str | None) -> float:
@@ -298,7 +236,8 @@ def _pause(value: str | None) -> float:
     return 0
 
 
-def _attempt(url: str, part: IO[bytes], limit: int) -> None:
+def _fetch_rest(url: str, name: str, part: IO[bytes], limit: int) -> None:
+    """Fetch what `part` lacks of url. Raises InputError, leaving what has been received in `part`."""
     have = part.seek(0, os.SEEK_END)
     headers = {"User-Agent": "mh4", "Range": "bytes=%d-" % have} if have else {"User-Agent": "mh4"}
     try:
@@ -324,13 +263,11 @@ def _attempt(url: str, part: IO[bytes], limit: int) -> None:
         done = part.seek(have if resumed else 0)  # a server that ignores Range sends the whole file
         part.truncate()
         total = None if reply.length is None else done + reply.length  # Content-Length, if that is a number
-        with _progress(Path(part.name).stem, done, total) as advance:
+        with _progress(name, done, total) as advance:
             for chunk in _received(reply, url, done, total):
                 if max(part.tell(), total or 0) > limit:
-                    part.truncate(0)
                     raise InputError("%s has more than %d bytes: it cannot be what is wanted" % (url, limit))
                 part.write(chunk)
-                part.flush()  # what has been received stays, even if this process is killed
                 advance(len(chunk))
 
 
@@ -348,9 +285,7 @@ def _received(reply: HTTPResponse, url: str, done: int, total: int | None) -> It
         if total is not None and done < total:
             raise EOFError("of %d" % total)
     except (HTTPException, OSError, EOFError) as error:  # cut off, even if the length is unknown
-        raise _Interrupted(
-            "%s: the connection was cut after %d bytes (%s); the next attempt resumes from there" % (url, done, error)
-        ) from None
+        raise _Interrupted("%s: the connection was cut after %d bytes (%s)" % (url, done, error)) from None
 
 
 @contextmanager
