@@ -11,7 +11,7 @@ import numpy as np
 
 from mh4.analysis import arcs, evaluation
 from mh4.data import conllu
-from mh4.parser.vocabulary import without_subtype
+from mh4.data.conllu import without_subtype
 from mh4.util.text_tables import aligned
 
 MOST = 20  # confusions in the table
