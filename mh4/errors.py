@@ -4,7 +4,7 @@ import re
 import shlex
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -108,6 +108,12 @@ def _harmless(char: str) -> bool:
 def counted(number: int, noun: str) -> str:
     """A number of things: "1 word", "2 words"."""
     return "%d %s%s" % (number, noun, "" if number == 1 else "s")
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first of these names, and how many more there are: "a, b, and 3 more"."""
+    more = ["and %d more" % (len(names) - most)] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
 
 
 _place: ContextVar[str] = ContextVar("place", default="")

@@ -7,9 +7,9 @@ import click
 from click.exceptions import Exit
 
 from mh4.cli import options
-from mh4.cli.group import Group, say
+from mh4.cli.group import Group, say, say_written
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
-from mh4.errors import InputError
+from mh4.errors import InputError, counted, listed
 
 FOLDER = click.argument("folder", type=NAMED_PATH, metavar="FOLDER")
 
@@ -79,8 +79,8 @@ def parse(
     """Parse files, and all .conllu files in folders (with --text, .txt), as `mh4 parse` would, into shards in FOLDER.
 
     Files are cut between sentences, without being copied; compressed ones (.gz, .bz2, .xz, .zst) as they are read. Finished shards
-    are kept: the same command, started again, parses the rest. A shard that fails three times is named, with its log; the others are
-    parsed, and the exit code is 1.
+    are kept: the same command, started again, parses the rest, and files that were added. A shard that fails three times is named, with
+    its log; the others are parsed, and the exit code is 1.
 
     `mh4 corpus join` turns the shards into what `mh4 parse` would have written.
     """
@@ -110,9 +110,12 @@ def parse(
     total = sum(estimate.sizes(files))
     size = shard_size << 20 if shard_size else shard_bytes(total, number, text)
     make_folder(output)
-    wanted = Corpus(os.path.abspath(output), settings, tuple(files), size)
+    wanted = Corpus(os.path.abspath(output), settings, dict(enumerate(files)), size)
     with wanted.driving():
         begun = wanted.begin()
+        if begun.removed and not quiet:
+            removed = listed([one.given for one in begun.removed.values()])
+            say("mh4: %s: no longer part of the input: %s" % (output, removed), err=True)
         if shard_size and begun.shard_bytes != size:
             raise InputError("%s: begun with shards of %d bytes, not %d: omit --shard-size" % (output, begun.shard_bytes, size))
         with Display(begun, total, quiet) as display, start(begun, number, scheduler, slurm) as pool:
@@ -141,7 +144,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
 
     What differs is named, and parsed again by the next `mh4 corpus parse`; the exit code is 1.
     """
-    from mh4.corpus import driver, verifying
+    from mh4.corpus import driver, planning, verifying
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Corpus
     from mh4.corpus.workers import problem, start
@@ -153,11 +156,16 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
     if other:
         raise InputError("%s: this process cannot verify it: %s" % (folder, other))
     with begun.driving():
-        shards = verifying.planned(begun)
-        total = sum(shard.length for shard in shards)
+        missing = planning.missing(begun)
+        done = {shard for shard in planning.all_shards(begun)[0] if begun.record(shard) is not None}
+        if not done:
+            raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (folder, missing))
+        total = sum(shard.length for shard in done)
         number = workers or cpu.cores()
         with Display(begun, total, quiet) as display, start(begun, number, scheduler, slurm) as pool:
-            driver.drive(verifying.verify, begun, pool, display, lambda shard: True, tries=1)
+            driver.drive(verifying.verify, begun, pool, display, done.__contains__, tries=1)
+            if missing:
+                display.problem("%s: %s" % (folder, missing))
         if not (display.failures or quiet):
             say(display.summary())
     raise Exit(display.failures > 0)
@@ -168,7 +176,9 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
 @click.option("-o", "--output", required=True, type=NAMED_OUTPUT, metavar="OUT", help="A file, or for several files a folder.")
 @click.option("--rejects", type=NAMED_OUTPUT, metavar="FILE", help="For what was set aside by --rejects.")
 def join(folder: str, output: str, rejects: str | None) -> None:
-    """Write the parse of each file of the input, byte for byte what `mh4 parse` writes, when all shards in FOLDER are done.
+    """Write the parse of each file of the input that is done in FOLDER, byte for byte what `mh4 parse` writes.
+
+    Files that are not done are named, and the exit code is 1.
 
     In the folder OUT, each has the name of its input, relative to the folder that was given; of two with the same name, the second is
     called NAME-2.conllu. OUT is compressed if it is called .gz, .bz2, .xz or .zst, as are those whose input is. A file that has changed
@@ -180,12 +190,18 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     begun = Corpus.load(folder)
     if rejects and not begun.settings.rejects:
         raise InputError("%s: nothing was set aside, as it was parsed without --rejects" % folder)
-    for path in dict.fromkeys(joining.join(begun, output, rejects)):
+    joined = joining.join(begun, output, rejects)
+    for path in dict.fromkeys(joined.changed):
         say("mh4: %s: changed since it was parsed, or its time has; joined is the parse of what it was" % path, err=True)
+    files = " in " + counted(len(joined.paths), "file") if len(begun.inputs) > 1 else ""
+    say_written(counted(joined.sentences, "sentence") + files, output)
     left_out = 0 if rejects else joining.rejected(begun)
     if left_out:
         are = "block is" if left_out == 1 else "blocks are"
         say("mh4: %d %s left out, as not CoNLL-U: --rejects FILE writes what was set aside" % (left_out, are), err=True)
+    if joined.missing:
+        say("mh4: %s: not done, so nothing is written of %s" % (folder, listed(joined.missing)), err=True)
+    raise Exit(bool(joined.missing))
 
 
 def _check_workers(scheduler: str | None, slurm: str | None) -> None:

@@ -49,7 +49,7 @@ def parse(corpus: Corpus, pool: "Workers", display: Display) -> None:
         return record is None
 
     drive(parsing.parse, corpus, pool, display, wanted, TRIES)
-    for number, one in enumerate(corpus.inputs):
+    for number, one in corpus.inputs.items():
         if planning.changed(corpus, number):
             display.problem(str(planning.has_changed(one.path)))
 
@@ -59,7 +59,7 @@ def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted:
     again: deque[Task] = deque()
     running: dict[Any, Task] = {}  # by the call that the worker was given
     patience = time.monotonic() + PATIENCE
-    refused, for_workers = "", replace(corpus, inputs=())  # of which there may be very many
+    refused, for_workers = "", replace(corpus, inputs={}, removed={})  # of which there may be very many
 
     with closing(_tasks(corpus, wanted, display)) as tasks:
         try:
@@ -97,7 +97,7 @@ def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted:
 
 def _tasks(corpus: Corpus, wanted: Wanted, display: Display) -> Generator[Task, None, None]:
     """The wanted shards, file after file."""
-    for number in range(len(corpus.inputs)):
+    for number in corpus.inputs:
         try:
             with closing(planning.shards(corpus, number, wanted)) as shards:
                 for shard, content in shards:

@@ -10,8 +10,8 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
-from itertools import zip_longest
+from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from mh4.corpus.cutting import Shard
@@ -21,7 +21,7 @@ from mh4.errors import InputError, shown
 from mh4.util import reading
 from mh4.util.files import delete_stale, lock, make_folder, write_text
 
-FORMAT = 1  # of the folder; incremented when an older program could not read it
+FORMAT = 2  # of the folder; incremented when an older program could not read it; 1 had all files in the order of their numbers
 _SETTINGS = "corpus.json"
 _RECORD: dict[str, type] = {  # what is read of a record, besides the shard and checksums
     "parsed_sentences": int, "parsed_words": int, "rejects": int, "fallbacks": dict, "warnings": list, "seconds": float,
@@ -33,14 +33,16 @@ _RECORD: dict[str, type] = {  # what is read of a record, besides the shard and 
 class Corpus:
     """A corpus in its folder.
 
-    folder: its absolute path, which is the same for all workers. settings: how the files are parsed. inputs: the files, which workers
-    need not know. shard_bytes: the minimum size of a shard in bytes.
+    folder: its absolute path, which is the same for all workers. settings: how the files are parsed. inputs: the files by their numbers,
+    which workers need not know. shard_bytes: the minimum size of a shard in bytes. removed: files that are no longer part of the input,
+    whose numbers no others get.
     """
 
     folder: str
     settings: Settings
-    inputs: tuple[Input, ...]
+    inputs: Mapping[int, Input]
     shard_bytes: int
+    removed: Mapping[int, Input] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str) -> "Corpus":
@@ -50,44 +52,64 @@ class Corpus:
         found = _json(path)
         if found is None:
             raise InputError("%s: no %s there, expected a folder made by `mh4 corpus parse`" % (folder, _SETTINGS))
-        if found.get("format") != FORMAT:
+        if found.get("format") not in (1, FORMAT):
             raise InputError(
                 "%s: a corpus of format %s, but this mh4 reads format %d" % (path, shown(found.get("format")), FORMAT)
             )
         try:
-            files = tuple(Input(one["path"], one["given"], one["name"]) for one in found["inputs"])
-            if not found["shard_bytes"] > 0 or not all(isinstance(name, str) for one in files for name in one):
+            inputs, removed = (
+                {one.get("number", k): Input(one["path"], one["given"], one["name"]) for k, one in enumerate(files)}
+                for files in (found["inputs"], found.get("removed", []))
+            )
+            files = {**inputs, **removed}
+            if not found["shard_bytes"] > 0 or not all(isinstance(name, str) for one in files.values() for name in one):
                 raise ValueError
-            return cls(folder, Settings(**found["settings"]), files, found["shard_bytes"])
+            if not all(isinstance(number, int) and number >= 0 for number in files) or len(files) < len(inputs) + len(removed):
+                raise ValueError
+            return cls(folder, Settings(**found["settings"]), inputs, found["shard_bytes"], removed)
         except (KeyError, TypeError, ValueError):
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
 
     def begin(self) -> "Corpus":
         """Write this into the folder; returns the corpus as it was begun there, perhaps with shards of another size.
 
-        The model and the segmenter may have moved. Raises InputError, naming the first difference, if the folder is that of another
-        corpus.
+        The model and the segmenter may have moved, and files may have been added or removed, whose numbers stay. Raises InputError, naming
+        the first difference, if the settings differ, or all files.
         """
         corpus, path = self, os.path.join(self.folder, _SETTINGS)
         if os.path.exists(path):
             begun = self.load(self.folder)
             self._check(begun)
-            corpus = replace(begun, settings=self.settings)
+            inputs, removed = self._numbered(begun)
+            corpus = replace(begun, settings=self.settings, inputs=inputs, removed=removed)
             if corpus == begun:
                 return corpus
-        files = [one._asdict() for one in corpus.inputs]
+        files = [[{"number": k, **one._asdict()} for k, one in of.items()] for of in (corpus.inputs, corpus.removed)]
         content = {
-            "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files
+            "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files[0],
+            "removed": files[1],
         }  # fmt: skip
         write_text(path, json.dumps(content, indent=1) + "\n")
         return corpus
 
     def _check(self, begun: "Corpus") -> None:
-        pairs = zip_longest(*([one.path for one in each.inputs] for each in (begun, self)), fillvalue="none")
-        files = [("file", before, now) for before, now in pairs if before != now]
+        before, now = ([one.path for one in each.inputs.values()] for each in (begun, self))
+        files = [] if set(before) & set(now) else [("file", before[0], now[0])]
         settings = begun.settings.differences(self.settings)
         for difference in [(what, _value(before), _value(now)) for what, before, now in settings] + files:
             raise InputError("%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.folder, *difference))
+
+    def _numbered(self, begun: "Corpus") -> tuple[dict[int, Input], dict[int, Input]]:
+        """The files by number, as they were numbered when they were first given, and those that are not given any more."""
+        known, inputs = {**begun.removed, **begun.inputs}, {}
+        unused = count(max(known) + 1)
+        numbers: dict[str, list[int]] = {}
+        for number, one in known.items():
+            numbers.setdefault(one.path, []).append(number)
+        for one in self.inputs.values():
+            same = numbers.get(one.path)
+            inputs[same.pop(0) if same else next(unused)] = one
+        return inputs, {number: one for number, one in known.items() if number not in inputs}
 
     @contextmanager
     def driving(self) -> Iterator[None]:

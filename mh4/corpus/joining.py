@@ -4,33 +4,46 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from mh4.corpus import planning, verifying
+from mh4.corpus import planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus
 from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.files import atomic_path, identity, make_folder
 
+
+class Joined(NamedTuple):
+    """What was written, and how many sentences.
+
+    changed: the files, still there, that seem to have changed since they were parsed; what is written is the parse of what they were.
+    missing: those that are not done, of which nothing is written.
+    """
+
+    paths: list[str]
+    sentences: int
+    changed: list[str]
+    missing: list[str]
+
+
 _NEW_DOCUMENT = b"# newdoc\n"
 _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
 
 
-def destinations(corpus: Corpus, output: str) -> list[str]:
+def destinations(corpus: Corpus, output: str) -> dict[int, str]:
     """Where the parse of each file goes: to `output`, or into it for several files, or if it is a folder or ends with a slash."""
     if len(corpus.inputs) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
-        return [output]
+        return dict.fromkeys(corpus.inputs, output)
     if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
-    return [os.path.join(output, one.name) for one in corpus.inputs]
+    return {number: os.path.join(output, one.name) for number, one in corpus.inputs.items()}
 
 
 def _check(paths: Sequence[str], corpus: Corpus) -> None:
     """Raises InputError if one of the files to be written is a folder, part of the input, in the folder of the corpus, or another one."""
     folders = {os.path.realpath(os.path.dirname(path)) for path in paths}
-    inputs = {identity(one.path) for one in corpus.inputs} - {None}
+    inputs = {identity(one.path) for one in corpus.inputs.values()} - {None}
     inside = os.path.realpath(corpus.folder) + os.sep
     written: set[str] = set()
     for path in paths:
@@ -46,22 +59,27 @@ def _check(paths: Sequence[str], corpus: Corpus) -> None:
         written.add(place)
 
 
-def join(corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
-    """Write the parse of each file, whole or not at all, and what was rejected to `rejects`.
+def join(corpus: Corpus, output: str, rejects: str | None = None) -> Joined:
+    """Write the parse of each file that is done, whole or not at all, and what was rejected of these to `rejects`.
 
-    Returns the files that seem to have changed since they were parsed, and are still there; what is written is the parse of what they were.
-    Raises InputError if a shard is not done or is damaged, and if a file of the input or of the corpus would be overwritten.
+    Raises InputError if no file is done or a shard is damaged, and if a file of the input or of the corpus would be overwritten.
     """
-    shards = verifying.planned(corpus)
-    paths = destinations(corpus, output)
-    _check([*paths, rejects] if rejects is not None else paths, corpus)
-    for path, (_, of_file) in zip(paths, groupby(shards, lambda shard: shard.file), strict=True):
-        make_folder(os.path.dirname(path) or os.curdir)
-        _write(path, _parses(corpus, of_file))
+    done, paths = planning.done(corpus), destinations(corpus, output)
+    _check([*paths.values(), rejects] if rejects is not None else [*paths.values()], corpus)
+    for number, shards in done.items():
+        make_folder(os.path.dirname(paths[number]) or os.curdir)
+        _write(paths[number], _parses(corpus, shards))
+    every = [shard for shards in done.values() for shard in shards]
     if rejects is not None:
-        _write(rejects, (_content(corpus, shard, "rejects")[0] for shard in shards))
-    there = ((number, one.path) for number, one in enumerate(corpus.inputs) if os.path.exists(one.path))
-    return [path for number, path in there if planning.changed(corpus, number)]
+        _write(rejects, (_content(corpus, shard, "rejects")[0] for shard in every))
+    there = {number: one.path for number, one in corpus.inputs.items() if number in done and os.path.exists(one.path)}
+    sentences = sum((corpus.record(shard) or {}).get("parsed_sentences", 0) for shard in every)
+    return Joined(
+        [paths[number] for number in done],
+        sentences,
+        [path for number, path in there.items() if planning.changed(corpus, number)],
+        [one.given for number, one in corpus.inputs.items() if number not in done],
+    )
 
 
 def rejected(corpus: Corpus) -> int:

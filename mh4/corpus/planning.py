@@ -83,8 +83,28 @@ def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard],
 
 def all_shards(corpus: Corpus) -> tuple[list[Shard], int]:
     """The shards of all files, as far as known, and the number of files of which these are not all."""
-    plans = [read(corpus, number) for number in range(len(corpus.inputs))]
+    plans = [read(corpus, number) for number in corpus.inputs]
     return [shard for _, known, _ in plans for shard in known], sum(not complete for _, _, complete in plans)
+
+
+def done(corpus: Corpus) -> dict[int, list[Shard]]:
+    """The shards of each file, by its number, of which all are done. Raises InputError, saying how many are missing, if there is none."""
+    found = {}
+    for number in corpus.inputs:
+        _, known, complete = read(corpus, number)
+        if complete and all(corpus.record(shard) is not None for shard in known):
+            found[number] = known
+    if not found:
+        raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (corpus.folder, missing(corpus)))
+    return found
+
+
+def missing(corpus: Corpus) -> str:
+    """How many files are not cut, and how many shards are not done, for people; an empty string if there are none."""
+    shards, uncut = all_shards(corpus)
+    undone = sum(corpus.record(shard) is None for shard in shards)
+    what = ["%d of %d files are not cut yet" % (uncut, len(corpus.inputs))] * bool(uncut)
+    return " and ".join(what + ["%d of %d shards are not done" % (undone, len(shards))] * bool(undone))
 
 
 def changed(corpus: Corpus, file: int) -> bool:

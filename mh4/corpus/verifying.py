@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from mh4.corpus import parsing, planning
+from mh4.corpus import parsing
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
@@ -18,17 +18,6 @@ from mh4.errors import InputError
 from mh4.parser import checksums
 
 _TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
-
-
-def planned(corpus: Corpus) -> list[Shard]:
-    """All shards of the corpus. Raises InputError, saying how many are missing, unless all are known and done."""
-    shards, uncut = planning.all_shards(corpus)
-    missing = [shard for shard in shards if corpus.record(shard) is None]
-    if uncut or missing:
-        what = ["%d of %d files are not cut yet" % (uncut, len(corpus.inputs))] * bool(uncut)
-        what += ["%d of %d shards are not done" % (len(missing), len(shards))] * bool(missing)
-        raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (corpus.folder, " and ".join(what)))
-    return shards
 
 
 def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:

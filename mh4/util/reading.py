@@ -9,13 +9,12 @@ from itertools import chain, count
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from mh4.errors import InputError, one_line, shown, unreadable
+from mh4.errors import InputError, listed, one_line, shown, unreadable
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
 CONLLU = ".conllu"
 LONGEST = 1 << 27  # bytes of a line, and of those between two blank ones; more is perhaps a device that never ends
-_NAMED = 5  # of the files that are left out of a folder
 
 Path = str | bytes | os.PathLike[Any]
 Paths = Path | Iterable[Path]  # one, or several
@@ -66,8 +65,7 @@ def files_in(folder: str, extension: str = CONLLU, omitted: str | None = None) -
         raise InputError("%s: no %s files in this folder" % (folder, extension))
     if others:
         names = sorted(one_line(path[len(folder) :].lstrip(os.sep)) for path in others)
-        more = ["and %d more" % (len(names) - _NAMED)] if len(names) > _NAMED else []
-        said = "%s: only %s files are read; left out: %s" % (folder, extension, ", ".join(names[:_NAMED] + more))
+        said = "%s: only %s files are read; left out: %s" % (folder, extension, listed(names))
         warnings.warn(said, RuntimeWarning, stacklevel=2)
     return sorted(found, key=os.fsencode)
 

@@ -52,7 +52,7 @@ def test_records(folder):
     record = json.loads(corpora.records(folder / "out")[-1].read_text())
     content = (folder / "in" / "long.conllu").read_bytes()
     assert record["input"] == str(folder / "in" / "long.conllu") and record["offset"] + record["length"] == len(content)
-    assert record["options"]["tags"] is True and record["options"]["mh4"] == cli.mh4.__version__
+    assert record["options"]["tags"] is True and record["options"]["mh4"] == version.__version__
     assert record["parsed_sentences"] == record["sentences"] > 0 < record["seconds"] and record["rejects"] == 0
     text = corpora.records(folder / "out")[-1].with_suffix(".conllu").read_bytes()
     assert record["output_bytes"] == len(text) and sum(line[:1].isdigit() for line in text.splitlines()) >= record["parsed_words"]
@@ -84,17 +84,44 @@ def test_what_is_done_is_not_done_again(folder, monkeypatch):
         (["--tags"], "model", "begun with --tags off, not on"),
         (["--decode", "greedy"], "model", "begun with --decode unset, not greedy"),
         ([], "other", "begun with the model with checksum "),
-        (["in/long.conllu"], "model", "begun with file none, not "),
     ],
 )
 def test_nothing_is_mixed(folder, options, which, message):
     parse()
+    other = "%s/toy-ud-test.conllu" % os.path.realpath("model")
+    said = mh4("corpus", "parse", other, "-o", "out", "--model", "model", code=2)
+    assert "begun with file %s/in/a b\\n.conllu, not " % folder in said
     os.mkdir("other")
     for name in ("config.toml", "vocabulary.json", "weights.npz"):
         content = (folder / "model" / name).read_bytes()
         (folder / "other" / name).write_bytes(content.replace(b"seed = 1", b"seed = 2"))
     said = parse(*options, model=which, code=2)
     assert said.startswith("mh4: %s/out: %s" % (folder, message)) and said.count("\n") == 1 and "another folder" in said
+
+
+def test_files_are_added_and_removed(folder, monkeypatch):
+    """What is parsed of the others stays, whatever their order, also if they come back; a corpus of the format before is read."""
+    worked_on = []
+    pool(monkeypatch, worked_on.append)
+    parse()
+    recorded = json.loads((folder / "out/corpus.json").read_text())
+    files = [{name: one[name] for name in ("path", "given", "name")} for one in recorded["inputs"]]
+    (folder / "out/corpus.json").write_text(json.dumps({**recorded, "format": 1, "inputs": files}))
+    content = (folder / "in/long.conllu").read_bytes()
+    (folder / "in/long.2.conllu").write_bytes(content)
+    (folder / "in/0.conllu").write_bytes((folder / "in/a b\n.conllu").read_bytes())
+    parse()
+    assert [shard.file for shard in worked_on] == [0, 0, *[1] * 6, 2, 2, *[3] * 6] and same_as_mh4_parse(folder)
+    for place in ("in", "joined", "parsed"):
+        (folder / place / "long.conllu").unlink()
+    said = parse()
+    assert "mh4: out: no longer part of the input: in/long.conllu\n" in said and "10 shards" in said
+    assert "10 of 10 shards are done; 3 of 3 files" in mh4("corpus", "status", "out") and same_as_mh4_parse(folder)
+    (folder / "in/long.conllu").write_bytes(content)
+    (folder / "in/1.conllu").write_bytes(content)
+    assert "no longer" not in parse()
+    assert [shard.file for shard in worked_on[16:]] == 6 * [4] and same_as_mh4_parse(folder)
+    mh4("corpus", "verify", "out")
 
 
 def test_a_model_that_is_moved(folder, model):
@@ -121,7 +148,9 @@ def test_a_shard_that_fails(folder, monkeypatch):
     assert log.read_text().count("Traceback") == 3 and "failed: in/long.conllu, shard 2 (log: %s)" % log in mh4(
         "corpus", "status", "out"
     )
-    assert "1 of 8 shards are not done" in mh4("corpus", "join", "out", "-o", "joined", code=2)
+    expected = "mh4: 22 sentences in 1 file written to joined\nmh4: out: not done, so nothing is written of in/long.conllu\n"
+    assert mh4("corpus", "join", "out", "-o", "joined", code=1) == expected and os.listdir("joined") == ["a b\n.conllu"]
+    assert "mh4: out: 1 of 8 shards are not done\n" in mh4("corpus", "verify", "out", code=1)
     pool(monkeypatch)
     parse()
     assert not log.exists() and same_as_mh4_parse(folder)
@@ -169,10 +198,11 @@ def test_bad_files(folder):
     )
     assert mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects", "--quiet") == ""
     assert "2 blocks rejected" in mh4("corpus", "status", "rest")
-    expected = "mh4: 2 blocks are left out, as not CoNLL-U: --rejects FILE writes what was set aside\n"
-    assert mh4("corpus", "join", "rest", "-o", "without") == expected
+    written = "mh4: 102 sentences in 2 files written to %s\n"
+    expected = written + "mh4: 2 blocks are left out, as not CoNLL-U: --rejects FILE writes what was set aside\n"
+    assert mh4("corpus", "join", "rest", "-o", "without") == expected % "without"
     mh4("corpus", "verify", "rest")
-    assert mh4("corpus", "join", "rest", "-o", "joined", "--rejects", "set aside") == ""
+    assert mh4("corpus", "join", "rest", "-o", "joined", "--rejects", "set aside") == written % "joined"
     mh4("parse", "in/long.conllu", "--model", "model", "-o", "parsed", "--rejects", "rejects", "--quiet")
     assert (folder / "joined/long.conllu").read_bytes() == (folder / "parsed").read_bytes()
     assert (folder / "set aside").read_bytes() == (folder / "rejects").read_bytes() != b""
@@ -211,13 +241,14 @@ def test_a_file_that_changes(folder, monkeypatch):
     assert same_as_mh4_parse(folder)
     os.utime(path, (1, 1))  # which changes nothing in it
     assert "8 shards" in parse()
-    assert mh4("corpus", "join", "out", "-o", "joined/") == ""
+    written = "mh4: 102 sentences in 2 files written to joined/\n"
+    assert mh4("corpus", "join", "out", "-o", "joined/") == written
     path.write_bytes(content + b"1\tx" + b"\t_" * 8 + b"\n\n")
     assert parse(code=1).count("%s: changed" % path) == 1
     assert "mh4: %s: changed since it was cut into shards: name another folder" % path in parse(code=1)
     assert mh4("corpus", "join", "out", "-o", "joined/").startswith("mh4: %s: changed since it was parsed" % path)
     path.unlink()
-    assert mh4("corpus", "join", "out", "-o", "joined/") == ""
+    assert mh4("corpus", "join", "out", "-o", "joined/") == written
 
 
 def test_verify_finds_what_is_wrong(folder):
