@@ -20,12 +20,10 @@ from mh4.analysis.comparison import Group
 from mh4.analysis.evaluation import official
 
 
-@pytest.fixture(scope="module")
-def tests_of_few_sentences():
+@pytest.fixture
+def tests_of_few_sentences(monkeypatch):
     """Tests of the difference of as few sentences as can be counted by hand."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(significance, "FEWEST", 1)
-        yield
+    monkeypatch.setattr(significance, "FEWEST", 1)
 
 
 # (gold, system, recalled, precise) unlabelled, and where they differ labelled; first of A, then of B. See segmented.py.
@@ -77,7 +75,7 @@ def test_counts_by_hand(paths):  # noqa: F811
     assert b.sentences[0].tolist() == [[[1, 8], [1, 8], [0, 2], [0, 2]], [[0, 3], [0, 3], [0, 2], [0, 2]]]
 
 
-def test_significance_by_hand(paths):  # noqa: F811
+def test_significance_by_hand(paths, tests_of_few_sentences):  # noqa: F811
     """UAS: A 10/12, B 2/11. Of two sentences, resamples give differences of 50 (1/4), 65.15 (1/2) and 100 (1/4): none is as
     far from 65.15 as that is from 0. Exchanging none or both makes a difference as large, one of them one of 4.55."""
     uas = comparison.compare(*paths).differences["uas"]
@@ -145,6 +143,7 @@ def written(folder, texts):
 def test_any_segmentation(texts):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(significance.compare, "__defaults__", (200, significance.SEED))
+        patch.setattr(significance, "FEWEST", 1)
         gold, a, b = written(folder, texts)
         found = agrees_with_the_scorer(gold, a, b)
         other = comparison.compare(gold, b, a)
@@ -184,15 +183,15 @@ def test_the_tables(paths):  # noqa: F811
     assert max(len(line) for table in tables for line in table.splitlines()) <= 80
 
 
-def test_the_tests_are_explained(paths):  # noqa: F811
+def test_the_tests_are_explained(paths, tests_of_few_sentences):  # noqa: F811
     found = comparison.compare(*paths)
     _, differences, said, *_ = comparison.table(found).split("\n\n")
     assert differences.splitlines()[2].split()[5:9] == ["+50.00", "to", "+100.00", "0.0001"]
     assert "p: how often a difference as large" in said and "10,000 times" in said and "10,000 bootstrap samples" in said
-    assert max(map(len, (differences + said).splitlines())) <= 85
+    assert max(map(len, (differences + "\n" + said).splitlines())) <= 85
 
 
-def test_several_runs_of_each(paths):  # noqa: F811
+def test_several_runs_of_each(paths, tests_of_few_sentences):  # noqa: F811
     """The runs of A are A and B, that of B is B."""
     gold, a, b = paths
     found, single = comparison.compare(gold, [a, b], b), comparison.compare(gold, a, b)
