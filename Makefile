@@ -3,7 +3,7 @@
 ## make test [UD=folder] [CONLL17=folder]    all tests, also on real treebanks and on outputs of the shared task; PYTEST=... for pytest
 ## make check                                format, lint, types, imports and the fast tests: before a commit
 ## make docs                                 the documentation, into build/docs; warnings are errors
-## make package [PYTHONS="..."]              an sdist, and a wheel for each of these Pythons or of those here, tried; into dist/
+## make package [PYTHONS="..."] [DYNET=1]    an sdist, and wheels (also of DyNet) for these Pythons or those here, tried; into dist/
 ## make sweep [EVERY=10]                     every command on malformed files and damaged models, or on every tenth
 ## make sanitize [CALLS=20000] [SEEDS=1]     random calls of the decoders under AddressSanitizer and UBSan
 ## make serve-test                           1,000 requests by 50 clients of mh4 serve, while its processes are killed
@@ -44,7 +44,7 @@ paper: workflow-environment
 docs: docs-environment
 	@rm -f build/docs/complete
 	.venv-docs/bin/sphinx-build -q -W --keep-going -c docs -b html . build/docs && touch build/docs/complete
-package: environment ; .venv/bin/python tools/package.py -- $(PYTHONS)
+package: environment ; .venv/bin/python tools/package.py $(if $(DYNET),--dynet) -- $(PYTHONS)
 sweep: environment ; .venv/bin/python tests/hostile/sweep.py $(if $(EVERY),--every=$(EVERY))
 sanitize: environment ; sh tests/hostile/sanitize.sh $(if $(CALLS),--calls=$(CALLS)) $(if $(SEEDS),--seed=$(SEEDS))
 serve-test: environment ; .venv/bin/python tests/serving/many_clients.py

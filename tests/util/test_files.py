@@ -113,6 +113,15 @@ def test_standard_output_is_written_to_by_any_name(tmp_path, name, into):
             assert piped == b"new\n"
 
 
+def test_open_files_of_macos(monkeypatch):
+    """There, /dev/stdout is a link into the folder /dev/fd, which has no links."""
+    monkeypatch.setattr(os.path, "realpath", lambda path: path)
+    monkeypatch.setattr(os.path, "islink", "/dev/stdout".__eq__)
+    monkeypatch.setattr(os, "readlink", {"/dev/stdout": "fd/1"}.__getitem__)
+    assert files._is_open_already("/dev/stdout") and files._is_open_already("/dev/fd/1")
+    assert not files._is_open_already("/dev/null") and not files._is_open_already("a.conllu")
+
+
 def test_permissions_are_kept(tmp_path):
     private, usual = tmp_path / "private", tmp_path / "usual"
     private.write_text("old\n")
