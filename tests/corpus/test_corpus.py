@@ -18,7 +18,7 @@ import pytest
 import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
-from mh4 import cli, version
+from mh4 import version
 from mh4.corpus import display, driver, verifying
 from mh4.data import conllu
 from mh4.errors import InputError
