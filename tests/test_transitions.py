@@ -55,15 +55,6 @@ def test_codes_and_names():
     assert MH3 == (SH, LA, RA) and tuple(Transition)[:7] == MH4 and tuple(Transition) == MH5
 
 
-def test_the_start():
-    configuration = Configuration(3)
-    assert configuration.stack == [] and list(configuration.buffer) == [0, 1, 2, 3, 4]
-    assert (configuration.s2, configuration.s1, configuration.s0, configuration.b0) == (-1, -1, -1, 0)
-    assert configuration.heads.tolist() == [-1, -1, -1, -1] and configuration.heads.dtype == np.int32
-    assert [code for code in Transition if configuration.legal(code)] == [SH]
-    assert not configuration.is_final()
-
-
 @pytest.mark.parametrize(
     "code, head, dependent",
     list(zip(REDUCES, [5, 3, 4, 2, 5, 2, 1, 1, 1, 3, 4, 5], [4, 4, 3, 3, 3, 4, 4, 3, 2, 2, 2, 2])),

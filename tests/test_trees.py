@@ -168,15 +168,6 @@ def test_measures_of_long_sentences(n):
         assert trees.block_degree(heads) == degree and trees.is_well_nested(heads) == nested
 
 
-def test_measures_of_known_trees():
-    """Words 1 and 3 against 2 and 4 interleave; a word with dependents on both sides of others has two gaps."""
-    interleaved = int32((-1, 0, 0, 1, 2))
-    assert not trees.is_well_nested(interleaved) and trees.gap_degree(interleaved) == 1
-    gaps = int32((-1, 0, 1, 1, 2, 1, 2))
-    assert (trees.gap_degree(gaps), trees.block_degree(gaps)) == (2, 3)
-    assert trees.is_well_nested(gaps) and trees.number_of_crossings(gaps) == 3
-
-
 @pytest.mark.parametrize("name", ["projective", "mh3", "mh4", "mh5", "mh6", "1ec"])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_in_class_on_every_tree(n, name):
@@ -194,25 +185,6 @@ def test_the_number_of_trees():
     for name, expected in counts.items():
         assert [sum(trees.in_class(int32(t), name) for t in brute.all_trees(n)) for n in range(1, 6)] == expected
     assert [len(brute.all_trees(n)) for n in range(1, 6)] == [1, 3, 16, 125, 1296]
-
-
-def test_a_trap():
-    """In 1EC, though charts that forget an arc between two boundary points of an item miss it."""
-    heads = int32((-1, 3, 0, 0, 1))
-    assert trees.is_one_endpoint_crossing(heads) and trees.in_class(heads, "1ec")
-
-
-def test_classes_differ_both_ways():
-    """Neither of mh4 and 1ec contains the other."""
-    mh4, one_ec = in_class(5, "mh4"), in_class(5, "1ec")
-    for only, name, other in ((mh4 - one_ec, "mh4", "1ec"), (one_ec - mh4, "1ec", "mh4")):
-        tree = min(only)
-        assert trees.in_class(int32(tree), name) and not trees.in_class(int32(tree), other)
-
-
-def test_the_papers_tree_beyond_mh4():
-    """Section 3.2."""
-    assert not trees.in_class(int32((-1, 3, 0, 5, 2, 4)), "mh4")
 
 
 # -------------------------------------------------------------------------------------------------------------- nearest
@@ -277,17 +249,6 @@ def test_which_of_the_nearest_trees_is_found(name, single_root):
     assert found.hexdigest()[:12] == FOUND[name, single_root]
 
 
-def test_nearest_of_a_tree_with_one_root():
-    """Cases where only trees with two roots keep the most arcs."""
-    tree = (-1, 6, 5, 4, 0, 3, 5)
-    candidates = np.array(brute.mhk_trees(6, 4))
-    arcs = (candidates[:, 1:] == tree[1:]).sum(axis=1)
-    assert arcs.max() == 5 and arcs[(candidates == 0).sum(axis=1) == 1].max() == 4
-    assert kept(trees.nearest(int32(tree), "mh4"), tree) == 5
-    single = trees.nearest(int32(tree), "mh4", single_root=True)
-    assert kept(single, tree) == 4 and (single == 0).sum() == 1
-
-
 @pytest.mark.parametrize("name", NEAREST)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_nearest_with_a_single_root_keeps_the_most_arcs_of_those(n, name):
@@ -350,18 +311,6 @@ def test_the_core(words, more, seed):
     assert naive_gap_degree(heads.tolist()) == naive_gap_degree(tree.tolist())
     if naive_crossings(tree.tolist()) == 0:
         assert (heads[1:] == 0).all()
-
-
-@pytest.mark.parametrize("name", NEAREST)
-def test_nearest_in_a_long_sentence(name):
-    """165 words with a core of five, which decides: as many arcs are lost as in the nearest trees of the core."""
-    rng = np.random.default_rng(5)
-    small = (-1, 4, 3, 0, 2, 1)
-    lost = len(small) - 1 - kept(whole_tree_nearest(int32(small), name, False), small)
-    tree = int32(grown(small, 165, rng))
-    near = trees.nearest(tree, name)
-    assert lost > 0 and kept(near, tree) == 165 - lost
-    assert trees.in_class(near, name) and not trees.in_class(tree, name)
 
 
 def kept(near, tree):

@@ -164,16 +164,16 @@ def test_bad_input_is_one_sentence(bank, tmp_path):
     bad.write_text("")
     assert "no sentences in it" in refuses("coverage", str(bad))
     assert "cannot be read" in refuses("coverage", str(tmp_path / "none.conllu"))
-    assert "bad.conllu: no sentences in it" in refuses("coverage", str(tmp_path))
     done = subprocess.run([*COMMAND, "coverage"], stdout=-1, stderr=-1, cwd=str(toy.ROOT))
     assert done.returncode == 2 and b"FILE..." in done.stderr
 
 
-def test_neither_dynet_nor_matplotlib_is_imported(bank, tmp_path):
+@pytest.mark.parametrize("command, files", [("coverage", 1), ("compare", 3)])
+def test_neither_dynet_nor_matplotlib_is_imported(bank, tmp_path, command, files):
     for name in ("dynet", "dynet_config", "matplotlib"):
         (tmp_path / (name + ".py")).write_text("raise SystemExit('%s was imported')" % name)
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
-    done = subprocess.run([*COMMAND, "coverage", bank], stdout=-1, stderr=-1, env=environment)
+    done = subprocess.run([*COMMAND, command, *files * [bank]], stdout=-1, stderr=-1, env=environment)
     assert done.returncode == 0, done.stderr.decode()
 
 

@@ -131,20 +131,3 @@ def test_downloads(page, tmp_path):
     Select(find(page, "#model")).select_by_visible_text("toy-mh3")
     find(page, "button[value=svg]").click()
     assert status(page).strip() == "the model toy-mh3 has no tokenizer"
-
-
-@pytest.mark.parametrize("width", [390, 1200])
-def test_narrow_and_wide(page, width):
-    page.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-    )
-    try:
-        find(page, "#data").send_keys("Ta kaluma dorpit berodo. " * 5)
-        find(page, "button").click()
-        assert status(page) == "Parsed."
-        assert page.execute_script("return document.documentElement.scrollWidth") <= width
-        for control in page.find_elements(By.CSS_SELECTOR, "textarea, select, button, a, iframe"):
-            assert control.rect["x"] >= 0 and control.rect["x"] + control.rect["width"] <= width
-        assert page.execute_script("return document.getElementById('trees').offsetHeight") >= 400
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 
 import pytest
 
@@ -14,10 +13,8 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from starlette.exceptions import HTTPException  # noqa: E402
 from starlette.requests import Request  # noqa: E402
-from toy import ROOT  # noqa: E402
 
 from mh4.serving.parameters import parameters  # noqa: E402
-from mh4.serving.tasks import PARAMETERS  # noqa: E402
 
 MULTIPART = "multipart/form-data; boundary=XX"
 
@@ -89,11 +86,6 @@ def test_what_is_malformed():
         assert refused(400, body, "application/json") == "data is not a string"
     assert refused(400, b'{"data": "\\ud800"}', "application/json") == "data has half a surrogate pair, which is no character"
     assert refused(415, b"x", "text/html").startswith("the content type of the request is none of ")
-
-
-def test_the_documentation_has_all():
-    _, _, table = (ROOT / "docs" / "howto" / "server.md").read_text(encoding="utf-8").partition("\n| parameter |")
-    assert tuple(re.findall(r"^\| `(\w+)`", table.partition("\n\n")[0], re.M)) == PARAMETERS
 
 
 def test_what_is_given_twice():

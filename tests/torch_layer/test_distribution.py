@@ -103,12 +103,6 @@ def some_trees(rng, lengths=LENGTHS, single_root=True):
 # ------------------------------------------------------------------------------------------------------ values
 
 
-def test_it_shows_what_it_is():
-    scores, lengths = sample("mst", rng_for("repr", 1), torch.float32)
-    shown = repr(TreeDistribution("mst", scores, lengths, single_root=False))
-    assert shown == "<mh4.torch.TreeDistribution mst, 3 sentences of up to 4 words, any number of roots; torch.float32, cpu>"
-
-
 @pytest.mark.parametrize("name, left_out", forms(WITH_SUMS), ids=str)
 @every_root
 def test_sums_are_those_of_all_derivations(name, left_out, single_root):

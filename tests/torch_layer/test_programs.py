@@ -141,12 +141,6 @@ def test_contextual_vectors(tmp_path):
     assert np.array_equal(of_both, np.concatenate([of_a, of_b])) and np.array_equal(of_long, of_eight)
 
 
-def test_the_example_is_short():
-    """It is to be read."""
-    lines = (toy.ROOT / "examples" / "torch_parser.py").read_text().splitlines()
-    assert len(lines) <= 200
-
-
 def test_the_benchmark(tmp_path):
     log = tmp_path / "parser.log"
     log.write_text("500 updates: UAS 63.27, LAS 48.93, 329 tokens/s\n1000 updates: UAS 61.00, LAS 50.00, 400 tokens/s\n")

@@ -139,24 +139,6 @@ def test_a_segmenter(recorded, dev):
     assert found.problems == [] and found.renamed == ["segmenter"]
 
 
-@pytest.mark.parametrize(
-    "code, problem",
-    [
-        (
-            "open(sys.argv[1] + '/a.part', 'w').write('x'); os.rename(sys.argv[1] + '/a.part', sys.argv[1] + '/a')",
-            "is renamed to",
-        ),
-        ("os.mkdir(sys.argv[1] + '/a')", "place is never synced"),
-        ("open(sys.argv[1] + '/a', 'w').write('x')", "a is never synced"),
-        ("f = open(sys.argv[1] + '/a', 'w'); f.write('x'); f.flush(); os.fsync(f.fileno())", "place is never synced"),
-    ],
-)
-def test_the_recorder_notices(recorder, tmp_path, code, problem):
-    (tmp_path / "place").mkdir()
-    found = Recorded(recorder, tmp_path / "place", "-c", "import os, sys; " + code, tmp_path / "place")
-    assert any(problem in one for one in found.problems), found.problems
-
-
 # ------------------------------------------------------------------------------------------------- unusual file systems
 
 

@@ -1,9 +1,7 @@
 """`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
 
 import os
-import re
 import shutil
-from importlib import resources
 from xml.dom import minidom
 
 import numpy as np
@@ -291,50 +289,6 @@ def test_pictures_are_xml_with_the_crossed_arcs_marked(tmp_path, file):
     with open(out, encoding="utf-8") as written:
         drawing = written.read()
     assert ' opacity="%.2f"' % (layout.PALEST + (1 - layout.PALEST) * 0.25) in drawing and drawing.count('"line doubtful"') == 1
-
-
-def test_pale_arcs_are_seen():
-    """Those of probability 0, crossed or not, have a contrast (WCAG 2.1) of at least 3 with the page, and their labels of 4.5."""
-
-    def luminance(colour):
-        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
-        return float(np.dot(parts, (0.2126, 0.7152, 0.0722)))
-
-    def contrast(colour, behind, opacity):
-        colour, behind = (np.array([int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)]) for c in (colour, behind))
-        low, high = sorted([luminance(opacity * colour + (1 - opacity) * behind), luminance(behind)])
-        return (high + 0.05) / (low + 0.05)
-
-    def declared(style, pattern):
-        return ["#" + 2 * c[1:] if len(c) == 4 else c for c in re.findall(pattern + r"(#\w+)", style)]
-
-    css = resources.files("mh4.viewing").joinpath("page.css").read_text(encoding="utf-8")
-    of_page = [declared(css, "--%s: " % name) for name in ("background", "arc", "crossed")]
-    of_svg = [
-        declared(svg._STYLE, pattern)
-        for pattern in (
-            r"\.background { fill: ",
-            r"tree \.arrowhead { fill: ",
-            r"\.crossed \.arrowhead, \.mh4-tree \.crossed \.label { fill: ",
-        )
-    ]
-    for behind, *colours in (of_page, of_svg):
-        assert len(behind) == 2 and [len(each) for each in colours] == [2, 2]  # light and dark
-        for each in colours:
-            for colour, page_colour in zip(each, behind):
-                assert contrast(colour, page_colour, layout.PALEST) >= 3
-                assert contrast(colour, page_colour, (1 + layout.PALEST) / 2) >= 4.5
-
-
-def test_the_drawings_in_the_documentation(tmp_path):
-    """Are those of the sentence that it names."""
-    toy.generator.write(str(tmp_path))
-    text, file = (toy.ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"), tmp_path / "toy-ud-test.conllu"
-    rest = text.partition("mh4 view data/toy/toy-ud-test.conllu --sentence 7\n")[2]
-    shown = rest[: rest.index("\n```")].splitlines()
-    assert [line.strip() for line in shown] == [line.strip() for line in run(file, "--sentence", "7").output.strip().splitlines()]
-    assert run(file, "--sentence", "7", "--svg", tmp_path / "tree.svg").exit_code == 0
-    assert (tmp_path / "tree.svg").read_bytes() == (toy.ROOT / "docs" / "tree.svg").read_bytes()
 
 
 def test_a_sentence_in_a_notebook(file):

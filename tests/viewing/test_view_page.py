@@ -3,7 +3,6 @@
 from contextlib import contextmanager
 
 import browser
-import numpy as np
 import pytest
 from browser import webdriver
 from selenium.webdriver.common.by import By
@@ -11,7 +10,6 @@ from selenium.webdriver.common.keys import Keys
 
 from mh4 import trees
 from mh4.data import conllu
-from mh4.decoders.shared import arguments
 from mh4.drawing import layout
 from mh4.transitions import Configuration
 from mh4.util.files import write_text
@@ -193,34 +191,6 @@ def test_differing_trees_and_probabilities(opened, files):
         expected = [layout.PALEST + (1 - layout.PALEST) * round(1 / m, 4) for m in range(1, n)] + [1]  # the last one differs
         assert shades[:n] == [1] * n and shades[n:] == pytest.approx(expected)
         assert "doubtful" in shown.attributes(article + ".arc", "class")[-1]
-
-
-STYLES = """
-const style = (element) => {
-  const s = getComputedStyle(element);
-  return [s.strokeWidth, s.strokeDasharray, s.fontWeight, s.fill, s.textDecorationLine].join();
-};
-return [".tree:first-of-type .line", ".tree:first-of-type .label"].map(
-  (parts) => [...document.querySelectorAll("article:first-of-type " + parts)].map(style));
-"""
-
-
-def test_a_wrong_head_and_a_wrong_label_look_different(opened, tmp_path):
-    files = [tmp_path / "one.conllu", tmp_path / "two.conllu"]
-    for file, arcs in zip(files, ("0 root 1 obj 1 obj 1 obj 1 obj", "0 root 1 obj 2 obj 1 obl 2 obl")):
-        given = arcs.split()
-        rows = ["%d\tw\t_\tX\t_\t_\t%s\t%s\t_\t_" % (m + 1, *given[2 * m : 2 * m + 2]) for m in range(5)]
-        file.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
-    with opened(*files) as shown:
-        wait_for(shown, lambda: shown.all("article svg"))
-        (_, line, head, label, both), (_, same, of_head, of_label, of_both) = (shown[:5] for shown in shown.script(STYLES))
-        assert line == label != head == both and same == of_head != of_label == of_both
-        assert "underline" not in of_label
-        assert [key.text for key in shown.all("#legend .key") if key.is_displayed()] == [
-            "crossed arc",
-            "other head",
-            "other relation",
-        ]
 
 
 def test_transitions_step_by_step(opened, files):
@@ -459,27 +429,6 @@ def test_a_link_opens_the_same_place(opened, files):
         wait_for(shown, lambda: shown.all(".nothing"))
 
 
-def test_a_tree_outside_mh5_says_why_it_has_no_transitions(opened, tmp_path):
-    rng = np.random.default_rng(1)
-    trees_of_12 = (np.concatenate([[-1], rng.integers(0, 13, size=12)]) for _ in iter(int, 1))
-    heads = next(heads for heads in trees_of_12 if is_tree(heads) and not trees.in_class(heads.astype(np.int32), "mh5"))
-    path = tmp_path / "outside.conllu"
-    rows = ["%d\tw\t_\tX\t_\t_\t%d\tdep\t_\t_" % (m, head) for m, head in enumerate(heads[1:], start=1)]
-    path.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
-    with opened(path) as shown:
-        wait_for(shown, lambda: shown.all("article svg"))
-        assert shown.texts(".actions button") == ["Table"]
-        assert shown.texts(".reason")[0].startswith("No transitions: this tree is outside MH5")
-
-
-def is_tree(heads):
-    try:
-        arguments.tree(heads)
-    except ValueError:
-        return False
-    return True
-
-
 def test_panels_do_not_close_each_other(opened, files):
     with opened(files[0]) as shown:
         wait_for(shown, lambda: shown.all("article svg"))
@@ -501,21 +450,3 @@ def test_the_page_itself_is_not_wider_than_the_window(opened, files, width):
         for button in shown.all(".actions button")[:4]:
             button.click()
         assert shown.script("return document.documentElement.scrollWidth <= window.innerWidth")
-
-
-def test_light_and_dark(opened, files):
-    def luminance(colour):
-        return np.mean([int(part) for part in colour.strip("rgb()").split(", ")])
-
-    with opened(files[0]) as shown:
-        wait_for(shown, lambda: shown.all("article svg"))
-        found = {}
-        for scheme in ("light", "dark"):
-            features = [{"name": "prefers-color-scheme", "value": scheme}]
-            shown.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-            script = (
-                "return [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.word')).fill]"
-            )
-            found[scheme] = list(map(luminance, shown.script(script)))
-        shown.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        assert found["light"][0] > 200 > 60 > found["light"][1] and found["dark"][0] < 60 < 200 < found["dark"][1]
