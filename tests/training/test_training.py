@@ -363,9 +363,11 @@ def test_long_sentences_do_not_hold_up_a_training(everything, tmp_path, monkeypa
     train, dev = everything[:30], everything[30:60]
     long = [[len(sentence) for sentence in sentences if len(sentence) > 8] for sentences in (train, dev)]
     learned, lengths = [], []
-    exact = Parser.parse
+    exact = Parser.parse_as_usual
     monkeypatch.setattr(
-        Parser, "parse", lambda self, given, *more, **o: lengths.extend(map(len, given)) or exact(self, given, *more, **o)
+        Parser,
+        "parse_as_usual",
+        lambda self, given, *more, **o: lengths.extend(map(len, given)) or exact(self, given, *more, **o),
     )
 
     class Said(Listener):
