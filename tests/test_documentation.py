@@ -75,7 +75,7 @@ def compared(shown, printed):
 
 def is_long(command, shown):
     """Whether it is a drawing or a table of predicted trees, not only some scores."""
-    return re.match(r"mh4 (view|compare|evaluate) ", command) and shown.count("\n") > 4
+    return re.match(r"mh4 (view|compare|evaluate|review) ", command) and shown.count("\n") > 4
 
 
 def similar(shown, printed):

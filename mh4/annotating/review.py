@@ -1,0 +1,184 @@
+"""The heads and labels of a treebank that a parser finds improbable: among them are errors of annotation.
+
+A head is as probable as its arc is over all trees, at the model's temperature, and a label as the labeller makes it, for the head that is
+given. The parser must not have learned the sentences, or it would find their errors probable: mh4.cli.review trains it on others.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+
+from mh4.data import conllu
+from mh4.data.conllu import Block, Sentence, without_subtype
+from mh4.errors import InputError
+from mh4.parser import long_sentences
+from mh4.parser.parsing import ROOT, Parser
+from mh4.util import reading
+
+MARKS = ("HeadProb", "Head", "DeprelProb", "Deprel")  # attributes of MISC
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A head or a label of a treebank beside the most probable one.
+
+    probability, of_proposed: of what is given, and of what is proposed. column: "HEAD" or "DEPREL". sentence: its sent_id or, if it
+    has none, its number in the file, from 1. word: its number, from 1. to: the form of the head that is proposed, for labels that is given.
+    """
+
+    probability: float
+    of_proposed: float
+    column: str
+    given: str
+    proposed: str
+    file: str
+    sentence: str
+    word: int
+    form: str
+    to: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What is in doubt: as long as it stays as it is, this is the same."""
+        return self.file, self.sentence, str(self.word), self.form, self.column, self.given
+
+
+@dataclass(eq=False)
+class Reviewed:
+    """A sentence of a treebank, its number in the file, and what a parser finds of it.
+
+    heads, deprels: float64 (n+1,), the probabilities of those that are given; nan for labels that the parser does not know, and cannot
+    judge; best_heads, best_deprels: the most probable ones, labels for the head that is given, and of_..., their probabilities. proposal:
+    the parser's tree, with the probabilities of its arcs.
+    """
+
+    file: str
+    number: int
+    block: Block
+    heads: np.ndarray
+    best_heads: np.ndarray
+    of_best_heads: np.ndarray
+    deprels: np.ndarray
+    best_deprels: list[str]
+    of_best_deprels: np.ndarray
+    proposal: Sentence
+
+    def doubts(self) -> Iterator[Doubt]:
+        """The words whose head or label is not the most probable one."""
+        gold = self.block.sentence
+        forms = ["root", *gold.words]
+        where = self.file, self.block.sent_id or str(self.number)
+        for m, (head, deprel) in enumerate(zip(gold.heads[1:].tolist(), gold.deprels, strict=True), start=1):
+            best, label = int(self.best_heads[m]), self.best_deprels[m - 1]
+            if best != head:
+                probable = round(float(self.heads[m]), 4), round(float(self.of_best_heads[m]), 4)
+                yield Doubt(*probable, "HEAD", str(head), str(best), *where, m, forms[m], forms[best])
+            if self.of_best_deprels[m] > self.deprels[m]:
+                probable = round(float(self.deprels[m]), 4), round(float(self.of_best_deprels[m]), 4)
+                yield Doubt(*probable, "DEPREL", deprel, label, *where, m, forms[m], forms[head])
+
+    def conllu(self) -> str:
+        """The sentence with the probabilities of its heads and labels in MISC, and with those that are more probable."""
+        misc = [
+            [] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS]
+            for cell in self.block.column(conllu.MISC)
+        ]
+        for doubt in self.doubts():
+            misc[doubt.word - 1].append("%s=%s" % (doubt.column.capitalize(), doubt.proposed))
+        for m, cell in enumerate(misc, start=1):
+            cell += ["%s=%.4f" % pair for pair in zip(MARKS[::2], (self.heads[m], self.deprels[m]), strict=True) if pair[1] >= 0]
+        return self.block.text({conllu.MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})
+
+
+def _place(attribute: str) -> int:
+    """Where an attribute of MISC comes: ours last, in their order."""
+    name = attribute.split("=")[0]
+    return 1 + MARKS.index(name) if name in MARKS else 0
+
+
+def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator[Reviewed]:
+    """What a parser finds of sentences with trees, each with its file and number; those too long for probabilities are left out.
+
+    Raises InputError if the system has no probabilities of arcs.
+    """
+    parser.check_probabilities()
+    most = long_sentences.default(parser, confidence=True)
+    short = [one for one in blocks if len(one[2].sentence) <= most]
+    sentences = [block.sentence for _, _, block in short]
+    vocabulary = parser.model.vocabulary
+    proposals = parser.parse(sentences, confidence=True)
+    found: dict[int, Reviewed] = {}
+    with parser.model.lock:
+        for batch, scores in parser.model.score(sentences):
+            gold = [sentences[k] for k in batch]
+            roots = np.concatenate([sentence.heads[1:] for sentence in gold]) == 0
+            labels = _softmax(scores.labels([sentence.heads for sentence in gold]).npvalue(), vocabulary.labels[ROOT], roots)
+            start = 0
+            for k, sentence, marginals in zip(batch, gold, parser.marginals(gold, scores), strict=True):
+                words, of_words = np.arange(1, len(sentence) + 1), labels[:, start : start + len(sentence)]
+                start += len(sentence)
+                best = of_words.argmax(axis=0)
+                rows = [vocabulary.labels[label] or vocabulary.labels[without_subtype(label)] for label in sentence.deprels]
+                strings = [vocabulary.labels.strings[row] for row in best]
+                found[k] = Reviewed(
+                    *short[k],
+                    np.append(1, marginals.arcs[sentence.heads[1:], words]),
+                    marginals.arcs.argmax(axis=0),
+                    np.append(1, marginals.arcs[:, 1:].max(axis=0)),
+                    np.append(1, np.where(rows, of_words[rows, np.arange(len(sentence))], np.nan)),
+                    strings,
+                    np.append(1, of_words.max(axis=0)),
+                    proposals[k],
+                )
+    return (found[k] for k in range(len(short)))
+
+
+def _softmax(scores: np.ndarray, root: int, roots: np.ndarray) -> np.ndarray:
+    """The probabilities of labels, (labels, words): none of the unknown one, and the label root for words headed by it, and only these."""
+    scores = scores.reshape((-1, len(roots))).astype(np.float64)
+    scores[0] = -np.inf
+    if root and len(scores) > 2:
+        others = np.arange(len(scores)) != root
+        scores[np.ix_(others, roots)] = -np.inf
+        scores[root, ~roots] = -np.inf
+    exponentials = np.exp(scores - scores.max(axis=0))
+    return exponentials / exponentials.sum(axis=0)
+
+
+def worst_first(reviewed: Iterable[Reviewed], known: set[tuple[str, ...]]) -> list[Doubt]:
+    """All doubts but those known, the least probable first."""
+    doubts = (doubt for one in reviewed for doubt in one.doubts() if doubt.key not in known)
+    return sorted(doubts, key=lambda doubt: (doubt.probability, -doubt.of_proposed))
+
+
+NAMES = tuple(field.name for field in fields(Doubt))
+
+
+def as_tsv(doubts: Iterable[Doubt]) -> str:
+    """A table with a line of names."""
+    rows = (["%.4f" % cell if isinstance(cell, float) else str(cell) for cell in astuple(doubt)] for doubt in doubts)
+    return "".join("\t".join(re.sub(r"[\t\n\r]", " ", cell) for cell in row) + "\n" for row in (list(NAMES), *rows))
+
+
+def as_json(doubts: Iterable[Doubt]) -> str:
+    """A list of objects, each on a line."""
+    lines = [json.dumps(dict(zip(NAMES, astuple(doubt), strict=True)), ensure_ascii=False) for doubt in doubts]
+    return "[\n%s\n]\n" % ",\n".join(lines) if lines else "[]\n"
+
+
+def known(path: str) -> set[tuple[str, ...]]:
+    """The keys of the doubts in a table that `as_tsv` has written. Raises InputError for anything else."""
+    first, *lines = reading.text(path).removesuffix("\n").split("\n")
+    if first.split("\t") != list(NAMES):
+        raise InputError("%s, line 1: expected the names of the columns of a table that `mh4 review` has written" % path)
+    found = set()
+    for number, line in enumerate(lines, start=2):
+        row = line.split("\t")
+        if len(row) != len(NAMES):
+            raise InputError("%s, line %d: %d columns, expected %d" % (path, number, len(row), len(NAMES)))
+        cells = dict(zip(NAMES, row, strict=True))
+        found.add(tuple(cells[name] for name in ("file", "sentence", "word", "form", "column", "given")))
+    return found

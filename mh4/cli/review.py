@@ -1,0 +1,171 @@
+"""The command `mh4 review`."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mh4.cli.group import resumable, say, say_written
+from mh4.cli.paths import NAMED_PATH, OUTPUT, PATH, Input
+from mh4.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from mh4.annotating.review import Reviewed
+    from mh4.data.conllu import Block
+
+Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in that
+KINDS = (".tsv", ".json", ".conllu", ".html")
+
+
+@click.command()
+@click.argument("treebanks", cls=Input, type=PATH, metavar="TREEBANK.conllu...", nargs=-1, required=True)
+@click.option("--model", "model", type=NAMED_PATH, metavar="DIR", help="A parser that has learned none of these sentences.")
+@click.option(
+    "--folder", type=NAMED_PATH, metavar="DIR", help="Without --model: where parsers are trained; to resume, the same one."
+)
+@click.option("--folds", type=click.IntRange(3, 100), default=5, metavar="K", help="The number of parts, and of parsers trained.")
+@click.option("--system", default="mh4-hybrid", metavar="NAME", help="The system that is trained.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, metavar="N", help="Seed of all random numbers.")
+@click.option(
+    "--config", multiple=True, type=NAMED_PATH, metavar="FILE.toml", help="Settings, as for `mh4 train`; may be repeated."
+)
+@click.option("--set", "settings", multiple=True, metavar="SECTION.NAME=VALUE", help="One setting; may be repeated.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Number of parsers trained at a time.")
+@click.option("--since", type=NAMED_PATH, metavar="FILE.tsv", help="Leave out what is in FILE, a table of an earlier review.")
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="List only the first N.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=OUTPUT,
+    metavar="FILE",
+    help="A .tsv, .json, .conllu or .html file; may be repeated.",
+)
+@resumable
+def review(
+    treebanks: tuple[str, ...],
+    model: str | None,
+    folder: str | None,
+    folds: int,
+    since: str | None,
+    most: int | None,
+    outputs: tuple[str, ...],
+    jobs: int,
+    **training: Any,
+) -> None:
+    """List the heads and labels of treebanks that a parser finds improbable, the least probable first.
+
+    Among them are errors of annotation. A parser must not have learned the sentences that it judges: so the treebanks are divided into K
+    parts, and the sentences of each are judged by a parser that is trained on the others (one of which says when to stop). All is kept in
+    the folder, so that the same command resumes what was interrupted. Or name a parser, with --model, that was trained on other texts.
+
+    The probability of a head is that of its arc over all trees, calibrated on the part that says when to stop; that of a label is the
+    labeller's, for the head that is given. A word is listed if another head or label is more probable.
+
+    Without -o, a table is printed. FILE.tsv and FILE.json are the list, FILE.conllu the treebanks with the probabilities in MISC, and
+    FILE.html a page with both trees of each sentence in which there is a doubt, the worst sentence first. Sentences that are too long for
+    probabilities are left out, and counted.
+    """
+    from mh4.annotating import review
+    from mh4.data import conllu
+    from mh4.parser.parsing import Parser
+    from mh4.util.files import write_text
+
+    if bool(model) == bool(folder):
+        raise InputError("choose --model, a parser of other texts, or --folder, where parsers are trained on parts of these")
+    for output in outputs:
+        if not output.endswith(KINDS):
+            raise InputError("%s: expected a name that ends with %s" % (output, ", ".join(KINDS)))
+    skip = review.known(since) if since else set()
+    blocks: Numbered = []
+    for path in treebanks:
+        for file, of_file in conllu.each_file(path):
+            name = os.path.basename(conllu.name_of(file))
+            blocks += [(name, number, block) for number, block in enumerate(of_file, start=1)]
+    reviewed: list[Reviewed] = []
+    if model:
+        reviewed = list(review.review(Parser.load(model), blocks))
+    else:
+        assert folder
+        parts = [blocks[k::folds] for k in range(folds)]
+        if not all(parts):
+            raise InputError(
+                "there are only %s, expected at least as many as --folds %d" % (counted(len(blocks), "sentence"), folds)
+            )
+        for part, path in zip(parts, _trained(parts, folder, jobs, training), strict=True):
+            reviewed += review.review(Parser.load(path), part)
+        place = {id(block): k for k, (_, _, block) in enumerate(blocks)}
+        reviewed.sort(key=lambda one: place[id(one.block)])
+    doubts = review.worst_first(reviewed, skip)[:most]
+    if len(reviewed) < len(blocks):
+        say("mh4: %s too long for probabilities" % counted(len(blocks) - len(reviewed), "sentence"), err=True)
+    if not outputs:
+        click.echo(review.as_tsv(doubts), nl=False)
+    for output in outputs:
+        if output.endswith(".conllu"):
+            text = "".join(one.conllu() for one in reviewed)
+        elif output.endswith(".html"):
+            text = _page(reviewed, {doubt.key[:2]: k for k, doubt in reversed(list(enumerate(doubts)))})
+        else:
+            text = review.as_tsv(doubts) if output.endswith(".tsv") else review.as_json(doubts)
+        write_text(output, text)
+        say_written(counted(len(doubts), "doubt"), output)
+
+
+def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> str:
+    """The page of `mh4 view` with the sentences that have a doubt, in the order of the first of each."""
+    from dataclasses import replace
+
+    from mh4.data import conllu
+    from mh4.viewing.analyses import SentenceView
+    from mh4.viewing.page import page
+
+    def view(one: "Reviewed") -> SentenceView:
+        sentence = one.block.sentence
+        text, lemmas = one.block.comment("text") or " ".join(sentence.words), one.block.column(conllu.LEMMA)
+        return SentenceView(
+            one.number, one.block.sent_id, text, lemmas, [replace(sentence, probabilities=one.heads), one.proposal]
+        )
+
+    def rank(one: "Reviewed") -> int | None:
+        return ranks.get((one.file, one.block.sent_id or str(one.number)))
+
+    doubtful = sorted((one for one in reviewed if rank(one) is not None), key=lambda one: rank(one) or 0)
+    return page([view(one) for one in doubtful], ["treebank", "parser"])
+
+
+def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[str, Any]) -> list[str]:
+    """The folders of parsers, each trained on all parts but its own and the next, which is its development set."""
+    from mh4.util.files import make_folder, write_text
+    from mh4.util.processes import temporary_child
+
+    arguments = []
+    for k in range(len(parts)):
+        place = os.path.join(folder, str(k + 1))
+        make_folder(place)
+        dev = (k + 1) % len(parts)
+        split = {"train": [one for j, part in enumerate(parts) if j not in (k, dev) for one in part], "dev": parts[dev]}
+        files = {name: os.path.join(place, name + ".conllu") for name in split}
+        for name, sentences in split.items():
+            write_text(
+                files[name], "".join(block.text({}).removeprefix("\ufeff").rstrip("\r\n") + "\n\n" for _, _, block in sentences)
+            )
+        arguments.append({**files, "model": os.path.join(place, "model"), **training})
+
+    def train(of_part: dict[str, Any]) -> str:
+        with temporary_child("the training of %s" % of_part["model"]) as child:
+            child.call(train_parser, of_part)
+        return of_part["model"]
+
+    with ThreadPoolExecutor(jobs) as threads:
+        return list(threads.map(train, arguments))
+
+
+def train_parser(arguments: dict[str, Any]) -> None:
+    """Train a parser, or resume its training, as mh4.train does."""
+    import mh4
+
+    mh4.train(**arguments)

@@ -1,0 +1,183 @@
+"""Improbable heads and labels of a treebank."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import toy
+from running import mh4, refuses
+
+from mh4.annotating import review
+from mh4.data import conllu
+from mh4.parser.model import Model
+from mh4.parser.parsing import Parser
+from mh4.parser.vocabulary import Vocabulary
+from mh4.training.trainer import Trainer
+
+CHANGED = 5  # labels and heads of the treebank below
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a parser that knows 40 sentences by heart."""
+    folder = tmp_path_factory.mktemp("reviewed")
+    sentences = toy.sentences(folder)[:40]
+    (folder / "model").mkdir()
+    settings = replace(toy.SMALL, training=replace(toy.SMALL.training, max_updates=150))
+    Trainer("mh4-hybrid", settings, sentences, sentences[:5], str(folder / "model")).run()
+    return folder
+
+
+def damaged(folder):
+    """The first 40 sentences as a file in which some heads and labels are others, and these: (sentence, word, column)."""
+    rng, changed, texts = np.random.default_rng(1), set(), []
+    for number, block in enumerate(conllu.blocks(str(folder / "toy-ud-train.conllu"))):
+        if number == 40:
+            break
+        heads, deprels = (block.column(column) for column in (conllu.HEAD, conllu.DEPREL))
+        if number < 2 * CHANGED:
+            leaves = [m for m in range(1, len(heads) + 1) if str(m) not in heads and heads[m - 1] != "0"]
+            word = int(rng.choice(leaves))
+            column = "HEAD" if number < CHANGED else "DEPREL"
+            if column == "HEAD":
+                others = [m for m in range(1, len(heads) + 1) if m != word and str(m) != heads[word - 1]]
+                heads[word - 1] = str(rng.choice(others))
+            else:
+                deprels[word - 1] = "obj" if deprels[word - 1] != "obj" else "det"
+            changed.add((block.sent_id, word, column))
+        texts.append(block.text({conllu.HEAD: heads, conllu.DEPREL: deprels}))
+    (folder / "damaged.conllu").write_text("".join(texts), encoding="utf-8")
+    return changed
+
+
+def test_what_was_changed_comes_first(trained):
+    changed = damaged(trained)
+    blocks = [("d", k, block) for k, block in enumerate(conllu.blocks(str(trained / "damaged.conllu")), start=1)]
+    reviewed = list(review.review(Parser.load(str(trained / "model")), blocks))
+    doubts = review.worst_first(reviewed, set())
+    assert {(doubt.sentence, doubt.word, doubt.column) for doubt in doubts[: 2 * CHANGED]} >= {
+        c for c in changed if c[2] == "HEAD"
+    }
+    assert {(doubt.sentence, doubt.word, doubt.column) for doubt in doubts} >= changed
+    assert [doubt.probability for doubt in doubts] == sorted(doubt.probability for doubt in doubts)
+    gold = {b.sent_id: b.sentence for b in conllu.blocks(str(trained / "toy-ud-train.conllu"))}
+    for doubt in doubts[:CHANGED]:
+        known = gold[doubt.sentence]
+        right = str(known.heads[doubt.word]) if doubt.column == "HEAD" else known.deprels[doubt.word - 1]
+        assert doubt.proposed == right and doubt.form == known.words[doubt.word - 1]
+    assert not review.worst_first(reviewed, {doubt.key for doubt in doubts})
+
+
+def test_probabilities_are_those_of_the_decoder_and_the_labeller(tmp_path):
+    """Of an untrained parser, for sentences of several minibatches."""
+    sentences = toy.sentences(tmp_path)
+    parser = Parser(Model("mst", toy.SMALL, Vocabulary.of(sentences[:60], toy.SMALL), 1))
+    path = str(tmp_path / "toy-ud-train.conllu")
+    blocks = [("f", k, block) for k, block in enumerate(conllu.blocks(path), start=1)][:60]
+    with pytest.warns(RuntimeWarning, match="temperature 1"):
+        reviewed = list(review.review(parser, blocks))
+    assert [one.number for one in reviewed] == list(range(1, 61))
+    for one in reviewed[::7]:
+        sentence, words = one.block.sentence, np.arange(1, len(one.block.sentence) + 1)
+        with parser.model.lock:
+            ((_, scores),) = parser.model.score([sentence])
+            (tensors,) = scores.trees.arrays()
+            labels = scores.labels([sentence.heads]).npvalue().reshape((len(parser.model.vocabulary.labels), -1)).astype(float)
+        arcs = parser.model.system.marginals(**tensors, single_root=True).arcs
+        np.testing.assert_allclose(one.heads[1:], arcs[sentence.heads[1:], words], atol=1e-4)
+        assert (one.best_heads[1:] == arcs[:, 1:].argmax(axis=0)).all()
+        for m, (head, label) in enumerate(zip(sentence.heads[1:], sentence.deprels)):
+            strings = parser.model.vocabulary.labels.strings
+            possible = {k: s for k, s in enumerate(strings) if k and (s == "root") == (head == 0)}
+            weights = {s: np.exp(labels[k, m]) for k, s in possible.items()}
+            assert one.deprels[m + 1] == pytest.approx(weights[label] / sum(weights.values()), abs=1e-4)
+            assert one.best_deprels[m] == max(weights, key=weights.get)
+
+
+def test_labels_that_the_parser_does_not_know_are_not_judged(trained):
+    (block, *_) = conllu.blocks(str(trained / "toy-ud-train.conllu"))
+    other = replace(block, sentence=replace(block.sentence, deprels=["new:label"] * len(block.sentence)))
+    (found,) = review.review(Parser.load(str(trained / "model")), [("f", 1, other)])
+    assert not [doubt for doubt in found.doubts() if doubt.column == "DEPREL"] and "DeprelProb" not in found.conllu()
+
+
+def table(text):
+    return [dict(zip(review.NAMES, line.split("\t"))) for line in text.splitlines()[1:]]
+
+
+@pytest.mark.slow
+def test_the_command_with_a_model(trained):
+    changed, given = damaged(trained), trained / "damaged.conllu"
+    outputs = [trained / ("out" + kind) for kind in (".tsv", ".json", ".conllu", ".html")]
+    options = [option for path in outputs for option in ("-o", str(path))]
+    done = mh4("review", "--model", str(trained / "model"), str(given), *options)
+    assert done.returncode == 0 and done.stdout == b""
+    tsv, objects, annotated, page = (path.read_text(encoding="utf-8") for path in outputs)
+    printed = mh4("review", "--model", str(trained / "model"), str(given), "--most", "3").stdout.decode()
+    assert table(printed) == table(tsv)[:3]
+    assert [
+        {name: "%.4f" % v if isinstance(v, float) else str(v) for name, v in row.items()} for row in json.loads(objects)
+    ] == table(tsv)
+    assert {(row["sentence"], int(row["word"]), row["column"]) for row in table(tsv)} >= changed
+    for block, before in zip(conllu.blocks(str(outputs[2])), conllu.blocks(str(given)), strict=True):
+        assert block.column(conllu.HEAD) == before.column(conllu.HEAD)
+        for row in (row for row in table(tsv) if row["sentence"] == block.sent_id):
+            misc = block.column(conllu.MISC)[int(row["word"]) - 1].split("|")
+            name = row["column"].capitalize()
+            assert "%s=%s" % (name, row["proposed"]) in misc and "%sProb=%s" % (name, row["probability"]) in misc
+    assert page.count('"probabilities"') >= 2 and table(tsv)[0]["sentence"] in page
+    part = trained / "part.tsv"
+    part.write_text("\n".join(tsv.split("\n")[:4]) + "\n", encoding="utf-8")
+    rest = mh4("review", "--model", str(trained / "model"), str(given), "--since", str(part)).stdout.decode()
+    assert table(rest) == table(tsv)[3:]
+
+
+@pytest.mark.slow
+def test_parts_are_judged_by_parsers_of_the_others(trained):
+    """Each is trained once: a second run only reads them, and one that is missing is trained again."""
+    given, folder = damaged(trained) and trained / "damaged.conllu", trained / "folds"
+    config = trained / "small.toml"
+    config.write_text(
+        "[encoder]\nunits = 16\nchar_units = 8\n[training]\nmax_updates = 20\nevaluate_updates = 10\n", encoding="utf-8"
+    )
+    command = [
+        "review",
+        "--folder",
+        str(folder),
+        "--folds",
+        "3",
+        "--system",
+        "mst",
+        "--config",
+        str(config),
+        "--jobs",
+        "2",
+        str(given),
+    ]
+    first = mh4(*command)
+    assert first.returncode == 0 and table(first.stdout.decode())
+    names = [sentence.words for sentence in conllu.read(str(given))]
+    for k in range(3):
+        known = [s.words for name in ("train", "dev") for s in conllu.read(str(folder / str(k + 1) / (name + ".conllu")))]
+        assert sorted(known + names[k::3]) == sorted(names)
+    times = {path: path.stat().st_mtime_ns for path in folder.glob("*/model/weights.npz")}
+    shutil.rmtree(folder / "2" / "model")
+    assert mh4(*command).stdout == first.stdout
+    after = {path: path.stat().st_mtime_ns for path in folder.glob("*/model/weights.npz")}
+    assert len(times) == 3 and [times[path] == after[path] for path in sorted(times)] == [True, False, True]
+
+
+def test_what_is_wrong_is_said(trained):
+    damaged(trained)
+    given, model = str(trained / "damaged.conllu"), str(trained / "model")
+    assert "choose --model" in refuses("review", given)
+    assert "choose --model" in refuses("review", "--model", model, "--folder", "x", given)
+    assert "expected a name that ends with .tsv" in refuses("review", "--model", model, given, "-o", "out.txt")
+    assert "expected the names of the columns" in refuses("review", "--model", model, given, "--since", given)
+    (trained / "cut.tsv").write_text("\t".join(review.NAMES) + "\n1\t2\n", encoding="utf-8")
+    assert "cut.tsv, line 2: 2 columns, expected 10" in refuses(
+        "review", "--model", model, given, "--since", str(trained / "cut.tsv")
+    )
+    assert "there are only 40 sentences" in refuses("review", "--folder", str(trained / "f"), "--folds", "50", given)
