@@ -5,8 +5,11 @@ TokenList. A Sentence has no multiword tokens, so what is compared with it shoul
 """
 
 import os
+import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,7 +22,7 @@ from mh4.analysis.coverage import Coverage, measure_coverage
 from mh4.analysis.evaluation import Score
 from mh4.data import conllu
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, collected_warnings, shown
 
 Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
 Runs = Sequence[str | os.PathLike[str]]
@@ -70,7 +73,8 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
     The names are those of the arguments, by which messages call the sentences.
     """
     with ExitStack() as stack:
-        paths, temporary = [], {}
+        paths: list[str] = []
+        temporary: dict[str, tuple[str, list[int]]] = {}
         for argument, treebank in treebanks:
             if isinstance(treebank, _PATH):
                 paths.append(os.fsdecode(treebank))
@@ -78,20 +82,37 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
             if isinstance(treebank, (Sentence, TokenList)) or not isinstance(treebank, Iterable):
                 raise InputError("cannot measure %s: expected the path of a file, or sentences" % shown(treebank))
             file = stack.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".conllu"))
-            file.writelines(map(_text, treebank))
+            starts = [1]  # the first line of each sentence
+            for number, sentence in enumerate(treebank, start=1):
+                text = _text(sentence, "sentence %d of %s" % (number, argument))
+                file.write(text)
+                starts.append(starts[-1] + text.count("\n"))
             file.flush()
             paths.append(file.name)
-            temporary[file.name] = argument
+            temporary[file.name] = argument, starts
         try:
-            yield paths
+            with collected_warnings() as said:
+                yield paths
         except InputError as error:
-            message = str(error)
-            for name, argument in temporary.items():
-                message = message.replace(name, "the sentences given as %s" % argument)
-            raise type(error)(message) from None
+            raise type(error)(_by_arguments(str(error), temporary)) from None
+        for text in said:
+            warnings.warn(_by_arguments(text, temporary), RuntimeWarning, stacklevel=4)
 
 
-def _text(given: Any) -> str:
+def _by_arguments(message: str, temporary: Mapping[str, tuple[str, Sequence[int]]]) -> str:
+    """A message with arguments instead of files, and numbers of sentences instead of lines."""
+    for name, (argument, starts) in temporary.items():
+        line = re.compile(re.escape(name) + ", line ([0-9]+)(, sentence [0-9]+)?")
+        given = "the sentences given as %s" % argument
+        message = line.sub(lambda found: "%s, sentence %d" % (given, bisect_right(starts, int(found[1]))), message)  # noqa: B023
+        message = message.replace(name, given)
+    return message
+
+
+def _text(given: Any, where: str) -> str:
     if not isinstance(given, (Sentence, TokenList)):
-        raise InputError("cannot measure %s: expected a Sentence or a TokenList" % shown(given))
-    return given.serialize() if isinstance(given, TokenList) else given.to_conllu()
+        raise InputError("cannot measure %s, %s: expected a Sentence or a TokenList" % (shown(given), where))
+    try:
+        return given.serialize() if isinstance(given, TokenList) else given.to_conllu()
+    except InputError as error:
+        raise InputError("cannot measure %s: %s" % (where, error)) from None

@@ -22,7 +22,9 @@ from mh4.errors import counted
 
 SAMPLES = 10_000
 SEED = 1
-FEWEST = 10  # sentences for a test; of fewer, resampling finds almost any difference significant
+# Sentences for a test, the usual limit for what relies on large samples. Of fewer, the bootstrap is too sure: of simulated parsers that are
+# equally good, it found 10 % different at p < .05 on 10 sentences, 7 % on 30, and 5 % on 200; randomisation never more than 5 %.
+FEWEST = 30
 _AT_A_TIME = 2**18  # random numbers in memory at once
 _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 

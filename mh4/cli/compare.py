@@ -35,7 +35,7 @@ def compare(
     sentences parsed without error, each with two p-values: how often a difference as large as that between A and B, in either
     direction, would arise by chance if both were equally good. One is from the paired bootstrap, the other from approximate
     randomisation, both over gold sentences, with 10,000 samples and a fixed seed. A small p (below 0.05, say) is evidence of a
-    real difference between these two outputs; it says nothing about other seeds or other kinds of text. Fewer than 10 sentences
+    real difference between these two outputs; it says nothing about other seeds or other kinds of text. Fewer than 30 sentences
     are too few for a test. Of several runs, scores are means, and the bootstrap draws runs as well as sentences, so that its
     interval and its p cover other seeds; there is no randomisation.
 

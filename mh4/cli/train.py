@@ -42,7 +42,12 @@ def _either(names: list[str]) -> str:
 @click.command()
 @click.option("--system", metavar="NAME", cls=_SystemOption)
 @click.option(
-    "--train", required=True, multiple=True, type=NAMED_PATH, metavar="FILE", help="Training treebank (CoNLL-U); may be repeated."
+    "--train",
+    required=True,
+    multiple=True,
+    type=NAMED_PATH,
+    metavar="FILE",
+    help="Training treebank (CoNLL-U), a file or a folder; may be repeated.",
 )
 @click.option(
     "--dev",
@@ -50,7 +55,7 @@ def _either(names: list[str]) -> str:
     multiple=True,
     type=NAMED_PATH,
     metavar="FILE",
-    help="Development treebank, for early stopping (CoNLL-U); may be repeated.",
+    help="Development treebank, for early stopping (CoNLL-U), a file or a folder; may be repeated.",
 )
 @click.option(
     "--model", required=True, type=NAMED_PATH, metavar="DIR", help="Model folder: a new one, or that of a run to resume."

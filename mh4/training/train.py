@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -45,7 +46,7 @@ def train(
 ) -> Parser:
     """Train a parser as ``mh4 train`` does, and load it; see there for what a model folder is, and for resuming.
 
-    train, dev: the treebank to learn, and the one that says when to stop: CoNLL-U files, several of which are taken together.
+    train, dev: the treebank to learn, and the one that says when to stop: CoNLL-U files, or folders of them, of which several are one.
     model: the folder of the model, a new one or that of a training to resume; if training has finished there, it is only loaded.
     system: one of the systems' names; it may be omitted with `init`.
     config: settings, as TOML files, as mappings such as ``{"training": {"max_updates": 500}}``, or as a Config: one, or several, of
@@ -93,9 +94,7 @@ def train(
     vector_file = None if vectors is None else _files(_path(vectors, "vectors"), "vectors")[0]
     in_context = _files(contextual, "contextual") if contextual else []
     chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, in_context)
-    treebanks = {
-        split: {path: conllu.read(path) for path in files} for split, files in (("train", train_files), ("dev", dev_files))
-    }
+    treebanks = {split: _read(files) for split, files in (("train", train_files), ("dev", dev_files))}
     sources: dict[str, Any] = {split: _sources(read) for split, read in treebanks.items()}
     if from_folder is not None:
         weights = os.path.join(from_folder, "weights.npz") if os.path.isdir(from_folder) else from_folder
@@ -123,6 +122,17 @@ def train(
     return Parser.load(folder, contextual=in_context)
 
 
+def _read(files: Sequence[str]) -> dict[str, list[Sentence]]:
+    """The sentences of each file; one that is empty is left out, with a warning, unless all are."""
+    empty: list[InputError] = []
+    found = {path: [block.sentence for block in conllu.even_none(conllu.blocks(path), empty.append)] for path in files}
+    if not any(found.values()):
+        raise empty[0]
+    for error in empty:
+        warnings.warn(str(error), RuntimeWarning, stacklevel=3)
+    return {path: sentences for path, sentences in found.items() if sentences}
+
+
 def _warn_of_overlap(train: Sequence[Sentence], dev: Sequence[Sentence], least: int = 10) -> None:
     """Warn if more than one percent of the sentences of dev are also in train, of those with at least so many words."""
     known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in dev if len(sentence) >= least]
@@ -137,11 +147,13 @@ def _path(given: Path, what: str) -> str:
 
 
 def _files(given: Path | Iterable[Path], what: str) -> list[str]:
-    """The paths of files, each given once; InputError for anything else."""
+    """The paths of files, each given once; a folder of treebanks is its files. Raises InputError for anything else."""
     several = [given] if isinstance(given, (str, os.PathLike)) else items_of(given)
     if not several:
         raise InputError("%s cannot be %s, expected the path of a file, or several" % (what, shown(given)))
-    paths = [_path(one, what) for one in several]
+    given_paths = [_path(one, what) for one in several]
+    folders = [path for path in given_paths if os.path.isdir(path) and what in ("train", "dev")]
+    paths = list(chain.from_iterable(conllu.files_of(path).values() if path in folders else [path] for path in given_paths))
     known: set[str] = set()
     for path in paths:
         if os.path.exists(path) and not os.path.isfile(path):

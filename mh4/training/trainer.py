@@ -42,6 +42,9 @@ from mh4.util.progress import Listener
 ROOT_LABEL = "scorer.root_label"  # which is no part of the network
 CAN_CHANGE = ("training.evaluate_updates", "training.patience", "training.max_updates")  # when a training is resumed
 
+# In errors of decoders, which reject NaN and scores that are too large, and of the optimizer, which rejects such gradients.
+_DIVERGED = ("scores must be below", "no derivation: scores of -inf", "Magnitude of gradient is bad")
+
 
 @dataclass
 class Progress:
@@ -214,7 +217,9 @@ class Trainer:
                     value = loss.value()
                     backward(loss)
                     self.optimizer.update()
-        except (ValueError, RuntimeError) as error:  # decoders reject NaN, the optimizer non-finite gradients
+        except (ValueError, RuntimeError) as error:
+            if not any(said in str(error) for said in _DIVERGED):
+                raise
             raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
         self.progress.words += words
         value *= self.settings.loss_scale

@@ -168,7 +168,7 @@ def test_the_tables(paths):  # noqa: F811
     rows = [line.split() for line in differences.splitlines()[2:]]
     assert rows[0] == ["UAS", "(F1)", "83.33", "18.18", "+65.15", "-", "-", "-"]
     assert rows[3] == ["exact,", "labelled", "50.00", "0.00", "+50.00", "-", "-", "-"]
-    assert said == "2 sentences are too few for a test, which needs 10"
+    assert said == "2 sentences are too few for a test, which needs 30"
     assert [table.splitlines()[1].split("  ")[0] for table in tables[::2]] == [d.title for d in comparison.DIMENSIONS]
     lengths, labelled = ({line.split()[0]: line.split()[1:] for line in table.splitlines()[2:]} for table in tables[:2])
     assert lengths["1"] == "2 3 2 100.0 0.0 +100.0 66.7 0.0 +66.7".split()

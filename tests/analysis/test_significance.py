@@ -124,10 +124,10 @@ def test_what_cannot_be_compared():
             significance.compare(a, b)
 
 
-@pytest.mark.parametrize("sentences, text", [(1, "1 sentence is too few"), (9, "9 sentences are too few"), (10, None)])
+@pytest.mark.parametrize("sentences, text", [(1, "1 sentence is too few"), (29, "29 sentences are too few"), (30, None)])
 def test_too_few_sentences_for_a_test(monkeypatch, sentences, text):
     """Between perfect and useless parses; the scores are there all the same."""
-    monkeypatch.setattr(significance, "FEWEST", 10)
+    monkeypatch.setattr(significance, "FEWEST", 30)
     better, worse = counts(*[(2, 4)] * sentences), counts(*[(0, 4)] * sentences)
     (found,) = significance.compare(better, worse)
     assert found[:3] == (100, 0, 100)

@@ -16,6 +16,7 @@ from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
 from mh4 import cli
 from mh4.parser.choices import DECODING_METHODS
 from mh4.parser.systems import SYSTEMS
+from mh4.training import trainer
 
 QUICK = "--set training.max_updates=30 --set training.evaluate_updates=10 --set encoder.units=32 --set scorer.mlp_units=24"
 
@@ -347,6 +348,41 @@ def test_training_that_diverges_is_one_sentence(treebank, tmp_path):
         *wild,
     )
     assert "training has diverged, try a lower learning rate" in line
+
+
+@pytest.mark.parametrize("error", [ValueError("heads: expected 3"), RuntimeError("a mistake of ours")])
+def test_not_every_error_in_training_is_divergence(treebank, tmp_path, monkeypatch, error):
+    def wrong(*arguments):
+        raise error
+
+    monkeypatch.setattr(trainer, "minibatch_loss", wrong)
+    sentences = toy.sentences(treebank)[:5]
+    with pytest.raises(type(error), match=str(error)):
+        trainer.Trainer("mst", toy.SMALL, sentences, sentences, str(tmp_path / "m")).run()
+
+
+def test_a_folder_is_a_treebank_to_train_on(treebank, tmp_path):
+    """Its files, without those that are empty."""
+    for name, split in (("a", "dev"), ("sub/b", "test")):
+        path = tmp_path / "banks" / (name + ".conllu")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((treebank / ("toy-ud-%s.conllu" % split)).read_bytes())
+    (tmp_path / "banks" / "c.conllu").touch()
+    command = [
+        "train",
+        "--system",
+        "mst",
+        "--dev",
+        str(treebank / "toy-ud-dev.conllu"),
+        "--model",
+        str(tmp_path / "m"),
+        *QUICK.split(),
+    ]
+    done = mh4(*command, "--quiet", "--train", str(tmp_path / "banks"))
+    assert done.returncode == 0 and b"mh4: %s: no sentences in it" % bytes(tmp_path / "banks" / "c.conllu") in done.stderr
+    (tmp_path / "banks" / "sub" / "b.conllu").write_text("1\tw\n\n")
+    command[command.index("--model") + 1] = str(tmp_path / "new")
+    assert "sub/b.conllu, line 1, sentence 1: 2 columns" in refuses(*command, "--train", str(tmp_path / "banks"))
 
 
 def _commands(group, words=()):

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import conllu as library
+import numpy as np
 import pytest
 import toy
 from running import refuses, succeeds
@@ -158,10 +159,20 @@ def test_what_cannot_be_measured(folder):
     for bad in (None, 5, [gold, gold], [["ta"]], Sentence(["ta"]), bank(gold)[0]):
         with pytest.raises(InputError, match="^cannot measure .*: expected"):
             mh4.evaluate(gold, bad)
+    with pytest.raises(InputError, match=r"^cannot measure \['ta'\], sentence 1 of system: expected a Sentence"):
+        mh4.evaluate(gold, [["ta"]])
+    with pytest.raises(InputError, match="^cannot measure sentence 2 of system: the sentence: word 1 cannot be written"):
+        mh4.evaluate(gold, [Sentence(["a"]), Sentence(["a\tb"])])
+    with pytest.raises(InputError, match="^the sentences given as system, sentence 2: no HEAD"):
+        mh4.evaluate(gold, [Sentence(["a"], heads=np.array([-1, 0]), deprels=["root"]), Sentence(["b"])])
+    skipped = bank(gold)
+    skipped[0].metadata["mh4"] = "skipped, long"
+    with pytest.warns(RuntimeWarning, match="^the sentences given as system: 1 sentence was skipped"):
+        mh4.evaluate(gold, skipped)
     with pytest.raises(InputError, match="the sentences given as treebank"):
         mh4.coverage([])
     sentences = bank(gold)
-    with pytest.raises(InputError, match="^the sentences given as b: the end, but the sentences given as gold, line"):
+    with pytest.raises(InputError, match="^the sentences given as b: the end, but the sentences given as gold, sentence 2: "):
         mh4.compare(sentences, sentences, sentences[:1])
     with pytest.raises(InputError, match="^the sentences given as system: "):
         mh4.evaluate(gold, sentences[:1])
