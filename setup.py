@@ -1,15 +1,11 @@
 """Builds the exact decoders (Cython, C++); everything else is in pyproject.toml.
 
-A wheel is compiled for every processor of its architecture. The modules whose speed depends on vector instructions (as measured by
-benchmarks/variants.py) are in it several times: for AVX-512 and AVX2 in folders that mh4/decoders/shared/variants.py puts in front
-of the search path. A whole module is the unit, since its inner loops are C++ templates for one vector width: there is no dispatch in
-the code, and the modules agree on everything that they share, which has no vectors in it. All else, such as `make setup`, builds for
-this processor. An extension depends on the headers in its own folder and in shared/, so that a change of one decoder leaves the
-others as they are.
+One build is for all processors. The charts of an algorithm (mh4/decoders/charts/ALGORITHM/charts.cc) are compiled several times, once for
+each entry of VARIANTS, into the extension of its module; mh4/decoders/search.pyx chooses among them at import. All else is compiled for any
+processor of the architecture. The results are the same to the bit. An extension depends on the headers in its own folder and in
+charts/shared/, so that a change of one decoder leaves the others as they are.
 
-MH4_MARCH selects the processors to compile for instead, like the compiler's option -march: MH4_MARCH=x86-64-v3 requires AVX2.
-This changes the speed of the decoders, but not a bit of their results. MH4_CFLAGS has further options for the compiler and
-the linker, such as -fsanitize=address.
+MH4_CFLAGS has further options for the compiler and the linker, such as -fsanitize=address.
 """
 
 import copy
@@ -22,14 +18,17 @@ from glob import glob
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
-VARIANTS = {  # the compiler's options, by folder
-    "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"],
-    "avx2": ["-mavx2"],
-}
-VECTORISED = ["mh4.full_chart", "mh4.inside_outside", "mh5.full_chart", "oneec.chart", "oneec.inside_outside"]
-SHARED = "shared.cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
+CHARTS = "mh4/decoders/charts"
+# The compiler's options for the variants. Functions of the standard library that several of them have are taken from the first: so the
+# order is that in which processors run them. Other processors than those of PCs have the same vectors in all models.
+VARIANTS = {"baseline": []}
+if platform.machine() in ("x86_64", "AMD64"):
+    VARIANTS = {"baseline": ["-march=x86-64-v2"], "avx2": ["-march=x86-64-v3"], "avx512": ["-march=x86-64-v4"]}
+# Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size.
+SHARED = "mh4.decoders.cython_shared"
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,  # the arguments' shapes are checked in Python before a kernel runs
@@ -38,47 +37,44 @@ DIRECTIVES = {
     "initializedcheck": False,
     "annotation_typing": False,  # annotations are for readers and type checkers
 }
-
-wheel = "bdist_wheel" in sys.argv and "MH4_MARCH" not in os.environ
-has_variants = wheel and platform.machine() == "x86_64"
-# Other processors than those of PCs have the same vectors in all models, and not every compiler has this option for them.
-march = os.environ.get("MH4_MARCH", "" if wheel or platform.machine() != "x86_64" else "native")
 further = os.environ.get("MH4_CFLAGS", "").split()
+# No fused multiply-add: it would round differently from a multiplication and an addition.
+OPTIONS = ["-O3", "-g0", "-ffp-contract=off"]
 
 
-def extension(name, variant=None):
-    """The extension of a module, such as mh4.decoder, or of one of its variants."""
-    folder, module = name.split(".")
-    # No fused multiply-add: it would round differently from a multiplication and an addition.
-    options = ["-O3", "-g0", "-ffp-contract=off"] + (["-march=" + march] if march else [])
-    options += VARIANTS[variant] if variant else []
-    options += [] if name == SHARED else ["-std=c++17"]  # without it, compilers differ
+def path_of(name, extension):
+    return name.replace(".", "/") + extension
+
+
+def extension(name):
+    """The extension of a module."""
+    c = name == SHARED
+    folder = os.path.join(CHARTS, name.rpartition(".")[2])
     return Extension(
-        ".".join(["mh4.decoders", folder] + ([variant] if variant else []) + [module]),
-        ["mh4/decoders/%s/%s.%s" % (folder, module, "c" if name == SHARED else "cpp")],
-        include_dirs=["mh4/decoders/shared"],
-        depends=sorted({*glob("mh4/decoders/%s/*.h*" % folder), *glob("mh4/decoders/shared/*.h*")}),
-        define_macros=[("MH4_VARIANTS", None)] if has_variants and module == "processor" else [],
-        extra_compile_args=options + further,
-        extra_link_args=(["-s"] if wheel and sys.platform == "linux" else []) + further,
-        language=None if name == SHARED else "c++",
+        name,
+        [path_of(name, ".c" if c else ".cpp")],
+        include_dirs=[CHARTS, CHARTS + "/shared"],
+        depends=sorted(glob(folder + "/*.h*") + glob(folder + "/*.cc") + glob(CHARTS + "/shared/*.h*")),
+        extra_compile_args=OPTIONS + ([] if c else ["-std=c++17"]) + further,  # without it, compilers differ
+        extra_link_args=(["-s"] if "bdist_wheel" in sys.argv and sys.platform == "linux" else []) + further,
+        language=None if c else "c++",
     )
 
 
 def write_recurrences():
     """Generate the C++ of oneec, without importing these packages: they need numpy, and what is to be compiled here."""
-    for name in ("mh4.decoders", "mh4.decoders.oneec"):
+    for name in ("mh4", "mh4.decoders"):
         package = types.ModuleType(name)
         package.__path__ = [os.path.join(ROOT, *name.split("."))]
         sys.modules[name] = package
     sys.path.insert(0, ROOT)
-    from mh4.decoders.oneec import generate
+    from mh4.decoders.charts.oneec import generate
 
-    generate.write("mh4/decoders/oneec/recurrences.hpp")
+    generate.write(CHARTS + "/oneec/recurrences.hpp")
 
 
 class BuildDecoders(build_ext):
-    """Generates the C++ before it is compiled (an sdist needs none), in parallel, and keeps the object files of variants apart."""
+    """Generates the C++ before it is compiled (an sdist needs none), in parallel, with the variants of the charts."""
 
     def finalize_options(self):
         super().finalize_options()
@@ -86,25 +82,28 @@ class BuildDecoders(build_ext):
 
     def build_extensions(self):
         write_recurrences()
-        sources = [(name, "mh4/decoders/%s.pyx" % name.replace(".", "/")) for name in names]
-        modules = [Extension("mh4.decoders." + name, [path], language="c++") for name, path in sources]
-        cythonize(
-            [extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name="mh4.decoders." + SHARED
-        )
+        modules = [Extension(name, [path_of(name, ".pyx")], language="c++") for name in names]
+        cythonize([extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED)
         super().build_extensions()
-        for path in glob("mh4/decoders/*/*.so"):  # of modules that are now Python, which would be found before it
-            if ".".join(path.split(".")[0].split(os.sep)[-2:]) not in [SHARED, *names]:
-                os.unlink(path)
+        for path in glob("mh4/decoders/*/*.so"):  # of former modules
+            os.unlink(path)
 
     def build_extension(self, extension):
         own = copy.copy(self)  # several are built in parallel
         own.build_temp = os.path.join(self.build_temp, extension.name)
+        source = os.path.join(CHARTS, extension.name.rpartition(".")[2], "charts.cc")
+        built = self.get_ext_fullpath(extension.name)
+        if os.path.exists(source) and (self.force or newer_group([*extension.depends, *extension.sources], built, "newer")):
+            for variant, options in VARIANTS.items():
+                extension.extra_objects += self.compiler.compile(
+                    [source],
+                    output_dir=os.path.join(own.build_temp, variant),
+                    macros=[("VARIANT", variant)],
+                    include_dirs=extension.include_dirs,
+                    extra_postargs=extension.extra_compile_args + options,
+                )
         build_ext.build_extension(own, extension)
 
 
-names = sorted(".".join(os.path.splitext(path)[0].split(os.sep)[-2:]) for path in glob("mh4/decoders/*/*.pyx"))
-extensions = [extension(name) for name in [SHARED, *names]]
-if has_variants:
-    extensions += [extension(name, variant) for variant in VARIANTS for name in VECTORISED]
-
-setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders})
+names = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"), reverse=True)]  # oneec, which takes long, early
+setup(ext_modules=[extension(name) for name in [*names, SHARED]], cmdclass={"build_ext": BuildDecoders})

@@ -14,7 +14,7 @@ from timeit import timeit
 import numpy as np
 
 from mh4.decoders import batch
-from mh4.decoders.batch.arguments import DECODERS, single
+from mh4.decoders.batch import DECODERS, single
 from mh4.util import cpu
 
 SIZES = [(10, 256), (40, 64)]  # words and sentences

@@ -21,7 +21,7 @@ from timeit import timeit
 import numpy as np
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.mh4.full_chart import VECTOR
+from mh4.decoders.search import VARIANT
 from mh4.parser.systems import SYSTEMS
 from mh4.util import cpu
 from mh4.util.plots import plotted
@@ -155,8 +155,8 @@ def report(times, memory, lengths):
     compiled = "compiler %s %s, with the options of setup.py" % (compiler[0], version)
     paragraphs = [
         "# The decoders",
-        "%s, one core; Python %s, numpy %s; %s. The decoders add vectors of %d floats."
-        % (cpu.name(), platform.python_version(), np.__version__, compiled, VECTOR),
+        "%s, one core; Python %s, numpy %s; %s. Charts compiled for: %s."
+        % (cpu.name(), platform.python_version(), np.__version__, compiled, VARIANT),
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "

@@ -9,6 +9,7 @@ turns, in processes of their own on the same sentences, and the shortest of many
 
 import os
 import sys
+from functools import partial
 from timeit import repeat
 
 import decoders
@@ -53,4 +54,8 @@ def main(folder, lengths):
 
 
 if __name__ == "__main__":
-    run(main, measure, LENGTHS, __doc__)
+    folder, *given = sys.argv[1:] or sys.exit(__doc__)
+    if folder == "--measure":
+        run(None, measure, LENGTHS, sys.argv[1:])
+    else:
+        run(partial(main, folder), measure, LENGTHS, given)

@@ -4,7 +4,7 @@ import brute
 import pytest
 
 from mh4 import transitions, trees
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 
 # Figure 1: Jack Dempseys are not an easy cichlid to breed
 FIGURE_1 = arguments.tree([-1, 2, 7, 7, 7, 7, 7, 0, 9, 6])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mh4 import trees
 from mh4.data import conllu
 from mh4.decoders import mhk, oneec
-from mh4.decoders.tree_measures.core import core
+from mh4.trees.measures import core
 
 NEAREST = {"projective": 3, "mh3": 3, "mh4": 4, "mh5": 5, "1ec": None}  # classes, and k of those that MH_k derives
 PAPER = Path(__file__).parents[1] / "experiments" / "paper" / "table3_coverage.csv"

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 import mh4
-from mh4.decoders.batch.arguments import DECODERS, DecoderName
+from mh4.decoders.batch import DECODERS, DecoderName
 from mh4.parser.choices import DECODING_METHODS, TREES, Decoding, SystemName, TreeClass
 from mh4.parser.systems import SYSTEMS
 

@@ -11,7 +11,7 @@ the item covers: (m) has its head, <x> is outside. What follows a slash is writt
 words all have their heads, `.` a part of the sentence that does not belong to the item. After semicolons follow arcs: h -> m, an arc in
 either direction a -- b, or one that is made elsewhere, a .. b. Arcs that cross are in colour.
 
-With `steps of: mh4` (mh5, ...), each line must be a step of Figure 2 for this k, with `rules of: 1ec` a rule of mh4/decoders/oneec/rules.py
+With `steps of: mh4` (mh5, ...), each line must be a step of Figure 2 for this k, with `rules of: 1ec` a rule of charts/oneec/rules.py
 for the items that the line names after a bar, as in
 
     Spanned: [l = (u) = t . <r>; l -- t; u -- r] + [t = r] => [l = (u) = (t) = r; l -- t; u -- r] | complex l r <- spanned l t r, gap t r

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from mh4.decoders.oneec.rules import RULES, rule_text
+from mh4.decoders.charts.oneec.rules import RULES, rule_text
 from mh4.drawing import layout
 
 # In pixels. Words between two nodes take the width of REGION.

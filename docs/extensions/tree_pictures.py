@@ -17,7 +17,7 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 from mh4 import trees
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 from mh4.drawing import svg
 
 

@@ -22,7 +22,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES_BLOB, trees_of
 from experiments.engine.run import environment
 from mh4.data import conllu
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.files import atomic_path, git_blob_id, make_folder, write_text

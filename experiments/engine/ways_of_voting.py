@@ -17,7 +17,7 @@ from mh4.parser import ensemble
 from mh4.parser.temperature import at_temperature
 
 if TYPE_CHECKING:
-    from mh4.decoders.shared.derivation import Derivation
+    from mh4.decoders.derivation import Derivation
     from mh4.parser.model import Scores
     from mh4.parser.parsing import Parser
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from mh4 import trees
-from mh4.decoders.shared import arguments
-from mh4.decoders.tree_measures.core import core
+from mh4.decoders import arguments
+from mh4.trees.measures import core
 from mh4.util import text_tables
 from mh4.util.plots import plotted
 from mh4.util.text_tables import group_names

@@ -1,6 +1,6 @@
 """Decoders: from numpy scores to the best Derivation, exactly or by beam search; also marginals, and random trees.
 
-Each algorithm is a package with a function ``decode``; import the one you need::
+Each algorithm is a module with a function ``decode``; import the one you need::
 
     from mh4.decoders import mh4
     derivation = mh4.decode(shift, reduce_s0b0, reduce_s1s0)
@@ -19,13 +19,13 @@ Each algorithm is a package with a function ``decode``; import the one you need:
 
 Nodes are 0 for the root, 1..n for the words and n+1 for the end of the sentence, which can be the first buffer
 element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[0] == -1``.
-A wheel has the modules that gain most from it compiled for AVX-512 and for AVX2 as well, in folders of these names, from which the
-first that the processor can run is imported. MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
+The charts (charts/) are compiled for AVX-512, for AVX2 and for any processor; search.pyx chooses the fastest that the processor can run.
+MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
 
-None of the decoders needs DyNet; all but beam/joint.py release the GIL while they search. `reference` has mh3 to mh5 and oneec by their
+None of the decoders needs DyNet; all but joint.py release the GIL while they search. `reference` has mh3 to mh5 and oneec by their
 definitions in plain Python: read it first.
 """
 
-from mh4.decoders.shared.derivation import Derivation, Marginals, NotInClass
+from mh4.decoders.derivation import Derivation, Marginals, NotInClass
 
 __all__ = ["Derivation", "Marginals", "NotInClass"]

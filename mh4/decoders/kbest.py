@@ -6,7 +6,7 @@ from itertools import count, islice
 
 import numpy as np
 
-from mh4.decoders.shared.derivation import Derivation
+from mh4.decoders.derivation import Derivation
 
 
 def kbest(

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mh4.decoders.shared import arguments
-from mh4.decoders.tree_measures import measures
+from mh4.decoders import arguments
+from mh4.trees import measures
 
 # In pixels, or for a font its size in pixels.
 WORD_SIZE, LABEL_SIZE, TAG_SIZE = 15, 12, 10

@@ -76,7 +76,7 @@ assert hasattr(dy, "bilstm")
 
 
 def march() -> str:
-    """The processors to compile for, as in the compiler's option -march: MH4_MARCH, which setup.py reads too, or this one."""
+    """The processors to compile for, as in the compiler's option -march: MH4_MARCH, or this one."""
     # Not every compiler of macOS has -march=native for ARM, where all processors have the same vectors.
     return os.environ.get("MH4_MARCH") or ("armv8-a" if sys.platform == "darwin" and platform.machine() == "arm64" else "native")
 

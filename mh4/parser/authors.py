@@ -12,9 +12,8 @@ import numpy as np
 
 from mh4 import trees
 from mh4.data.conllu import Sentence, without_subtype
-from mh4.decoders.beam import joint
+from mh4.decoders import arguments, joint
 from mh4.decoders.mh4 import first_found
-from mh4.decoders.shared import arguments
 from mh4.parser.config import AUTHORS, Config, differences
 from mh4.parser.network.encoder import Encoder, columns_of
 from mh4.parser.network.graph import dy, forward, product
@@ -341,7 +340,7 @@ def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
     arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
     arcs[heads[1:], np.arange(1, len(heads))] = 0
     try:
-        return rows(first_found.decode(arcs)[1])
+        return rows(first_found(arcs)[1])
     except ValueError:
         return None
 
@@ -370,7 +369,7 @@ def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.n
         return trees.nearest(heads, name, single_root=single_root)
     kept = np.zeros((len(heads), len(heads)), dtype=np.float32)
     kept[heads[1:], np.arange(1, len(heads))] = 1
-    return eisner(kept) if name == "projective" else first_found.decode(kept, single_root)[0]
+    return eisner(kept) if name == "projective" else first_found(kept, single_root)[0]
 
 
 def eisner(arcs: np.ndarray) -> np.ndarray:

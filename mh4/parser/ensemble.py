@@ -24,7 +24,7 @@ from conllu.models import TokenList
 from mh4 import trees
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence, without_subtype
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
 from mh4.parser.choices import TREES, Beyond, Decoding, TreeClass

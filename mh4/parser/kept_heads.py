@@ -6,7 +6,7 @@ import numpy as np
 
 from mh4 import trees
 from mh4.data.conllu import Sentence
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 
 _OPEN = "", "_"  # labels that are not given, besides None

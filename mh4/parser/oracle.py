@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
 from mh4.trees import Heads
 

@@ -15,9 +15,8 @@ from conllu.models import TokenList
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
-from mh4.decoders import Derivation, Marginals, mst
+from mh4.decoders import Derivation, Marginals, arguments, mst
 from mh4.decoders.kbest import kbest
-from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory, because, counted, shown, working_on
 from mh4.parser import kept_heads, long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from mh4 import transitions, trees
-from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
-from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import from_heads
+from mh4.decoders import Derivation, Marginals, arguments, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders.derivation import from_heads
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import oracle
 from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from mh4.decoders import batch
-from mh4.decoders.batch.arguments import DecoderName
-from mh4.decoders.shared.arguments import LARGEST
+from mh4.decoders.arguments import LARGEST
+from mh4.decoders.batch import DecoderName
 from mh4.errors import counted
 from mh4.torch.functions import ExpectedCounts, LogPartition
 from mh4.torch.sentences import Sentences, array, has_integers, on_processor, require_tensor

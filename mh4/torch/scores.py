@@ -8,7 +8,7 @@ from math import sqrt
 import torch
 from torch import nn
 
-from mh4.decoders.batch.arguments import DecoderName, Shape, decoder
+from mh4.decoders.batch import DecoderName, Shape, decoder
 from mh4.torch.sentences import has_integers, require_tensor
 
 # The two positions that each tensor scores, those of its rows and of its columns. All tensors of a decoder share the MLP of a position.

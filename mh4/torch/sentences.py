@@ -7,9 +7,8 @@ import numpy as np
 import torch
 
 from mh4.decoders import batch
-from mh4.decoders.batch import arguments
-from mh4.decoders.batch.arguments import DecoderName
-from mh4.decoders.shared.arguments import no_derivation
+from mh4.decoders.arguments import no_derivation
+from mh4.decoders.batch import DecoderName
 
 
 def require_tensor(name: str, value: object) -> None:
@@ -55,7 +54,7 @@ class Sentences:
         self.name, self.heads = name, heads
         self.options: dict[str, Any] = {"single_root": single_root, "threads": threads}
         given = {tensor: array(numbers) for tensor, numbers in tensors.items()}
-        self.arrays, self.lengths, self.longest = arguments.checked(name, given, lengths)
+        self.arrays, self.lengths, self.longest = batch.checked(name, given, lengths)
         # What has been computed. There is no lock: threads may compute the same, and a process may be forked meanwhile.
         self._best: batch.Derivations | None = None
         self._sums: batch.BatchMarginals | None = None

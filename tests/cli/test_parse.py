@@ -13,7 +13,7 @@ from running import COMMAND, WRITTEN, mh4, refuses, succeeds
 
 import mh4 as mh4_package
 from mh4.data import conllu
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary

@@ -1,6 +1,6 @@
-"""A digest of what every decoder returns for random arguments: the same to the bit for every variant and -march.
+"""A digest of what every decoder returns for random arguments: the same to the bit for every variant (MH4_SIMD) and -march.
 
-python tests/decoders/digest.py      prints the number of floats in the vectors of mh4, and the digests for real and for integer scores
+python tests/decoders/digest.py      prints the variant, and the digests for real and for integer scores
 
 Integer scores have ties, whose order is part of what decoders promise, and are decoded around given heads, too.
 """
@@ -10,7 +10,7 @@ import hashlib
 import numpy as np
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.mh4.full_chart import VECTOR
+from mh4.decoders.search import VARIANT
 
 LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 40, 50, 65, 99]  # around the widths of vectors
 
@@ -83,4 +83,4 @@ def digest(results):
 
 
 if __name__ == "__main__":
-    print(VECTOR, digest(results), digest(tied_results))
+    print(VARIANT, digest(results), digest(tied_results))

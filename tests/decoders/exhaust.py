@@ -18,8 +18,8 @@ import numpy as np
 from common import DECODERS, rng_for, sample_tensors
 
 from mh4.decoders import batch, beam, mh3, mh4, mh5, mst, oneec
-from mh4.decoders.batch.arguments import DECODERS as BATCHED
-from mh4.decoders.tree_measures.degree import smallest_k
+from mh4.decoders.batch import DECODERS as BATCHED
+from mh4.decoders.mhk import smallest_k
 
 OURS = re.compile(
     "(sentence [0-9]+: )?a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is( \\([0-9]+ MB\\))?"

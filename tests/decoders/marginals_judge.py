@@ -6,7 +6,7 @@ from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MH4_TWO, MH4_TWO_
 from oneec_judge import ONEEC, trees
 
 from mh4.decoders import batch
-from mh4.decoders.batch.arguments import DECODERS
+from mh4.decoders.batch import DECODERS
 
 SEQUENCES = [MH3, MH3_ARCS, MH4_TWO, MH4_HYBRID, MH4_TWO_ARCS, MH4_HYBRID_ARCS]
 TREES = [MST, ONEEC]

@@ -10,9 +10,8 @@ from common import rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4.decoders import NotInClass, batch
-from mh4.decoders.batch.arguments import COST, DECODERS, single
-from mh4.decoders.mh5 import decoder as mh5_decoder
+from mh4.decoders import NotInClass, batch, memory, mh5
+from mh4.decoders.batch import COST, DECODERS, single
 
 WITH_MARGINALS = [name for name, decoder in DECODERS.items() if decoder.marginals]
 BAD = float("nan")
@@ -169,20 +168,18 @@ def test_an_empty_batch():
 
 
 def test_mh5_falls_back_to_mh4(monkeypatch):
-    from mh4.decoders.batch import decoding
-
     rng = rng_for("batch, mh5")
     lengths = [3, 20, 5]
     tensors, _ = sample("mh5", lengths, 20, rng, left_out=["arcs"])
-    monkeypatch.setattr(decoding, "MAX_BYTES", 100_000)
-    kind, make = decoding.KINDS["mh5"]
-    monkeypatch.setitem(decoding.KINDS, "mh5", (kind, lambda: make()))  # other workers have been made with the usual limit
+    monkeypatch.setattr(mh5, "MAX_BYTES", 100_000)
+    memory.workspaces.clear()  # workers have been made with the usual limit
     with pytest.warns(RuntimeWarning, match=r"^sentence 1: MH5 takes .* 20 words, .* decoded by MH4"):
         found = batch.decode("mh5", tensors, lengths)
     for b, n in enumerate(lengths):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            equal(found.derivation(b), mh5_decoder.decode(**single("mh5", tensors, b, n), max_bytes=100_000))
+            equal(found.derivation(b), mh5.decode(**single("mh5", tensors, b, n), max_bytes=100_000))
+    memory.workspaces.clear()
 
 
 class TestErrors:

@@ -9,8 +9,7 @@ from oneec_judge import ONEEC, trees
 from partition import distribution
 
 from mh4.decoders import batch
-from mh4.decoders.batch import arguments
-from mh4.decoders.batch.arguments import DECODERS
+from mh4.decoders.batch import DECODERS
 
 pytestmark = pytest.mark.slow
 
@@ -168,8 +167,7 @@ def test_batches_of_any_padding(name):
         if b == 3:
             continue
         of, by = (
-            {tensor: corner[None] for tensor, corner in arguments.single(name, each, b, n).items()}
-            for each in (scores, direction)
+            {tensor: corner[None] for tensor, corner in batch.single(name, each, b, n).items()} for each in (scores, direction)
         )
         alone = batch.hessian_product(name, of, by, [n], threads=1)
         for tensor, array in alone.items():

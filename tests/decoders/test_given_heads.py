@@ -10,7 +10,7 @@ from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extr
 from oneec_judge import ONEEC
 
 from mh4.decoders import NotInClass, batch, mh3, mh4, mst, oneec
-from mh4.decoders.batch.arguments import DECODERS, single
+from mh4.decoders.batch import DECODERS, single
 
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])

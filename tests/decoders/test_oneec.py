@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oneec_judge import NAMES, ONEEC, is_in_class, random_scores, random_tree, trees, walk
 
-from mh4.decoders import NotInClass, oneec
-from mh4.decoders.oneec.chart import Chart
+from mh4.decoders import NotInClass, oneec, search
 from mh4.decoders.reference import parts, score_of_tree
-from mh4.decoders.shared import best_tree as shared
 
 COUNTS = [1, 3, 16, 125, 1104]
 
@@ -52,7 +50,7 @@ def check(derivation, scores, cost=None, best=None):
 def best_tree(scores, cost, single_root):
     """The heads of the best tree, and its score in the chart."""
     tensors = {name: scores[name].astype(np.float64) for name in NAMES}
-    return shared.best_tree(Chart, tensors, None if cost is None else cost.astype(np.float64), single_root)
+    return search.best_tree(oneec.OneEC, tensors, None if cost is None else cost.astype(np.float64), single_root)
 
 
 def check_chart(heads, scores):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from common import rng_for
 
-from mh4.decoders.oneec import generate as oneec_generate
-from mh4.decoders.oneec import rules as oneec_rules
-from mh4.decoders.oneec.rules import ITEMS, RULES, STATES, SUM_RULES, instances, state_arcs, tables
+from mh4.decoders.charts.oneec import generate as oneec_generate
+from mh4.decoders.charts.oneec import rules as oneec_rules
+from mh4.decoders.charts.oneec.rules import ITEMS, RULES, STATES, SUM_RULES, instances, state_arcs, tables
 
 ALGEBRAS = [(oneec_generate.MAXIMA, oneec_generate.KERNELS), (oneec_generate.SUMS, oneec_generate.SUM_KERNELS)]
 EVERY_RULE = [(kernels, number) for algebra, kernels in ALGEBRAS for number in range(len(algebra.rules))]

@@ -9,7 +9,7 @@ from marginals_judge import SEQUENCES, extreme, marginals
 from partition import distribution
 
 from mh4.decoders import batch, mh3, mh4, mst
-from mh4.decoders.batch.arguments import DECODERS, single
+from mh4.decoders.batch import DECODERS, single
 
 MODELS = [*SEQUENCES, MST]
 SAMPLES = 30_000

@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 from common import rng_for, sample
 
-from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
+from mh4.decoders import beam, memory, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.mh4 import first_found as first_mh4
-from mh4.decoders.shared import memory
-from mh4.decoders.tree_measures.degree import smallest_k
+from mh4.decoders.mhk import smallest_k
 
 pytestmark = pytest.mark.slow
 
@@ -77,7 +76,7 @@ LONG = {
     "mh5, one tree": (mh5.decode, lambda n: {**transitions(n, 12), "heads": star(n)}, 700),
     "mhk": (mhk.decode, lambda n: {**arc_scores(n), "k": 4}, 400),
     "mst": (mst.decode, arc_scores, 9000),
-    "mh4, the first": (lambda arcs: first_mh4.decode(arcs)[0], arc_scores, 400),
+    "mh4, the first": (lambda arcs: first_mh4(arcs)[0], arc_scores, 400),
     "1ec": (oneec.decode, third_order, 300),
     "beam": (beam.decode, lambda n: {**transitions(n, 6), "beam": 3000}, 4000),
     "beam, wide": (beam.decode, lambda n: {**transitions(n, 6), "beam": 10**5}, 100),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mh4 import trees
-from mh4.decoders.tree_measures import measures
-from mh4.decoders.tree_measures.core import core
-from mh4.decoders.tree_measures.degree import smallest_k
+from mh4.decoders.mhk import smallest_k
+from mh4.trees import measures
+from mh4.trees.measures import core
 
 FUNCTIONS = {
     "core": core,

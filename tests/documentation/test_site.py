@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from mh4.decoders.shared import arguments
+from mh4.decoders import arguments
 from mh4.drawing import layout
 
 pytestmark = [browser.needed, built.needed]

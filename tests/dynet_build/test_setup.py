@@ -418,7 +418,7 @@ def place(tmp_path, monkeypatch, console):
     """An Environment in a separate repository."""
     monkeypatch.setattr(environment, "ROOT", str(tmp_path))
     (tmp_path / "build").mkdir()
-    (tmp_path / "mh4" / "decoders" / "mh3").mkdir(parents=True)
+    (tmp_path / "mh4" / "decoders").mkdir(parents=True)
     for name in ("pyproject.toml", "setup.py"):
         (tmp_path / name).write_text("")
     made = environment.Environment(str(tmp_path / ".venv"), console)
@@ -439,15 +439,15 @@ def test_what_is_complete_is_ready_and_a_changed_source_is_not(place, tmp_path):
     (tmp_path / "pyproject.toml").write_text("changed")
     assert not place.is_ready() and place.is_to_be_trusted(place.wanted())
     (tmp_path / "pyproject.toml").write_text("")
-    (tmp_path / "mh4" / "decoders" / "mh3" / "new.pyx").write_text("")
+    (tmp_path / "mh4" / "decoders" / "new.pyx").write_text("")
     assert not place.is_ready()
 
 
 def test_a_decoder_that_is_not_compiled_is_not_ready(place, tmp_path):
-    (tmp_path / "mh4" / "decoders" / "mh3" / "decoder.pyx").write_text("")
+    (tmp_path / "mh4" / "decoders" / "mh3.pyx").write_text("")
     complete(place)
     assert not place.is_ready()
-    (tmp_path / "mh4" / "decoders" / "mh3" / ("decoder.%s.so" % sysconfig.get_config_var("SOABI"))).write_text("")
+    (tmp_path / "mh4" / "decoders" / ("mh3.%s.so" % sysconfig.get_config_var("SOABI"))).write_text("")
     assert place.is_ready()
 
 

@@ -31,11 +31,12 @@ import mh4  # noqa: E402
 from mh4.data import conllu  # noqa: E402
 from mh4.decoders import Marginals, batch, beam, mh3, mh5, mst, oneec  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
-from mh4.decoders.batch.arguments import DECODERS as BATCHED  # noqa: E402
-from mh4.decoders.batch.arguments import single  # noqa: E402
+from mh4.decoders.batch import DECODERS as BATCHED  # noqa: E402
+from mh4.decoders.batch import single  # noqa: E402
 from mh4.decoders.mh4 import first_found as first_mh4  # noqa: E402
-from mh4.decoders.tree_measures import core, degree, measures  # noqa: E402
+from mh4.decoders.mhk import smallest_k  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
+from mh4.trees import measures  # noqa: E402
 
 ALL = [*DECODERS, *MH5]
 KINDS = ("normal", "ties", "zeros", "large", "huge")
@@ -276,8 +277,8 @@ def tree_call(rng, words):
     """What says which class a tree is in."""
     n = int(rng.integers(0, words))
     heads = np.array(brute.random_tree(n, rng) if n else (-1,), dtype=np.int32)
-    degree.smallest_k(heads)
-    core.core(heads)
+    smallest_k(heads)
+    measures.core(heads)
     measures.crossings(heads)
     measures.one_endpoint_crossing(heads)
     measures.blocks(heads)
@@ -292,7 +293,7 @@ def first_call(rng, words):
     scores, possible = masked(rng, scores, lambda: like.decode(scores))
     scores = [tensor.astype(np.float32) for tensor in scores.values()]
     try:
-        heads, _ = first_mh4.decode(*scores)
+        heads, _ = first_mh4(*scores)
         assert (scores[0][heads[1:], np.arange(1, n + 1)] > -1e30).all(), "uses of what is forbidden"
     except ValueError:
         assert not possible, "what only one derivation uses is not forbidden, but none is found"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import mh4
 from mh4 import transitions, trees
 from mh4.data.conllu import Sentence
-from mh4.decoders.beam import joint
+from mh4.decoders import joint
 from mh4.decoders.mh4 import first_found
 from mh4.parser import authors, config, systems
 from mh4.parser.ensemble import Ensemble
@@ -357,7 +357,7 @@ def test_the_first_of_the_best_derivations(seed):
     arcs = rng.integers(0, 2, size=(n + 1, n + 1)).astype(np.float32)
     single_root = bool(rng.random() < 0.5)
     score, made = first_by_definition(arcs, single_root)
-    heads, codes = first_found.decode(arcs, single_root)
+    heads, codes = first_found(arcs, single_root)
     assert heads.tolist() == [-1, *(made[m] for m in range(1, n + 1))]
     assert arcs[heads[1:], np.arange(1, n + 1)].sum() == score
     np.testing.assert_array_equal(transitions.run(authors.rows(codes)[:, [0, 2, 3, 4]], n), heads)
@@ -368,10 +368,10 @@ def test_the_first_of_the_best_derivations(seed):
 
 def test_bad_scores_of_the_first_derivation():
     with pytest.raises(ValueError, match="square"):
-        first_found.decode(np.zeros((2, 3), np.float32))
+        first_found(np.zeros((2, 3), np.float32))
     with pytest.raises(ValueError):
-        first_found.decode(np.full((3, 3), -np.inf, np.float32))
-    assert first_found.decode(np.zeros((1, 1), np.float32))[0].tolist() == [-1]
+        first_found(np.full((3, 3), -np.inf, np.float32))
+    assert first_found(np.zeros((1, 1), np.float32))[0].tolist() == [-1]
 
 
 @pytest.mark.parametrize("name", ["projective", "mh4", "1ec"])

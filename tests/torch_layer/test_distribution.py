@@ -14,7 +14,7 @@ from frequencies import LIMIT, deviation
 from partition import log_sum
 
 from mh4.decoders import NotInClass, batch
-from mh4.decoders.batch.arguments import DECODERS, single
+from mh4.decoders.batch import DECODERS, single
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")
 from mh4.torch import TreeDistribution  # noqa: E402

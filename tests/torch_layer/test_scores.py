@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from common import rng_for
 
-from mh4.decoders.batch.arguments import DECODERS
+from mh4.decoders.batch import DECODERS
 from mh4.parser.config import Config, with_settings
 from mh4.parser.systems import SYSTEMS
 

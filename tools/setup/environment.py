@@ -33,7 +33,7 @@ BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3.1", "numpy"]
 # The optional dependencies in pyproject.toml to install in .venv: those of all commands and targets of the repository.
 EXTRAS = ["test", "evaluate", "plots", "text", "zstd", "contextual", "corpus", "serve", "lint"]
 
-GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/oneec
+GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/charts/oneec
 
 
 def check_python():
@@ -115,7 +115,7 @@ class Environment:
 
     def decoders_are_there(self):
         suffix = "." + self.record["python"]["abi"] + ".so"
-        return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in files("mh4/decoders/*/*.pyx"))
+        return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in files("mh4/*/*.pyx"))
 
     def is_ready(self):
         """Whether there is nothing to do."""
@@ -191,14 +191,16 @@ class Environment:
             os.rename(self.folder, os.path.join(tempfile.mkdtemp(prefix="old-venv-", dir=self.work), ".venv"))
         for rest in files("build/old-venv-*", "build/lib.*", "build/temp.*"):
             shutil.rmtree(rest, ignore_errors=True)
-        for path in files("mh4/decoders/*/*.cpp", "mh4/decoders/*/*.c"):
+        for path in files("mh4/*/*.cpp", "mh4/*/*.c"):
             os.unlink(path)
         self.record = {}
 
 
 def decoders_sources():
     """The sources of the decoders."""
-    sources = files("mh4/decoders/*/*.pyx", "mh4/decoders/*/*.pxd", "mh4/decoders/*/*.h*", "mh4/decoders/oneec/*.py")
+    sources = files(
+        "mh4/*/*.pyx", "mh4/*/*.pxd", "mh4/decoders/charts/*/*.h*", "mh4/decoders/charts/*/*.cc", "mh4/decoders/charts/oneec/*.py"
+    )
     return [path for path in sources if os.path.basename(path) != GENERATED]
 
 

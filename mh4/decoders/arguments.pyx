@@ -1,0 +1,271 @@
+"""Validation of the decoders' arguments: a ValueError states what is wrong and where.
+
+Scores are numbers between -1e30 and 1e30, so that their sums stay finite in float32 for sentences of a million words. -inf forbids
+what it scores, and so does any number from -1e30 down, such as numpy.finfo(numpy.float32).min, even if this leaves no derivation.
+Numbers from 1e30 up, and NaN, are refused. This holds for all scores, costs included, of all decoders and marginals.
+
+A mask above -1e30 is a score like any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
+"""
+
+import numpy as np
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libcpp.vector cimport vector
+
+from mh4.decoders.derivation import NotInClass
+from mh4.decoders.memory import out_of_memory, room_for
+
+cdef extern from "interface.hpp" nogil:
+    const double LARGEST_SCORE "LARGEST"
+    enum:
+        MASKS, INVALID
+    int kinds[Number](const Number* numbers, size_t count)
+
+LARGEST = LARGEST_SCORE
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+cpdef scores(name, array, shape):
+    """``array`` as a C-contiguous float32 or float64 array of this shape, of numbers between -1e30 and 1e30, and -inf.
+
+    It is not copied if it already is one. Numbers from -1e30 down become -inf.
+    """
+    array = np.asarray(array)
+    if array.dtype.kind != "f":
+        raise ValueError(f"{name}: expected floating-point numbers, got dtype {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+    array = converted(name, array, FLOAT32 if array.dtype == FLOAT32 else FLOAT64)
+    cdef int found = kinds_of(array)
+    if found & INVALID:
+        where = tuple(np.argwhere(~(array < LARGEST))[0].tolist())
+        raise ValueError(f"{name}: scores must be below {LARGEST:g} and not NaN, got {array[where]} at {where}")
+    if not found:
+        return array
+    room_for(array.nbytes, f"a copy of {name}")
+    return np.where(array > -LARGEST, array, array.dtype.type(-np.inf))
+
+
+cpdef converted(name, array, dtype):
+    """``array`` as a C-contiguous array of this type, not copied if it already is one. Raises MemoryError if a copy does not fit."""
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        room_for(array.size * dtype.itemsize, f"a copy of {name}")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+cdef int kinds_of(array) except -1:
+    """What a C-contiguous array of floats has besides -inf and numbers between -1e30 and 1e30: MASKS, INVALID, both or 0."""
+    if array.dtype == FLOAT32:
+        return kinds(<const float*> address(array), array.size)
+    return kinds(<const double*> address(array), array.size)
+
+
+def float32_scores(name, array, shape):
+    """Scores in the form that the kernels take."""
+    return converted(name, scores(name, array, shape), FLOAT32)
+
+
+def float64_scores(name, array, shape):
+    """Scores as a C-contiguous float64 array, not copied if they are one."""
+    return converted(name, scores(name, array, shape), FLOAT64)
+
+
+def transition_scores(dtype, int reduces, shift, reduce_s0b0, reduce_s1s0, arcs):
+    """The scores of a transition system as C-contiguous arrays of this type, by name; the last two may be None. Raises ValueError.
+
+    reduces: the number of reduce transitions.
+    """
+    cdef int n = words("shift", shift, 2)
+    shape = (reduces, n + 2, n + 2)
+    found = {"shift": scores("shift", shift, (n + 2, n + 2)), "reduce_s0b0": scores("reduce_s0b0", reduce_s0b0, shape)}
+    if reduce_s1s0 is not None:
+        found["reduce_s1s0"] = scores("reduce_s1s0", reduce_s1s0, shape)
+    if arcs is not None:
+        found["arcs"] = scores("arcs", arcs, (n + 1, n + 1))
+    return {name: converted(name, tensor, dtype) for name, tensor in found.items()}
+
+
+cpdef tuple names_of(dict tensors):
+    """The names of all tensors that the decoder of some can have, in the order of interface.hpp."""
+    if "arc" in tensors:
+        return "arc", "crossed_arc", "grandparent", "sibling"
+    return "shift", "reduce_s0b0", "reduce_s1s0", "arcs"
+
+
+cpdef tuple score_arcs(dict tensors):
+    """The names of those of the tensors of a decoder that score arcs, each arc by one."""
+    return ("arc", "crossed_arc") if "arc" in tensors else ("arcs",)
+
+
+cdef void* address(array) except? NULL:
+    """Of the first number of a C-contiguous array, which has to be kept, or NULL for None."""
+    cdef Py_buffer buffer
+    if array is None:
+        return NULL
+    PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
+    PyBuffer_Release(&buffer)
+    return buffer.buf
+
+
+def words(name, array, extra):
+    """Number of words n of a square matrix of scores with side n + extra."""
+    shape = np.shape(array)
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < extra:
+        raise ValueError(f"{name}: expected a square matrix of side n+{extra} for n words, got shape {shape}")
+    return shape[0] - extra
+
+
+def arc_factored(arcs, cost):
+    """n, arcs and cost as float arrays (cost may be None), and their sum as float64 (n+1, n+1), all C-contiguous."""
+    n = words("arcs", arcs, 1)
+    arcs = scores("arcs", arcs, (n + 1, n + 1))
+    room_for(arcs.size * FLOAT64.itemsize, "the sum of arcs and cost")
+    total = arcs.astype(FLOAT64)
+    if cost is not None:
+        cost = scores("cost", cost, (n + 1, n + 1))
+        total += cost
+    return n, arcs, cost, total
+
+
+def tree(heads, n=None):
+    """``heads`` as an int32 array (n+1,) if it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
+    narrow = nodes(heads, n)
+    check_tree(narrow)
+    return narrow
+
+
+def nodes(heads, n):
+    """``heads`` as an int32 array (n+1,), whatever numbers they are; n may be None."""
+    heads = np.asarray(heads)
+    if heads.ndim != 1 or heads.dtype.kind not in "iu":
+        raise ValueError(f"heads: expected a vector of integers, got dtype {heads.dtype} and shape {heads.shape}")
+    if n is not None and len(heads) != n + 1:
+        raise ValueError(f"heads: expected length {n + 1} for {n} words, got {len(heads)}")
+    narrow = heads.astype(np.int32)
+    if heads.dtype != np.int32:
+        for word in 1 + np.flatnonzero(narrow[1:] != heads[1:])[:1]:
+            raise not_a_head(word, heads[word], len(heads))
+    return narrow
+
+
+cdef const int[::1] checked_tree(heads):
+    """``heads`` as `tree` returns them, but without a copy, in a tenth of its time, if they are a C-contiguous int32 array."""
+    cdef const int[::1] given
+    try:
+        given = heads
+    except (TypeError, ValueError):
+        return tree(heads)
+    check_tree(given)
+    return given
+
+
+cdef int check_tree(const int[::1] heads) except -1:
+    """Raise ValueError if this is not a tree. O(n) time."""
+    cdef int n = <int> heads.shape[0] - 1, word
+    cdef vector[int] reached_from
+    if n < 0 or heads[0] != -1:
+        raise ValueError("heads: expected heads[0] to be -1 (node 0 is the root and has no head)")
+    try:
+        word = not_below_root(&heads[0], n, reached_from)
+    except MemoryError:
+        raise out_of_memory(n, (n + 1.0) * sizeof(int)) from None
+    if word and not 0 <= heads[word] <= n:
+        raise not_a_head(word, heads[word], n + 1)
+    if word:
+        raise ValueError(f"heads: word {word} is on a cycle or below one, so this is not a tree")
+    return 0
+
+
+cdef int not_below_root(const int* heads, int n, vector[int]& reached_from) except -1 nogil:
+    """A word whose head is not a node or, if all are, that is on a cycle or below one; 0 if there is none. O(n) time."""
+    cdef int word, node
+    for word in range(1, n + 1):
+        if not 0 <= heads[word] <= n:
+            return word
+    reached_from.clear()
+    reached_from.resize(n + 1, 0)  # the word from which a node was first reached on the way to the root
+    for word in range(1, n + 1):
+        node = word
+        while node > 0 and reached_from[node] == 0:
+            reached_from[node] = word
+            node = heads[node]
+        if node > 0 and reached_from[node] == word:
+            return word
+    return 0
+
+
+cdef not_a_head(word, head, length, least=0):
+    return ValueError(f"heads: the head of word {word} is {head}, expected {least} to {length - 1}")
+
+
+def given_heads(heads, int n, bint single_root):
+    """Check the argument ``heads`` of decoders and marginals; returns it, and whether it is a whole tree.
+
+    Returns an int32 array (n+1,), the head of each word or -1 where it is open; None if all are, or if `heads` is None.
+    Raises ValueError if no tree has these heads, and NotInClass if a single root is required that none of these trees has.
+    """
+    if heads is None:
+        return None, False
+    narrow = nodes(heads, n)
+    cdef const int[::1] given = narrow
+    cdef int word, roots = 0, left_open = 0
+    for word in range(1, n + 1):
+        if not -1 <= given[word] <= n:
+            raise not_a_head(word, given[word], n + 1, least=-1)
+        roots += given[word] == 0
+        left_open += given[word] == -1
+    if left_open:
+        closed = np.where(narrow == -1, 0, narrow).astype(np.int32)  # a cycle remains one
+        closed[0] = given[0]
+        check_tree(closed)
+    else:
+        check_tree(given)
+    if single_root and (roots > 1 or roots + left_open == 0):
+        raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
+    return (None if 0 < n == left_open else narrow), left_open == 0
+
+
+def with_heads(arcs, heads, dtype=FLOAT64):
+    """Return scores of arcs, (n+1, n+1), of this type, with -inf for every arc that contradicts heads; arcs: None if all score 0."""
+    room_for(dtype.itemsize * len(heads) ** 2, "the scores of arcs")
+    possible = (heads == -1) | (heads == np.arange(len(heads))[:, None])
+    return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
+
+
+def all_with_heads(dict tensors, heads):
+    """Return the float64 tensors of a decoder, those that score arcs as `with_heads` returns them."""
+    return {**tensors, **{name: with_heads(tensors.get(name), heads) for name in score_arcs(tensors)}}
+
+
+def seeds(rng, count):
+    """Seeds for sampling, uint64 (count,); rng: a numpy.random.Generator, or what numpy makes one of. Raises ValueError for others."""
+    try:
+        return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"rng: expected a seed or a numpy.random.Generator, got {rng!r} ({error})") from None
+
+
+def sample_size(samples):
+    """A number of samples."""
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 0:
+        raise ValueError(f"samples: expected a number of samples, got {samples!r}")
+    return int(samples)
+
+
+def no_derivation(heads=None, k=None, possible=None):
+    """Return the error for a search or a sum without a result: the scores forbid every derivation, or the class has no tree with `heads`.
+
+    heads: as `given_heads` returns them. k: of MH_k, or None. possible: a function that returns whether the class has a tree with these
+        heads; None if it has one.
+    """
+    from mh4.decoders.mhk import smallest_k  # which needs checked_tree
+
+    if heads is not None and (heads[1:] < 0).any():
+        if possible is not None and not possible():
+            return NotInClass("heads: no tree of the decoder's class has these heads")
+    elif heads is not None and k is not None:
+        needed = smallest_k(heads)
+        if needed > k:
+            return NotInClass(f"heads: the tree is not in MH{k}, only MH{needed} and larger derive it")
+    return ValueError(f"no derivation: scores of -inf, or from {-LARGEST:g} down, forbid all, or a single root is required of a "
+                      "sentence without words")

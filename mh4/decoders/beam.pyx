@@ -1,0 +1,359 @@
+"""Greedy and beam search in the transition systems MH3, MH4 and MH5, in O(n * beam) time.
+
+A beam holds the best transition sequences of the current length; each is extended by all its legal transitions, and the best of
+the results form the next beam. A beam of width 1 is the greedy parser. All sequences have 2n+1 transitions, so sequences of
+different lengths are never compared, and there are no dead ends: the result is always a tree.
+
+The search is not exact, but it is not limited to the chart either: it can reach everything that the transition system can,
+for MH4 including trees that no deduction of MH4 derives (Section 3.2 of the paper).
+
+With a single root, only the last transition can make an arc from the root. A word is removed when it gets its head, which is
+still present; so words are removed before their heads, and the only dependent of the root is removed last, from the stack [0, s0]
+with only the end of the sentence in the buffer. An earlier arc from the root would leave words that only a second one could
+attach. Without such an arc, a sequence can always be continued: by SH while there are words in the buffer, then by RA.
+"""
+
+import operator
+
+cimport cython
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.algorithm cimport nth_element
+from libcpp.vector cimport vector
+
+from mh4.decoders.search cimport LA, RA, SH, Less, Tensors, TransitionScores, Watch, dependent_of, derivation, head_of, make_room
+
+from mh4.decoders import arguments
+from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import out_of_memory
+
+cdef enum:
+    TRANSITIONS = 13
+    MOST = 100 * 1000 * 1000  # hypotheses per sentence, which keeps memory bounded
+
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    arcs: np.ndarray | None = None,
+    beam: int = 1,
+    single_root: bool = False,
+) -> Derivation:
+    """A high-scoring transition sequence under the scores of a global model, as for mh3.decode, mh4.decode and mh5.decode.
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (r, n+2, n+2) with r = 2, 6 or 12, the reduces of MH3, MH4 or MH5, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
+    beam: the number of sequences kept, at least 1; 1 is greedy search. beam * (2n+1) is limited to 100 million.
+    single_root: exactly one dependent of node 0.
+
+    Among equal scores, those found first are kept; -inf or any number from -1e30 down forbids a transition or arc.
+    Returns a Derivation as the exact decoders do. Its score is at most theirs, or that of a sequence outside the chart.
+    Raises ValueError for wrong shapes, NaN and similar, a beam below 1 or too wide, if all scores within the beam are -inf,
+    or if a single root is required of a sentence without words; MemoryError if the beam is too wide
+    for the memory of the machine.
+    """
+    reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
+    return best(Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None), reduces, beam, single_root)
+
+
+def decode_local(
+    s0b0: np.ndarray, s1s0: np.ndarray | None = None, s2s1: np.ndarray | None = None, *, beam: int = 1, single_root: bool = False
+) -> Derivation:
+    """A high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
+
+    s0b0: float32 (t, n+2, n+2) with t = 3 or 7, SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
+    s1s0, s2s1: the same indexed [t, s1, s0] and [t, s2, s1], added to it, or None. The index of an empty stack position
+        is n+1: the end of the sentence is never on the stack.
+    The first transition, the shift of the root, is not scored. beam, single_root and errors: see `decode`.
+
+    Returns a Derivation with a part (2n, 3) for each tensor given.
+    """
+    transitions, n = _transitions("s0b0", s0b0, (3, 7)), arguments.words("s0b0", s0b0[0], 2)
+    given = {
+        name: None if scores is None else arguments.float32_scores(name, scores, (transitions, n + 2, n + 2))
+        for name, scores in {"s0b0": s0b0, "s1s0": s1s0, "s2s1": s2s1}.items()
+    }
+    score, rows, heads = best_local(n, transitions, **given, beam=beam, single_root=single_root)
+    parts = local_parts(rows, n)
+    return Derivation(score, heads, {name: parts[name] for name in given if given[name] is not None}, rows[:, [0, 2, 3, 4]])
+
+
+def local_parts(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
+    """The index rows into s0b0, s1s0 and s2s1 of a sequence over n words: intp (2n, 3) each, by name.
+
+    rows: int array (2n+1, 5) of rows (code, s2, s1, s0, b0), -1 where a position is empty.
+    """
+    scored = rows[1:]
+    scored = np.where(scored < 0, n + 1, scored)
+    return {name: scored[:, [0, 3 - k, 4 - k]] for k, name in enumerate(("s0b0", "s1s0", "s2s1"))}
+
+
+def _transitions(name: str, tensor: np.ndarray, allowed: tuple[int, ...]) -> int:
+    """The number of transitions that a tensor scores."""
+    shape = np.shape(tensor)
+    if len(shape) != 3 or shape[0] not in allowed:
+        numbers = " or ".join(map(str, allowed))
+        raise ValueError(f"{name}: expected shape ({numbers}, n+2, n+2) for n words, got {shape}")
+    return shape[0]
+
+
+def best(Tensors tensors, int reduces, beam, bint single_root):
+    """The Derivation that is found under the scores of a global model; reduces: the number of reduce transitions."""
+    cdef TransitionScores* scores = &tensors.scores
+    cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
+    search.on_s0b0[SH] = scores.shift
+    point(search.on_s0b0, LA, scores.s0b0, reduces, scores.side)
+    if scores.s1s0:
+        point(search.on_s1s0, LA, scores.s1s0, reduces, scores.side)
+    search.on_arcs = scores.arcs
+    search.run()
+    return derivation(search.codes.data(), scores)
+
+
+def best_local(int n, int transitions, s0b0, s1s0, s2s1, beam, bint single_root):
+    """The score, the rows (code, s2, s1, s0, b0) and the heads of what is found under the scores of a local model, or None, of float32."""
+    cdef Search search = Search(n, transitions, beam, single_root)
+    cdef const float[:, :, ::1] on_s0b0 = s0b0, on_s1s0 = s1s0, on_s2s1 = s2s1
+    point(search.on_s0b0, SH, &on_s0b0[0, 0, 0], transitions, n + 2)
+    if s1s0 is not None:
+        point(search.on_s1s0, SH, &on_s1s0[0, 0, 0], transitions, n + 2)
+    if s2s1 is not None:
+        point(search.on_s2s1, SH, &on_s2s1[0, 0, 0], transitions, n + 2)
+    search.run()
+    rows = np.empty((2 * n + 1, 5), dtype=np.intp)
+    heads = np.empty(n + 1, dtype=np.int32)
+    return search.execute(rows, heads), rows, heads
+
+
+cdef struct Cell:  # a node on a stack, and the cell below it; stacks share their common parts
+    int node, below
+
+
+cdef struct Positions:
+    int s3, s2, s1, s0, b0
+
+
+cdef struct Hypothesis:
+    int top, b0         # the top cell of its stack, and the first node of its buffer
+    int previous, code  # the hypothesis that it extends, and by which transition
+    double score
+
+
+cdef struct Continuation:
+    int hypothesis, code
+    double score
+
+
+@cython.final  # so that its methods are compiled into their callers
+cdef class Search:
+    """A search over n words. Here an empty position is n+1, the index of its scores."""
+
+    cdef int n, transitions
+    cdef Py_ssize_t beam
+    cdef bint single
+    cdef const float* on_s0b0[TRANSITIONS]  # for each transition, the matrix of its scores, or NULL
+    cdef const float* on_s1s0[TRANSITIONS]
+    cdef const float* on_s2s1[TRANSITIONS]
+    cdef const float* on_arcs         # by head and dependent, or NULL
+    cdef vector[Cell] cells
+    cdef vector[Hypothesis] hypotheses  # of all steps, for tracing back the best
+    cdef vector[Continuation] continuations
+    cdef vector[double] ranking
+    cdef Watch watch
+    cdef vector[int] path, codes  # the best sequence: the hypothesis before each transition, and its code
+
+    def __init__(self, n, transitions, beam, single_root):
+        try:
+            beam = operator.index(beam)
+        except TypeError:
+            raise ValueError(f"beam: expected a whole number of at least 1, got {beam!r}") from None
+        if beam < 1:
+            raise ValueError(f"beam: expected a width of at least 1, got {beam}")
+        self.n = n
+        self.transitions = transitions
+        self.beam = min(beam, 2**31 - 1)
+        self.single = single_root
+
+    cdef run(self):
+        """Find the best sequence; ValueError if there is none."""
+        cdef bint found
+        try:
+            with nogil:
+                found = self.search()
+                if found:
+                    self.trace()
+        except MemoryError:
+            most = min(self.beam * (2 * self.n + 1), MOST)
+            raise out_of_memory(self.n, most * (sizeof(Hypothesis) + sizeof(Cell))) from None
+        if self.hypotheses.size() > MOST:
+            raise ValueError("beam: a width of %d is too large for %d words" % (self.beam, self.n))
+        if not found:
+            raise ValueError("no derivation: scores of -inf, or from %g down, forbid all that the beam (of width %d) could keep, "
+                             "or a single root is required of a sentence without words" % (-arguments.LARGEST, self.beam))
+
+    cdef bint search(self) except -1 nogil:
+        """Fill self.hypotheses; False if there is no sequence."""
+        cdef int step
+        cdef size_t start = 0, stop
+        if self.single and self.n == 0:
+            return False
+        self.cells.push_back(Cell(self.n + 1, 0))  # the bottom of all stacks: everything below is also empty
+        self.cells.push_back(Cell(0, 0))
+        self.hypotheses.push_back(Hypothesis(1, 1, -1, SH, 0.0))  # the root has been shifted, unscored
+        for step in range(2 * self.n):
+            stop = self.hypotheses.size()
+            self.continuations.clear()
+            while start < stop:
+                self.extend(<int>start)
+                start += 1
+            if self.continuations.empty() or self.hypotheses.size() > MOST:
+                return False
+            self.keep_best()
+        return True
+
+    cdef int extend(self, int h) except -1 nogil:
+        """Append the continuations of a hypothesis that are legal and not forbidden."""
+        cdef Positions here = self.positions(h)
+        cdef int code
+        cdef double score
+        self.watch.after(20 * self.transitions)
+        make_room(self.continuations, self.transitions)
+        for code in range(self.transitions):
+            if self.legal(code, here):
+                score = self.hypotheses[h].score + self.score(code, here)
+                if score > -INFINITY:
+                    self.continuations.push_back(Continuation(h, code, score))
+
+    cdef Positions positions(self, int h) noexcept nogil:
+        cdef Positions here
+        cdef Cell cell = self.cells[self.hypotheses[h].top]
+        here.b0 = self.hypotheses[h].b0
+        here.s0 = cell.node
+        cell = self.cells[cell.below]
+        here.s1 = cell.node
+        cell = self.cells[cell.below]
+        here.s2 = cell.node
+        here.s3 = self.cells[cell.below].node
+        return here
+
+    cdef double score(self, int code, Positions here) noexcept nogil:
+        cdef size_t side = self.n + 2, head
+        cdef double score = self.on_s0b0[code][here.s0 * side + here.b0]
+        if self.on_s1s0[code] != NULL:
+            score += self.on_s1s0[code][here.s1 * side + here.s0]
+        if self.on_s2s1[code] != NULL:
+            score += self.on_s2s1[code][here.s2 * side + here.s1]
+        if self.on_arcs != NULL and code != SH:
+            head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
+            score += self.on_arcs[head * (side - 1) + dependent_of(code, here.s2, here.s1, here.s0)]
+        return score
+
+    cdef bint legal(self, int code, Positions here) noexcept nogil:
+        """As transitions.Configuration.legal; with a single root, the only arc from the root is the last transition."""
+        cdef int end = self.n + 1, head, dependent
+        if code == SH:
+            return here.b0 < end
+        head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
+        dependent = dependent_of(code, here.s2, here.s1, here.s0)
+        if head == 0 and self.single and (code != RA or here.b0 < end):
+            return False
+        return head < end and 0 < dependent < end
+
+    cdef int keep_best(self) except -1 nogil:
+        """Make the next beam: the best continuations in the order they were found, among equal ones the first."""
+        cdef size_t room = self.continuations.size(), k
+        cdef double least = -INFINITY
+        cdef Continuation one
+        if room > <size_t>self.beam:
+            self.ranking.clear()
+            make_room(self.ranking, room)
+            for k in range(room):
+                self.watch.after(2)
+                self.ranking.push_back(-self.continuations[k].score)
+            nth_element(self.ranking.begin(), self.ranking.begin() + (self.beam - 1), self.ranking.end(), Less(self.watch))
+            least = -self.ranking[self.beam - 1]
+            room = self.beam
+            for k in range(self.continuations.size()):  # all that are better than the least have a place
+                self.watch.after(2)
+                room -= self.continuations[k].score > least
+        for k in range(self.continuations.size()):
+            one = self.continuations[k]
+            if one.score > least:
+                self.make(one)
+            elif one.score == least and room > 0:
+                room -= 1
+                self.make(one)
+
+    cdef int make(self, Continuation one) except -1 nogil:
+        """Execute a transition."""
+        cdef Hypothesis before = self.hypotheses[one.hypothesis]
+        cdef int top = before.top, b0 = before.b0
+        cdef Cell cell = self.cells[top]
+        self.watch.after(30)
+        make_room(self.cells, 3)
+        make_room(self.hypotheses, 1)
+        if one.code == SH:
+            self.cells.push_back(Cell(b0, top))
+            top = <int>self.cells.size() - 1
+            b0 += 1
+        else:
+            top = self.without(top, dependent_of(one.code, 2, 1, 0))
+        self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
+
+    cdef int without(self, int top, int depth) except -1 nogil:
+        """The top cell of a stack from which the node at a depth is removed: 0 for s0, 1 for s1, 2 for s2."""
+        cdef Cell cell = self.cells[top]
+        if depth == 0:
+            return cell.below
+        cell.below = self.without(cell.below, depth - 1)
+        self.cells.push_back(cell)
+        return <int>self.cells.size() - 1
+
+    cdef int trace(self) except -1 nogil:
+        """Follow the best hypothesis (the first among equals) back to the start."""
+        cdef int step = 2 * self.n, best = <int>self.hypotheses.size() - 1, other = best - 1
+        # The hypotheses of the last step are those that are final: the root is on the stack, and no word is left.
+        while other > 0 and self.hypotheses[other].b0 > self.n and self.cells[self.hypotheses[other].top].node == 0:
+            if self.hypotheses[other].score >= self.hypotheses[best].score:
+                best = other
+            other -= 1
+        self.path.resize(step + 1, -1)
+        self.codes.resize(step + 1, SH)
+        while step > 0:
+            self.codes[step] = self.hypotheses[best].code
+            best = self.hypotheses[best].previous
+            self.path[step] = best
+            step -= 1
+
+    cdef double execute(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
+        """Record the best sequence, as rows (code, s2, s1, s0, b0), and its heads; returns its score."""
+        cdef int end = self.n + 1, step, code, head
+        cdef double total = 0
+        cdef Positions here
+        rows[0, 0] = SH
+        rows[0, 1] = rows[0, 2] = rows[0, 3] = heads[0] = -1
+        rows[0, 4] = 0
+        for step in range(1, 2 * self.n + 1):
+            code = self.codes[step]
+            here = self.positions(self.path[step])
+            total += self.score(code, here)
+            rows[step, 0] = code
+            rows[step, 1] = here.s2 if here.s2 < end else -1
+            rows[step, 2] = here.s1 if here.s1 < end else -1
+            rows[step, 3] = here.s0
+            rows[step, 4] = here.b0
+            if code != SH:
+                head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
+                heads[dependent_of(code, here.s2, here.s1, here.s0)] = head
+        return total
+
+
+cdef void point(const float** matrices, int first, const float* scores, int count, int side) noexcept nogil:
+    """Point to the `count` matrices of `scores` as those of the transitions starting with `first`."""
+    cdef int k
+    for k in range(count):
+        matrices[first + k] = scores + <size_t> k * side * side

@@ -1,0 +1,16 @@
+// The charts of MH3, compiled for each variant.
+#include "full_chart.hpp"
+#include "inside_outside.hpp"
+#include "sum_charts.hpp"
+#include "one_tree.hpp"
+
+namespace VARIANT {
+
+template <class N> using Sums = marginals::AllSums<N, marginals::MH3, marginals::SampledMH3, marginals::MH3Tree>;
+extern const Factories factories;
+const Factories factories = {
+    make<mh3::FullChart>, make<one_tree::TreeSearch<one_tree::MH3Items>>, nullptr, make<Sums<marginals::Doubles>>,
+    ONCE(make<Sums<marginals::Extendeds>>),
+};
+
+}  // namespace VARIANT

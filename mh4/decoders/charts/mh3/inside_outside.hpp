@@ -1,0 +1,169 @@
+// Marginals of MH3: the sum over all arc-hybrid derivations (inside), and its derivatives (outside), in O(n^3) time.
+//
+// The chart of full_chart.hpp derives each transition sequence in one way, so it only takes sums and products instead of maxima and sums:
+//
+//     t[i,l] = sum over j of u[i,j] (before[j,l] + arc(i->j) after[j,l]),    u[i,j] = t[i,j] shift[i,j],    t[i,i+1] = 1
+//     before[j,l] = t[j,l] LA[j,l] arc(l->j),    after[j,l] = t[j,l] RA[j,l].
+#pragma once
+#include "one_tree.hpp"
+#include "sum_charts.hpp"
+#include "transition_sums.hpp"
+#include "tree_items.hpp"
+
+namespace VARIANT::marginals {
+
+template <class N> class MH3 : public TransitionSums<N> {
+    typedef TransitionSums<N> Base;
+
+  protected:
+    typedef typename N::Value Value;
+    typedef typename N::Vector Vector;
+    enum { WIDTH = N::WIDTH };
+    using Base::g2, Base::memory, Base::n, Base::row, Base::scaling, Base::scores, Base::start, Base::stride, Base::t2, Base::watch;
+
+    // rows of `stride`
+    Value *left, *right, *before, *after;  // at i, l; left and right: LA and RA
+    Value *g_before, *g_after;
+    Value *shift, *arc;                    // at b0, s0; at dependent, head
+    Value *count_shift, *count_arc;
+
+    void arrange(size_t square) override {
+        for (Value **table : {&t2, &g2, &left, &right, &before, &after, &g_before, &g_after, &shift, &arc, &count_shift, &count_arc})
+            *table = memory.take(square);
+    }
+
+    void tabulate() override {
+        clear(t2, count_arc + (size_t)(n + 2) * stride, watch);
+        for (int j = 1; j <= n; j++) {
+            watch.pass(100 * n);
+            for (int h = 0; h <= n; h++)
+                if (h != j)
+                    row(arc, j)[h] = N::exponential(scaling.arc(h, j));
+            for (int i = 0; i < j; i++)
+                row(shift, j)[i] = N::exponential(scaling.shift(i, j));
+            for (int l = j + 1; l <= n; l++)
+                row(left, j)[l] = N::exponential(scaling.reduce(LA, j, l)) * row(arc, j)[l];
+            for (int l = j + 1; l <= n + 1; l++)
+                row(right, j)[l] = N::exponential(scaling.reduce(RA, j, l));
+        }
+    }
+
+    Value from(int i, int j) const {  // the weight of i->j in [i,l], l <= n
+        return scores.single_root && i == 0 ? Value() : row(arc, j)[i];
+    }
+
+    void inside() override {
+        for (int i = n; i >= 0; i--) {
+            Value *items = row(t2, i);
+            items[i + 1] = N::exponential(0);
+            for (int j = i + 1; j <= n; j++) {
+                watch.pass((stride - start(j)) / WIDTH * 8);
+                Value u = items[j] * row(shift, j)[i], u_arc = u * from(i, j);
+                for (int x = start(j); x < stride; x += WIDTH)
+                    N::put(items + x, N::at(items + x) + u * N::at(row(before, j) + x) + u_arc * N::at(row(after, j) + x));
+                if (scores.single_root && i == 0)
+                    items[n + 1] += u * row(arc, j)[0] * row(after, j)[n + 1];
+            }
+            for (int x = start(i); x < stride; x += WIDTH) {
+                N::put(row(before, i) + x, N::at(items + x) * N::at(row(left, i) + x));
+                N::put(row(after, i) + x, N::at(items + x) * N::at(row(right, i) + x));
+            }
+        }
+    }
+
+    void outside() override {
+        for (int i = 0; i <= n; i++) {
+            Value *g = row(g2, i);
+            for (int x = start(i); x < stride; x += WIDTH)
+                N::put(g + x, N::at(g + x) + N::at(row(g_before, i) + x) * N::at(row(left, i) + x) +
+                                  N::at(row(g_after, i) + x) * N::at(row(right, i) + x));
+            for (int j = n; j > i; j--) {
+                watch.pass((stride - start(j)) / WIDTH * 16);
+                Value u = row(t2, i)[j] * row(shift, j)[i], arc_j = from(i, j), u_arc = u * arc_j;
+                Vector by_before = Vector(), by_after = Vector();
+                for (int x = start(j); x < stride; x += WIDTH) {
+                    Vector g_l = N::at(g + x);
+                    by_before += g_l * N::at(row(before, j) + x);
+                    by_after += g_l * N::at(row(after, j) + x);
+                    N::put(row(g_before, j) + x, N::at(row(g_before, j) + x) + u * g_l);
+                    N::put(row(g_after, j) + x, N::at(row(g_after, j) + x) + u_arc * g_l);
+                }
+                Value by_arc = arc_j * N::sum(by_after);
+                if (scores.single_root && i == 0) {
+                    by_arc = row(arc, j)[0] * g[n + 1] * row(after, j)[n + 1];
+                    row(g_after, j)[n + 1] += u * row(arc, j)[0] * g[n + 1];
+                }
+                Value by_u = N::sum(by_before) + by_arc;
+                g[j] += by_u * row(shift, j)[i];
+                row(count_shift, j)[i] += by_u * u;
+                row(count_arc, j)[i] += by_arc * u;
+            }
+        }
+    }
+
+    double write(Counts &counts) override {
+        int side = n + 2;
+        double total = 0;
+        for (int k = 1; k <= n; k++) {
+            watch.pass(40 * n);
+            for (int j = 0; j < k; j++)
+                total += counts.tensors[SHIFT][(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
+            for (int l = k + 1; l <= n + 1; l++) {
+                Value la = row(g_before, k)[l] * row(before, k)[l];
+                row(count_arc, k)[l] += la;
+                total += counts.tensors[S0B0][(size_t)k * side + l] = N::result(la);
+                total += counts.tensors[S0B0][(size_t)(side + k) * side + l] = N::result(row(g_after, k)[l] * row(after, k)[l]);
+            }
+            for (int h = 0; h <= n; h++)
+                total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
+        }
+        return total;
+    }
+
+  public:
+    MH3() : Base(2.1) {}
+};
+
+template <class N> using MH3Tree = TreeSums<one_tree::MH3Items, N>;
+
+// Drawing arc-hybrid derivations in proportion to the exponential of their scores; each costs O(n^2) time at most.
+
+template <class N> class SampledMH3 : public Sampler<MH3<N>> {
+    typedef MH3<N> Base;
+    typedef typename N::Value Value;
+    using Base::n;
+    using Base::row;
+
+    struct Item {  // [i,l]
+        int i, l;
+    };
+    std::vector<Item> agenda;
+    Choice<N> choice;
+
+    bool draw(Random &random, int *heads) override {
+        agenda.assign(1, Item{0, n + 1});
+        while (!agenda.empty()) {
+            const int i = agenda.back().i, l = agenda.back().l;
+            agenda.pop_back();
+            if (l == i + 1)
+                continue;
+            this->watch.pass(20 * (l - i));
+            choice.start();
+            for (int j = i + 1; j < l; j++) {
+                const Value u = row(this->t2, i)[j] * row(this->shift, j)[i];
+                choice.add(u * row(this->before, j)[l]);
+                choice.add(u * (l > n ? row(this->arc, j)[i] : this->from(i, j)) * row(this->after, j)[l]);
+            }
+            const int chosen = choice.draw(random);
+            if (chosen < 0)
+                return false;
+            const int j = i + 1 + chosen / 2;
+            heads[j] = chosen % 2 ? i : l;
+            agenda.push_back({i, j});
+            agenda.push_back({j, l});
+        }
+        return true;
+    }
+};
+
+}  // namespace VARIANT::marginals

@@ -1,0 +1,583 @@
+// Marginals of MH4: the sum over all transition sequences (inside), and its derivatives (outside), in O(n^4) time, O(n^3) memory.
+//
+// The items are those of mh4.pyx. Each sequence must be counted once, but the chart derives most in several ways. Two ways to
+// Combine give the same sequence if [i,j,k] is itself a Combine, [i,j] + [j,k]; and a Link of k to j or l makes no difference
+// before or after the Combine with [i,j]. So let d[i,j,k] be only the sequences of [i,j,k] that end in a Link and do not split at j.
+// With t for all sequences of an item, and products for concatenation,
+//
+//     t[i,j,k] = d[i,j,k] + u[i,j] t[j,k]                  u[i,j] = t[i,j] shift[i,j]
+//     [i,j,k,l] without k:  u[i,j] t[j,k,l]                only by RA2 (LA and RA: are in [j,l] of u[i,j] t[j,l])
+//                           d[i,j,k] shift[j,k] t[k,l]     by RA2, RA, LA
+//     [i,j,k,l] without j:  both                           by RA', LA', LA2
+//     d[i,j,l], d[i,k,l] = the sums of these               t[i,l] = sum over j of t[i,j,l] (LA + RA);  t[i,i+1] = 1
+//
+// (A sequence of [i,j,k,l] that splits both at j and at k is [i,j] + [j,k] + [k,l]: if m is what comes between the shifts of j and
+// k, m leaves what is below j alone, as it is part of [j,k,l], and by induction on what follows, it is a sequence of [j,k].)
+//
+// The weight of a reduce is a product of what depends on s1, s0, on s0, b0 and on the arc. Loops run over l in vectors, and the
+// arcs from i are the reason for most of what is kept apart. The derivatives of the partition function by the weights are summed
+// in reverse: for each plane i, what its items are needed for, then for each plane j, what [j,k,l] and [k,l] are needed for in
+// planes i < j (gather).
+#pragma once
+#include "one_tree.hpp"
+#include "sum_charts.hpp"
+#include "transition_sums.hpp"
+#include "tree_items.hpp"
+
+namespace VARIANT::marginals {
+
+template <class N> class MH4 : public TransitionSums<N> {
+    typedef TransitionSums<N> Base;
+
+  protected:
+    typedef typename N::Value Value;
+    typedef typename N::Vector Vector;
+    enum { WIDTH = N::WIDTH };
+    using Base::g2, Base::memory, Base::n, Base::row, Base::scaling, Base::scores, Base::start, Base::stride, Base::t2, Base::watch;
+
+    std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
+    // by three nodes, at k, i, l for [i,k,l]
+    Value *t3, *d3;
+    Value *g3;                     // the derivative by d
+    // by two nodes, rows of `stride`
+    Value *on_s0b0[REDUCES];       // at s0, b0
+    Value *on_s1s0[REDUCES];       // at s0, s1; including arcs from s1 and s0
+    Value *to_la, *to_ra;          // on_s0b0 of LA and RA at b0, s0
+    Value *shift;                  // at b0, s0
+    Value *arc;                    // at dependent, head
+    Value *u2_to;                  // u[i,j] at j, i
+    Value *by_u2;                  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
+    Value *h3;                     // the derivative by t[i,k,l] for the current i, at k, l
+    Value *count_s0b0[REDUCES], *count_s1s0[REDUCES], *count_shift, *count_arc;
+    Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
+    // by one node, for the current i, or i and k
+    Value *from, *la, *ra, *u2, *d, *count_la, *count_ra, *coefficients, *rows;
+    Value *g_u2, *count_rap;  // the derivative by u[i,j], and RA' with an arc from i to j: vectors whose lanes are still to be added up
+    enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
+
+    Value *row3(Value *table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
+    bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
+
+    void arrange(size_t square) override {
+        place.resize(n + 1);
+        size_t volume = 0;
+        for (int k = 0; k <= n; k++) {
+            place[k] = volume - start(k);
+            volume += (size_t)k * (stride - start(k));
+        }
+        for (Value **table : {&t3, &d3, &g3})
+            *table = memory.take(volume);
+        for (Value **table : {&t2, &g2, &to_la, &to_ra, &shift, &arc, &u2_to, &by_u2, &count_shift, &count_arc,
+                              &count_to_la, &count_to_ra})
+            *table = memory.take(square);
+        for (auto table : {on_s0b0, on_s1s0, count_s0b0, count_s1s0})
+            for (int t = 0; t < REDUCES; t++)
+                table[t] = memory.take(square);
+        h3 = memory.take(square);
+        for (Value **line : {&from, &la, &ra, &u2, &d, &count_la, &count_ra})
+            *line = memory.take(stride);
+        g_u2 = memory.take(WIDTH * stride);
+        count_rap = memory.take(WIDTH * stride);
+        coefficients = memory.take(KINDS * stride);
+        rows = memory.take(KINDS * stride);
+    }
+
+    // Weights
+
+    void tabulate() override {
+        clear(t2, h3, watch);
+        for (int m = 1; m <= n; m++) {
+            watch.pass(50 * n);
+            for (int h = 0; h <= n; h++)
+                row(arc, m)[h] = N::exponential(h == m ? Logarithm(0) : scaling.arc(h, m));
+        }
+        for (int k = 1; k <= n; k++) {
+            watch.pass(500 * n);
+            for (int j = 0; j < k; j++)
+                row(shift, k)[j] = N::exponential(scaling.shift(j, k));
+            for (int t = 0; t < REDUCES; t++) {
+                for (int l = k + 1; l <= Scaling::last_b0(t, n); l++)
+                    row(on_s0b0[t], k)[l] = N::exponential(scaling.on_s0b0(t, k, l));
+                for (int j = 0; j < k; j++)
+                    row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
+            }
+            if (scores.tensors[ARCS]) {
+                for (int l = k + 1; l <= n; l++)
+                    row(on_s0b0[LA], k)[l] = row(on_s0b0[LA], k)[l] * row(arc, k)[l];
+                for (int j = 0; j < k; j++)
+                    row(on_s1s0[RA], k)[j] = row(on_s1s0[RA], k)[j] * row(arc, k)[j];
+                for (int j = 1; j < k; j++)
+                    row(on_s1s0[LAp], k)[j] = row(on_s1s0[LAp], k)[j] * row(arc, j)[k];
+            }
+            for (int l = k + 1; l <= n + 1; l++) {
+                row(to_la, l)[k] = row(on_s0b0[LA], k)[l];
+                row(to_ra, l)[k] = row(on_s0b0[RA], k)[l];
+            }
+        }
+    }
+
+    // Inside
+
+    void begin_plane(int i) {
+        for (int j = i + 1; j <= n; j++) {
+            from[j] = forbidden(i) ? Value() : row(arc, j)[i];
+            la[j] = row(on_s1s0[LA], j)[i];
+            ra[j] = forbidden(i) ? Value() : row(on_s1s0[RA], j)[i];
+        }
+    }
+
+    void last_of_plane(int i) {  // the last transition may be an arc from 0
+        for (int j = i + 1; j <= n; j++)
+            ra[j] = row(on_s1s0[RA], j)[i];
+    }
+
+    template <bool by_arc> void inside_plane(int i) {
+        begin_plane(i);
+        Value *t2_i = row(t2, i);
+        for (int k = i + 1; k <= n; k++)
+            std::fill(row3(d3, i, k) + start(k), row3(d3, i, k) + stride, Value());
+        for (int k = i + 1; k <= n + 1; k++) {
+            if (k > n)
+                last_of_plane(i);
+            Value total = k == i + 1 ? N::exponential(0) : Value();
+            for (int j = i + 1; j < k; j++) {
+                d[j] = row3(d3, i, j)[k];
+                total += (d[j] + u2[j] * row(t2, j)[k]) * (la[j] * row(to_la, k)[j] + ra[j] * row(to_ra, k)[j]);
+            }
+            t2_i[k] = total;
+            if (k > n)
+                break;
+            u2[k] = row(u2_to, k)[i] = total * row(shift, k)[i];
+            link<by_arc>(i, k);
+        }
+        for (int x = start(i); x < stride; x += WIDTH)
+            N::put(row(by_u2, i) + x, Vector());
+        for (int k = i + 1; k <= n; k++) {
+            watch.pass((stride - start(k)) / WIDTH * 8);
+            for (int x = start(k); x < stride; x += WIDTH) {
+                Vector t = N::at(row3(d3, i, k) + x) + u2[k] * N::at(row(t2, k) + x);
+                N::put(row3(t3, i, k) + x, t);
+                if (!by_arc && i > 0)
+                    N::put(row(by_u2, i) + x, N::at(row(by_u2, i) + x) +
+                                                  row(on_s1s0[RA2], k)[i] * N::at(row(on_s0b0[RA2], k) + x) * t);
+            }
+        }
+    }
+
+    Value *by(int kind) const { return coefficients + kind * stride; }
+
+    // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k
+    template <bool by_arc> void link(int i, int k) {
+        watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 16);
+        Value by_lap = Value(), by_rap = Value(), by_la2 = Value();
+        for (int j = i + 1; j < k; j++) {
+            Value left = d[j] * row(shift, k)[j], arc_k = row(on_s1s0[RA2], k)[j] * from[k];
+            Value arc_j = row(on_s1s0[RAp], k)[j] * from[j];
+            by(BY_RA)[j] = left * row(on_s1s0[RA], k)[j];
+            by(BY_LA)[j] = left * row(on_s1s0[LA], k)[j];
+            by(BY_RA2)[j] = left * arc_k;
+            by(BY_LA2)[j] = left * row(on_s1s0[LA2], k)[j];
+            by(T_BY_RA2)[j] = u2[j] * arc_k;
+            by(T_BY_LAP)[j] = u2[j] * row(on_s1s0[LAp], k)[j];
+            by(T_BY_RAP)[j] = u2[j] * arc_j;
+            by(T_BY_LA2)[j] = u2[j] * row(on_s1s0[LA2], k)[j];
+            by_lap += left * row(on_s1s0[LAp], k)[j];
+            by_rap += left * arc_j;
+            by_la2 += by(BY_LA2)[j];
+        }
+        for (int x = start(k); x < stride; x += WIDTH) {
+            Vector kl = N::at(row(t2, k) + x);
+            Vector kl_ra = kl * N::at(row(on_s0b0[RA], k) + x), kl_la = kl * N::at(row(on_s0b0[LA], k) + x);
+            Vector l_ra2 = N::at(row(on_s0b0[RA2], k) + x), kl_ra2 = kl * l_ra2;
+            Vector lap = Vector(), rap = Vector(), la2 = Vector(), arcs_la2 = Vector();
+            for (int j = i + 1; j < k; j++) {
+                Vector jkl = N::at(row3(t3, j, k) + x);
+                Value *to = row3(d3, i, j) + x;
+                Vector more = by(BY_RA)[j] * kl_ra + by(BY_LA)[j] * kl_la + by(BY_RA2)[j] * kl_ra2;
+                if (by_arc)
+                    more += by(T_BY_RA2)[j] * l_ra2 * jkl;
+                N::put(to, N::at(to) + more);
+                lap += by(T_BY_LAP)[j] * jkl;
+                rap += by(T_BY_RAP)[j] * jkl;
+                if (by_arc) {
+                    Vector arcs = N::at(row(arc, j) + x);
+                    la2 += by(T_BY_LA2)[j] * jkl * arcs;
+                    arcs_la2 += by(BY_LA2)[j] * arcs;
+                } else {
+                    la2 += by(T_BY_LA2)[j] * jkl;
+                }
+            }
+            Value *to = row3(d3, i, k) + x;
+            Vector more = (lap + by_lap * kl) * N::at(row(on_s0b0[LAp], k) + x) +
+                          (rap + by_rap * kl) * N::at(row(on_s0b0[RAp], k) + x) +
+                          (la2 + (by_arc ? arcs_la2 * kl : by_la2 * kl)) * N::at(row(on_s0b0[LA2], k) + x);
+            if (!by_arc && !forbidden(i))
+                more += u2[k] * N::at(row(by_u2, k) + x);
+            N::put(to, N::at(to) + more);
+        }
+    }
+
+    // Outside
+
+    // What the items of plane i are needed for: first in the planes before it, then in that plane
+    template <bool by_arc> void outside_plane(int i) {
+        Value *h = h3;
+        gather<by_arc>(i);
+        begin_plane(i);
+        last_of_plane(i);
+        for (int k = i + 1; k <= n; k++) {
+            std::copy(row(h, k) + start(k), row(h, k) + stride, row3(g3, i, k) + start(k));
+            u2[k] = row(u2_to, k)[i];
+            count_la[k] = count_ra[k] = Value();
+            N::put(g_u2 + WIDTH * k, Vector());
+            N::put(count_rap + WIDTH * k, Vector());
+        }
+        for (int k = n + 1; k > i; k--) {
+            if (k == n)
+                begin_plane(i);
+            for (int j = i + 1; j < k; j++)
+                d[j] = row3(d3, i, j)[k];
+            Value g = row(g2, i)[k];
+            if (k <= n) {
+                unlink<by_arc>(i, k);
+                Vector sum = N::at(g_u2 + WIDTH * k);
+                for (int x = start(k); x < stride; x += WIDTH) {
+                    Vector h_k = N::at(row(h, k) + x), kl = N::at(row(t2, k) + x);
+                    sum += h_k * kl;
+                    N::put(row(g2, k) + x, N::at(row(g2, k) + x) + u2[k] * h_k);
+                }
+                Value g_u = N::sum(sum);
+                row(count_shift, k)[i] += g_u * u2[k];
+                g += g_u * row(shift, k)[i];
+            }
+            for (int j = i + 1; j < k; j++) {
+                Value by_la = la[j] * row(to_la, k)[j], by_ra = ra[j] * row(to_ra, k)[j];
+                Value t = g * (d[j] + u2[j] * row(t2, j)[k]), la_k = t * by_la, ra_k = t * by_ra;
+                row(h, j)[k] += g * (by_la + by_ra);
+                row3(g3, i, j)[k] += g * (by_la + by_ra);
+                row(count_to_la, k)[j] += la_k;
+                row(count_to_ra, k)[j] += ra_k;
+                count_la[j] += la_k;
+                count_ra[j] += ra_k;
+            }
+        }
+        for (int j = i + 1; j <= n; j++) {
+            row(count_s1s0[LA], j)[i] += count_la[j];
+            row(count_s1s0[RA], j)[i] += count_ra[j];
+            row(count_arc, j)[i] += count_ra[j] + N::sum(N::at(count_rap + WIDTH * j));
+        }
+    }
+
+    Value *by_l(int kind) const { return rows + kind * stride; }
+
+    // The derivatives by d[i,j,k] and u[i,j] of what `link` made of them
+    template <bool by_arc> void unlink(int i, int k) {
+        watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 32);
+        const Value *g_k = row3(g3, i, k);
+        Vector by_lap = Vector(), by_rap = Vector(), by_la2 = Vector();
+        for (int x = start(k); x < stride; x += WIDTH) {
+            Vector kl = N::at(row(t2, k) + x), g = N::at(g_k + x);
+            Vector lap = g * N::at(row(on_s0b0[LAp], k) + x), rap = g * N::at(row(on_s0b0[RAp], k) + x);
+            Vector la2 = g * N::at(row(on_s0b0[LA2], k) + x), ra2 = N::at(row(on_s0b0[RA2], k) + x);
+            N::put(by_l(BY_RA) + x, kl * N::at(row(on_s0b0[RA], k) + x));
+            N::put(by_l(BY_LA) + x, kl * N::at(row(on_s0b0[LA], k) + x));
+            N::put(by_l(BY_RA2) + x, kl * ra2);
+            N::put(by_l(T_BY_RA2) + x, ra2);
+            N::put(by_l(T_BY_LAP) + x, lap);
+            N::put(by_l(T_BY_RAP) + x, rap);
+            N::put(by_l(T_BY_LA2) + x, la2);
+            N::put(by_l(BY_LA2) + x, kl * la2);
+            by_lap += kl * lap;
+            by_rap += kl * rap;
+            by_la2 += kl * la2;
+        }
+        Vector from_i = Vector();
+        for (int j = i + 1; j < k; j++) {
+            Vector sums[KINDS] = {};
+            const Value *g_row = row3(g3, i, j), *t_row = row3(t3, j, k);
+            for (int x = start(k); x < stride; x += WIDTH) {
+                Vector g_j = N::at(g_row + x), jkl = N::at(t_row + x);
+                sums[BY_RA] += g_j * N::at(by_l(BY_RA) + x);
+                sums[BY_LA] += g_j * N::at(by_l(BY_LA) + x);
+                sums[BY_RA2] += g_j * N::at(by_l(BY_RA2) + x);
+                sums[T_BY_RA2] += g_j * jkl * N::at(by_l(T_BY_RA2) + x);
+                sums[T_BY_LAP] += jkl * N::at(by_l(T_BY_LAP) + x);
+                sums[T_BY_RAP] += jkl * N::at(by_l(T_BY_RAP) + x);
+                if (by_arc) {
+                    Vector arcs = N::at(row(arc, j) + x);
+                    sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x) * arcs;
+                    sums[BY_LA2] += N::at(by_l(BY_LA2) + x) * arcs;
+                } else {
+                    sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x);
+                }
+            }
+            Value left = d[j] * row(shift, k)[j];
+            Value s1_ra2 = row(on_s1s0[RA2], k)[j] * from[k], s1_rap = row(on_s1s0[RAp], k)[j] * from[j];
+            Value s1_lap = row(on_s1s0[LAp], k)[j], s1_la2 = row(on_s1s0[LA2], k)[j];
+            Vector g = row(on_s1s0[RA], k)[j] * sums[BY_RA] + row(on_s1s0[LA], k)[j] * sums[BY_LA] + s1_ra2 * sums[BY_RA2] +
+                       s1_lap * by_lap + s1_rap * by_rap + s1_la2 * (by_arc ? sums[BY_LA2] : by_la2);
+            row3(g3, i, j)[k] += row(shift, k)[j] * N::sum(g);
+            Vector g_u = s1_ra2 * sums[T_BY_RA2] + s1_lap * sums[T_BY_LAP] + s1_rap * sums[T_BY_RAP] + s1_la2 * sums[T_BY_LA2];
+            Vector rap_k = s1_rap * (left * by_rap + u2[j] * sums[T_BY_RAP]);
+            N::put(g_u2 + WIDTH * j, N::at(g_u2 + WIDTH * j) + g_u);
+            N::put(count_rap + WIDTH * j, N::at(count_rap + WIDTH * j) + rap_k);
+            from_i += s1_ra2 * (left * sums[BY_RA2] + u2[j] * sums[T_BY_RA2]);
+        }
+        row(count_arc, k)[i] += N::sum(from_i);
+    }
+
+    // What [j,k,l] and [k,l] are needed for in [i,j,k,l] of the planes i < j
+    template <bool by_arc> void gather(int j) {
+        Value *h = h3, *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
+        const Value *u = row(u2_to, j), *arc_j = row(arc, j);
+        for (int i = 0; i < j; i++)
+            u_arc[i] = forbidden(i) ? Value() : u[i] * arc_j[i];
+        if (!by_arc)
+            for (int x = start(j); x < stride; x += WIDTH) {
+                Vector sum = Vector();
+                for (int i = 0; i < j; i++)
+                    sum += u_arc[i] * N::at(row3(g3, i, j) + x);
+                N::put(k_u + x, sum);
+            }
+        for (int k = j + 1; k <= n; k++) {
+            watch.pass((size_t)(j + 10) * ((stride - start(k)) / WIDTH + 1) * 16);
+            const Value *arc_k = row(arc, k);
+            for (int i = 0; i < j; i++) {
+                d[i] = row3(d3, i, j)[k];
+                if (by_arc) {
+                    Value arc_i = forbidden(i) ? Value() : arc_k[i];
+                    d_arc[i] = forbidden(i) ? Value() : d[i] * arc_j[i];
+                    d_arc_k[i] = d[i] * arc_i;
+                    u_arc_k[i] = u[i] * arc_i;
+                }
+            }
+            Vector sums[REDUCES] = {}, shifts = Vector();
+            Value s = row(shift, k)[j];
+            for (int x = start(k); x < stride; x += WIDTH) {
+                Vector k_d = Vector(), k_d_arc = Vector(), k_u_arc = Vector();                   // for Links of k
+                Vector j_d = Vector(), j_d_arc = Vector(), j_u = Vector(), j_u_arc = Vector();  // for Links of j
+                for (int i = !by_arc && forbidden(0); i < j; i++) {
+                    Vector g_j = N::at(row3(g3, i, j) + x), g_k = N::at(row3(g3, i, k) + x);
+                    k_d += d[i] * g_j;
+                    j_d += d[i] * g_k;
+                    j_u += u[i] * g_k;
+                    if (by_arc) {
+                        k_d_arc += d_arc_k[i] * g_j;
+                        k_u_arc += u_arc_k[i] * g_j;
+                        j_d_arc += d_arc[i] * g_k;
+                        j_u_arc += u_arc[i] * g_k;
+                    }
+                }
+                if (!by_arc) {
+                    k_d_arc = k_d, j_d_arc = j_d, j_u_arc = j_u, k_u_arc = N::at(k_u + x);
+                    if (j > 0 && forbidden(0)) {
+                        Vector g_j = N::at(row3(g3, 0, j) + x), g_k = N::at(row3(g3, 0, k) + x);
+                        k_d += d[0] * g_j;
+                        j_d += d[0] * g_k;
+                        j_u += u[0] * g_k;
+                    }
+                }
+                Vector weights[REDUCES];
+                for (int t = 0; t < REDUCES; t++)
+                    weights[t] = row(on_s1s0[t], k)[j] * N::at(row(on_s0b0[t], k) + x);
+                if (by_arc)
+                    weights[LA2] = weights[LA2] * N::at(row(arc, j) + x);
+                Vector jkl = N::at(row3(t3, j, k) + x), kl = N::at(row(t2, k) + x), shifted = s * kl;
+                Vector expected[REDUCES];
+                expected[LA] = weights[LA] * (shifted * k_d);
+                expected[RA] = weights[RA] * (shifted * k_d);
+                expected[LAp] = weights[LAp] * (shifted * j_d + jkl * j_u);
+                expected[RAp] = weights[RAp] * (shifted * j_d_arc + jkl * j_u_arc);
+                expected[LA2] = weights[LA2] * (shifted * j_d + jkl * j_u);
+                expected[RA2] = weights[RA2] * (shifted * k_d_arc + jkl * k_u_arc);
+                for (int t = 0; t < REDUCES; t++) {
+                    sums[t] += expected[t];
+                    N::put(row(count_s0b0[t], k) + x, N::at(row(count_s0b0[t], k) + x) + expected[t]);
+                }
+                N::put(row(count_arc, k) + x, N::at(row(count_arc, k) + x) + expected[LA]);
+                N::put(row(count_arc, j) + x, N::at(row(count_arc, j) + x) + expected[LA2]);
+                Vector g_kl = s * (k_d * (weights[LA] + weights[RA]) + k_d_arc * weights[RA2] +
+                                   j_d * (weights[LAp] + weights[LA2]) + j_d_arc * weights[RAp]);
+                shifts += g_kl * kl;
+                N::put(row(g2, k) + x, N::at(row(g2, k) + x) + g_kl);
+                Vector h_kl = j_u * (weights[LAp] + weights[LA2]) + j_u_arc * weights[RAp] + k_u_arc * weights[RA2];
+                N::put(row(h, k) + x, h_kl);
+            }
+            Value totals[REDUCES];
+            for (int t = 0; t < REDUCES; t++) {
+                totals[t] = N::sum(sums[t]);
+                row(count_s1s0[t], k)[j] += totals[t];
+            }
+            row(count_shift, k)[j] += N::sum(shifts);
+            row(count_arc, k)[j] += totals[RA];
+            row(count_arc, j)[k] += totals[LAp];
+        }
+    }
+
+    void inside() override {
+        for (int i = n; i >= 0; i--)
+            scores.tensors[ARCS] ? inside_plane<true>(i) : inside_plane<false>(i);
+    }
+
+    void add_items(Range &range) override {
+        for (int k = 1; k <= n; k++)
+            for (int i = 0; i < k; i++) {
+                watch.pass(4 * (n - k));
+                for (int l = k + 1; l <= n + 1; l++)
+                    range.add(row3(t3, i, k)[l]);
+            }
+    }
+
+    void outside() override {
+        for (int i = 0; i <= n; i++)
+            scores.tensors[ARCS] ? outside_plane<true>(i) : outside_plane<false>(i);
+    }
+
+    double write(Counts &counts) override {
+        int side = n + 2;
+        size_t square = (size_t)side * side;
+        double total = 0;
+        for (int l = 1; l <= n + 1; l++)
+            for (int j = 1; j < l; j++) {
+                row(count_s0b0[LA], j)[l] += row(count_to_la, l)[j];
+                row(count_s0b0[RA], j)[l] += row(count_to_ra, l)[j];
+                row(count_arc, j)[l] += row(count_to_la, l)[j];
+            }
+        for (int k = 1; k <= n; k++) {
+            watch.pass(200 * n);
+            for (int j = 0; j < k; j++)
+                total += counts.tensors[SHIFT][(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
+            for (int t = 0; t < REDUCES; t++) {
+                for (int l = k + 1; l <= n + 1; l++)
+                    total += counts.tensors[S0B0][t * square + (size_t)k * side + l] = N::result(row(count_s0b0[t], k)[l]);
+                for (int j = 0; j < k && counts.tensors[S1S0]; j++)
+                    total += counts.tensors[S1S0][t * square + (size_t)j * side + k] = N::result(row(count_s1s0[t], k)[j]);
+            }
+            for (int h = 0; h <= n; h++)
+                if (h != k)
+                    total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
+        }
+        return total;
+    }
+
+  public:
+    MH4() : Base(3.3) {}
+};
+
+template <class N> using MH4Tree = TreeSums<one_tree::MH4Items, N>;
+
+// Drawing MH4 derivations in proportion to the exponential of their scores; each costs O(n^2) time at most.
+//
+// Only those derivations are drawn that the chart counts, and so each transition sequence in proportion: what an item [i,l],
+// d[i,j,l] or t[i,j,l] is a sum of is at the top.
+
+template <class N> class SampledMH4 : public Sampler<MH4<N>> {
+    typedef MH4<N> Base;
+    typedef typename N::Value Value;
+    using Base::n;
+    using Base::row;
+    using Base::row3;
+
+    enum Kind { TWO, LINKED, THREE };  // [i,l], d[i,j,l], t[i,j,l]
+    struct Item {
+        Kind kind;
+        int i, j, l;
+    };
+    struct Term {          // of a sum: two items, the second not if l is 0, and the arc that is made, if any
+        Item first, second;
+        int head, dependent;
+    };
+    std::vector<Item> agenda;
+    std::vector<Term> terms;
+    Choice<N> choice;
+
+    static Item two(int i, int l) { return Item{TWO, i, 0, l}; }
+
+    void add(const Value &weight, Item first, Item second, int head = 0, int dependent = 0) {
+        if (!N::is_zero(weight)) {
+            choice.add(weight);
+            terms.push_back(Term{first, second, head, dependent});
+        }
+    }
+
+    Value u(int i, int j) const { return row(this->u2_to, j)[i]; }
+    Value d(int i, int j, int l) const { return row3(this->d3, i, j)[l]; }
+    Value t(int i, int j, int l) const { return row3(this->t3, i, j)[l]; }
+
+    // The weight of a reduce with s1, s0, b0 = j, k, l, where the stack has i below
+    Value reduce(int code, int i, int j, int k, int l) const {
+        const Value weight = row(this->on_s1s0[code], k)[j] * row(this->on_s0b0[code], k)[l];
+        if (code == LA2)
+            return weight * row(this->arc, j)[l];
+        if (code == RAp || code == RA2)
+            return this->forbidden(i) ? Value() : weight * row(this->arc, code == RAp ? j : k)[i];
+        return weight;
+    }
+
+    // [i,l] by the last word j between
+    void terms_of_two(int i, int l) {
+        const Item none = Item{};
+        for (int j = i + 1; j < l; j++) {
+            const Item item = Item{THREE, i, j, l};
+            const Value all = d(i, j, l) + u(i, j) * row(this->t2, j)[l];
+            add(all * (row(this->on_s1s0[LA], j)[i] * row(this->on_s0b0[LA], j)[l]), item, none, l, j);
+            if (l > n || !this->forbidden(i))
+                add(all * (row(this->on_s1s0[RA], j)[i] * row(this->on_s0b0[RA], j)[l]), item, none, i, j);
+        }
+    }
+
+    // d[i,m,l] by the node that the last Link removed, on either side of m
+    void terms_of_linked(int i, int m, int l) {
+        for (int k = m + 1; k < l; k++) {
+            const Value left = d(i, m, k) * row(this->shift, k)[m] * row(this->t2, k)[l];
+            for (int code : {RA, LA, RA2})
+                add(left * reduce(code, i, m, k, l), Item{LINKED, i, m, k}, two(k, l), code == RA ? m : code == LA ? l : i, k);
+            add(u(i, m) * t(m, k, l) * reduce(RA2, i, m, k, l), two(i, m), Item{THREE, m, k, l}, i, k);
+        }
+        for (int j = i + 1; j < m; j++) {
+            const Value left = d(i, j, m) * row(this->shift, m)[j] * row(this->t2, m)[l], right = u(i, j) * t(j, m, l);
+            for (int code : {LAp, RAp, LA2}) {
+                const Value weight = reduce(code, i, j, m, l);
+                const int head = code == LAp ? m : code == RAp ? i : l;
+                add(left * weight, Item{LINKED, i, j, m}, two(m, l), head, j);
+                add(right * weight, two(i, j), Item{THREE, j, m, l}, head, j);
+            }
+        }
+    }
+
+    void terms_of_three(int i, int j, int l) {
+        add(d(i, j, l), Item{LINKED, i, j, l}, Item{});
+        add(u(i, j) * row(this->t2, j)[l], two(i, j), two(j, l));
+    }
+
+    bool draw(Random &random, int *heads) override {
+        agenda.assign(1, two(0, n + 1));
+        while (!agenda.empty()) {
+            const Item item = agenda.back();
+            agenda.pop_back();
+            if (item.kind == TWO && item.l == item.i + 1)
+                continue;
+            this->watch.pass(100 * (item.l - item.i));
+            choice.start();
+            terms.clear();
+            if (item.kind == TWO)
+                terms_of_two(item.i, item.l);
+            else if (item.kind == LINKED)
+                terms_of_linked(item.i, item.j, item.l);
+            else
+                terms_of_three(item.i, item.j, item.l);
+            const int chosen = choice.draw(random);
+            if (chosen < 0)
+                return false;
+            const Term &term = terms[chosen];
+            if (term.dependent)
+                heads[term.dependent] = term.head;
+            agenda.push_back(term.first);
+            if (term.second.l)
+                agenda.push_back(term.second);
+        }
+        return true;
+    }
+};
+
+}  // namespace VARIANT::marginals

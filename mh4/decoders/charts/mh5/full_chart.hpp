@@ -1,0 +1,36 @@
+// All items of the MH5 decoder, in O(n^5) time and O(n^4) memory: items.hpp has their layout and order, and what is added up
+// is in transitions.hpp and arcs.hpp.
+//
+// Node 0 can only be the start of an item. As in MH4, a derivation with a single root has no arc from 0 before its last transition, RA from
+// [0,j,n+1].
+#pragma once
+#include "arcs.hpp"
+#include "transitions.hpp"
+
+namespace VARIANT::mh5 {
+
+class FullChart final : public BestDerivation {
+    Transitions transitions;
+    Arcs arcs;
+    Items *items = &transitions;  // one of them
+
+  public:
+    void prepare() override {
+        items = scores.by_arc ? static_cast<Items *>(&arcs) : &transitions;
+        items->scores = scores;
+        items->single = single;
+        items->prepare();
+    }
+    size_t bytes_needed() const override { return items->bytes_needed(); }
+    bool find() override {
+        const bool found = items->find();
+        codes.swap(items->codes);
+        return found;
+    }
+    void release() override {
+        transitions.release();
+        arcs.release();
+    }
+};
+
+}  // namespace VARIANT::mh5

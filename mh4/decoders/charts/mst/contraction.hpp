@@ -1,0 +1,171 @@
+// The maximum spanning arborescence: all trees, in O(n^2) (Chu & Liu 1965, Edmonds 1967; Tarjan 1977 for dense graphs).
+//
+// Every node takes its best incoming arc, and a cycle of these is contracted to a node. An arc that enters this node enters one
+// of its members, and scores the gain over the arc that it replaces. Each contraction costs n for each member, and a node becomes
+// a member only once. With a path grown from word to head to head, the cycles are found on the way (Gabow, Galil, Spencer
+// & Tarjan 1986).
+//
+// For a single root, an arc from 0 is taken only if there is no other. This amounts to minimising the number of arcs from 0 first
+// and maximising the score second: no cycle has an arc from 0, so contraction never changes whether an arc counts.
+#pragma once
+#include <math.h>
+
+#include "interface.hpp"
+#include "chart_memory.hpp"
+
+namespace VARIANT::mst {
+
+// The nodes 0 to n and, numbered after these, the contracted ones.
+class Contraction final : public BestTree {
+    enum { BLOCK = 128 };  // rows that are transposed together
+    enum State { NEW, ON_PATH, DONE };
+
+    int n, nodes;
+    Memory<double> memory;
+    double *entering;          // the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
+    std::vector<int> top;      // for 0 to n: the node they are contracted to
+    std::vector<int> whole;    // the node that a node is a member of, or 0
+    std::vector<int> head;     // the h of the arc taken
+    std::vector<double> best;  // its score
+    std::vector<State> states;
+    std::vector<int> path;
+    PartRows rows[TENSORS];
+    signals::Watch watch;
+
+    double *row(int node) const { return entering + (size_t)node * (n + 1); }
+
+    // Take an arc for every node; false if some node has none.
+    bool span(const double *arcs, const double *cost, bool single_root) {
+        nodes = n + 1;
+        for (int first = 1; first <= n; first += BLOCK)  // in blocks: if all rows were begun at once, their pages would all be cleared
+            for (int h = 0; h <= n; h++) {
+                watch.pass(4 * BLOCK);
+                const size_t row_h = (size_t)h * (n + 1);
+                for (int m = first; m < std::min(first + BLOCK, n + 1); m++)
+                    row(m)[h] = cost ? arcs[row_h + m] + cost[row_h + m] : arcs[row_h + m];
+            }
+        for (int m = 0; m <= n; m++) {
+            row(m)[m] = -INFINITY;
+            top[m] = m;
+            whole[m] = 0;
+            states[m] = NEW;
+        }
+        states[0] = DONE;
+        path.clear();
+        for (int word = 1; word <= n; word++) {
+            int node = top[word];
+            while (states[node] != DONE) {  // it is new, or a contraction that ends the path
+                if (states[node] == NEW) {
+                    states[node] = ON_PATH;
+                    path.push_back(node);
+                }
+                watch.pass(2 * n);
+                if (!take(node, single_root))
+                    return false;
+                const int h = top[head[node]];
+                node = states[h] == ON_PATH ? contract(h) : h;
+            }
+            for (int on_path : path)
+                states[on_path] = DONE;
+            path.clear();
+        }
+        return true;
+    }
+
+    // Take the best arc that enters a node; false if there is none.
+    bool take(int node, bool single_root) {
+        const double *arcs = row(node);
+        double most = -INFINITY;
+        int from = 0;
+        for (int h = 1; h <= n; h++)
+            if (arcs[h] > most) {
+                most = arcs[h];
+                from = h;
+            }
+        if (arcs[0] > most && !(single_root && from)) {
+            most = arcs[0];
+            from = 0;
+        }
+        best[node] = most;
+        head[node] = from;
+        return most > -INFINITY;
+    }
+
+    // Contract the cycle at the end of the path, back to this node, to a new node, and return that.
+    int contract(int last) {
+        const int node = nodes++;
+        double *arcs = row(node);
+        whole[node] = 0;
+        std::fill_n(arcs, n + 1, -INFINITY);
+        for (int member = -1; member != last;) {
+            member = path.back();
+            path.pop_back();
+            watch.pass(n);
+            whole[member] = node;
+            enter(arcs, row(member), best[member], n + 1);
+        }
+        for (int h = 1; h <= n; h++)
+            if (whole[top[h]] == node) {
+                top[h] = node;
+                arcs[h] = -INFINITY;
+            }
+        states[node] = ON_PATH;
+        path.push_back(node);
+        return node;
+    }
+
+    static void enter(double *__restrict arcs, const double *member, double best, int count) {
+        for (int h = 0; h < count; h++)
+            arcs[h] = std::max(arcs[h], member[h] - best);
+    }
+
+    // Expand the contracted nodes: the arc that enters one replaces that of the member it enters.
+    void expand() {
+        for (int node = nodes - 1; node > n; node--) {
+            watch.pass(4 * node);
+            double most = -INFINITY;
+            int entered = -1;
+            for (int member = 1; member < node; member++)
+                if (whole[member] == node && row(member)[head[node]] - best[member] > most) {
+                    most = row(member)[head[node]] - best[member];
+                    entered = member;
+                }
+            if (entered < 0)
+                lost();
+            head[entered] = head[node];
+        }
+    }
+
+  public:
+    double find(int words, const double *const *scores, const double *cost, bool single_root, int *heads) override {
+        n = words;
+        entering = memory.allocate((2 * (size_t)n + 1) * (n + 1));
+        for (auto *nodes : {&whole, &head})
+            nodes->resize(2 * n + 1);
+        best.resize(2 * n + 1);
+        states.resize(2 * n + 1);
+        top.resize(n + 1);
+        if (!span(scores[ARCS], cost, single_root))
+            return -INFINITY;
+        expand();
+        double score = 0;
+        int roots = 0;
+        for (int word = 1; word <= n; word++) {
+            const size_t arc = (size_t)head[word] * (n + 1) + word;
+            heads[word] = head[word];
+            score += scores[ARCS][arc] + (cost ? cost[arc] : 0);
+            roots += head[word] == 0;
+        }
+        return roots == 1 || !single_root ? score : -INFINITY;
+    }
+    const PartRows *parts(const int *heads, int words) override {
+        rows[ARCS].clear();
+        for (int word = 1; word <= words; word++)
+            rows[ARCS].push_back({heads[word], word});
+        return rows;
+    }
+    size_t bytes_needed() const override { return memory.bytes(); }
+    void release() override { memory.release(); }
+};
+
+}  // namespace VARIANT::mst

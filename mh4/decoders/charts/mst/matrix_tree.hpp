@@ -1,0 +1,397 @@
+// Marginals of spanning trees: their sum by the matrix-tree theorem, and its derivatives, in O(n^3) time.
+//
+// The sum over all trees is a determinant (Tutte 1984; for parsing Koo, Globerson, Carreras & Collins, EMNLP 2007, Smith & Smith,
+// EMNLP 2007). Gaussian elimination of this matrix can do without subtractions, so that nothing cancels however different the
+// weights are (Grassmann, Taksar & Heyman, 1985). To eliminate the word v, replace its arcs by detours through it:
+//
+//     total = sum over h of w[h,v],    w[h,m] += w[h,v] w[v,m] / total    for all other h and m,
+//
+// and the partition function is the product of the totals. With a single root, the arcs from 0 are infinitely small compared to
+// others: they count in the total of the last word only. That has to be a word that can be the root.
+#pragma once
+#include <algorithm>
+#include <math.h>
+#include <numeric>
+#include <vector>
+
+#include "chart_memory.hpp"
+#include "sum_charts.hpp"
+#include "weights.hpp"
+
+namespace VARIANT::marginals {
+
+// The words that can be the single root of a tree, in O(n^2) time.
+class Roots {
+    const double *arcs;  // (n + 1, n + 1) by head, dependent; -inf if there is no arc
+    int n;
+    std::vector<bool> reached;
+    std::vector<int> agenda;
+    signals::Watch watch;
+
+    double arc(int head, int dependent) const { return arcs[(size_t)head * (n + 1) + dependent]; }
+
+    void forget() { reached.assign(n + 1, false); }
+
+    // Mark this word and all its possible descendants, or ancestors, except below, or above, those that are marked.
+    void reach(int word, bool upwards) {
+        reached[word] = true;
+        agenda.assign(1, word);
+        while (!agenda.empty()) {
+            const int x = agenda.back();
+            agenda.pop_back();
+            watch.pass(4 * n);
+            for (int y = 1; y <= n; y++)
+                if (!reached[y] && (upwards ? arc(y, x) : arc(x, y)) > -INFINITY) {
+                    reached[y] = true;
+                    agenda.push_back(y);
+                }
+        }
+    }
+    bool reaches_all(int word) {
+        forget();
+        reach(word, false);
+        return std::count(reached.begin() + 1, reached.end(), true) == n;
+    }
+    // The first marked word with the best arc from 0; 0 if there is none.
+    int best() const {
+        int word = 0;
+        for (int x = 1; x <= n; x++)
+            if (reached[x] && arc(0, x) > (word ? arc(0, word) : -INFINITY))
+                word = x;
+        return word;
+    }
+
+  public:
+    // The word with the best arc from 0 of those that all others can descend from; 0 if there is none.
+    int find(const double *of, int length) {
+        arcs = of;
+        n = length;
+        reached.assign(n + 1, true);
+        int root = best();
+        if (!root || reaches_all(root))
+            return root;
+        forget();
+        for (int word = 1; word <= n; word++)
+            if (!reached[word]) {  // so none before it can be the root
+                root = word;
+                reach(word, false);
+            }
+        if (!reaches_all(root))
+            return 0;
+        forget();
+        reach(root, true);
+        return best();
+    }
+};
+
+template <class N> class MST {
+  protected:
+    typedef typename N::Value Value;
+    typedef typename N::Vector Vector;
+    enum { WIDTH = N::WIDTH, ROWS = 16 };  // the number of rows between looks for signals
+
+    Memory<Value> memory;
+    signals::Watch watch;
+    int n, stride;
+    bool single_root;
+    Roots roots;
+    std::vector<int> order;       // nodes, opposite to elimination: first 0 and, with a single root, a word that can be the root
+    Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
+    std::vector<Value> totals;
+    std::vector<double> largest, scales;  // of a word: an arc to it has the weight exp(score - largest) * scale
+    double largest_root;          // with a single root, the weights of arcs from 0 are divided by its exponential, in addition
+    double log_partition;         // of the sum over all trees, -inf if there are none
+    bool precise;                 // no weight that matters is wrong by more than 1e-8 of it
+
+    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
+    bool in_total(int h, int v) const { return !single_root || (h == 0) == (v == 1); }
+
+    static void add(Value *to, const Value *row, Value factor, int count) {
+        int x = 0;
+        for (; x + WIDTH <= count; x += WIDTH)
+            N::put(to + x, N::at(to + x) + factor * N::at(row + x));
+        for (; x < count; x++)
+            to[x] += factor * row[x];
+    }
+    static Value dot(const Value *a, const Value *b, int count) {
+        Vector sum = Vector();
+        int x = 0;
+        for (; x + WIDTH <= count; x += WIDTH)
+            sum += N::at(a + x) * N::at(b + x);
+        Value total = N::sum(sum);
+        for (; x < count; x++)
+            total += a[x] * b[x];
+        return total;
+    }
+
+    struct LogSum {  // of exponentials
+        double most = -INFINITY, sum = 0;
+        void add(double score) {
+            if (score > most) {
+                sum = sum * exp(most - score) + 1;
+                most = score;
+            } else if (score > -INFINITY) {
+                sum += exp(score - most);
+            }
+        }
+        double value() const { return most == -INFINITY ? 0 : most + log(sum); }
+    };
+
+    // f(h, m) for the arcs to a word whose weights have a scale in common: all or, with a single root, those from words.
+    template <class F> void each_scaled(size_t cost, F f) {
+        for (int h = single_root; h <= n; h++) {
+            watch.pass(cost * n);
+            for (int m = 1; m <= n; m++)
+                if (h != m)
+                    f(h, m);
+        }
+    }
+
+    // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
+    // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
+    void tabulate(const double *arcs, const double *direction) {
+        stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
+        const size_t square = (size_t)(n + 1) * stride;
+        weights = memory.allocate(3 * square);
+        w = weights + square;
+        g = w + square;
+        clear(weights, g + square, watch);
+        totals.resize(n + 1);
+        largest.assign(n + 1, N::SCALED ? -INFINITY : 0);
+        scales.assign(n + 1, N::SCALED ? 0 : 1);
+        auto place = [&](int h, int m) { return (size_t)order[h] * (n + 1) + order[m]; };
+        auto score = [&](int h, int m) { return arcs[place(h, m)]; };
+        auto weight = [&](int h, int m, double less) {
+            return N::exponential({score(h, m) - largest[m] - less, direction ? direction[place(h, m)] : 0});
+        };
+        if (N::SCALED)
+            each_scaled(4, [&](int h, int m) { largest[m] = std::max(largest[m], score(h, m)); });
+        std::replace(largest.begin(), largest.end(), (double)-INFINITY, 0.0);
+        each_scaled(100, [&](int h, int m) { row(weights, h)[m] = weight(h, m, 0); });
+        if (N::SCALED) {
+            each_scaled(4, [&](int h, int m) { scales[m] += N::number(row(weights, h)[m]); });
+            for (double &scale : scales)
+                scale = scale > 0 ? 1 / scale : 1;
+            each_scaled(4, [&](int h, int m) { row(weights, h)[m] = row(weights, h)[m] * scales[m]; });
+        }
+        LogSum roots;
+        for (int m = 1; m <= n && N::SCALED && single_root; m++)
+            roots.add(score(0, m) - largest[m] + log(scales[m]));
+        largest_root = roots.value();
+        precise = fabs(largest_root) * 1.2e-16 < 1e-8;  // what it is subtracted from is rounded
+        for (int m = 1; m <= n && single_root; m++)
+            row(weights, 0)[m] = weight(0, m, largest_root - log(scales[m]));
+        std::copy(weights, weights + square, w);
+    }
+
+    bool eliminate() {
+        for (int v = n; v > 0; v--) {
+            Value total = Value();
+            for (int h = 0; h < v; h++)
+                if (in_total(h, v))
+                    total += row(w, h)[v];
+            totals[v] = total;
+            if (N::is_zero(total))
+                return false;
+            const Value inverse = N::inverse(total);
+            for (int first = 0; first < v; first += ROWS) {
+                watch.pass(v / WIDTH * ROWS * 4);
+                for (int h = first; h < std::min(first + ROWS, v); h++)
+                    add(row(w, h), row(w, v), row(w, h)[v] * inverse, v);
+            }
+        }
+        return true;
+    }
+
+    void differentiate() {
+        std::vector<Value> by_share(n + 1);
+        for (int v = 1; v <= n; v++) {
+            Value inverse = N::inverse(totals[v]), mean = Value(), minus_one = N::exponential(0) * -1;
+            for (int first = 0; first < v; first += ROWS) {
+                watch.pass(v / WIDTH * ROWS * 8);
+                for (int h = first; h < std::min(first + ROWS, v); h++) {
+                    Value share = row(w, h)[v] * inverse;
+                    by_share[h] = dot(row(g, h), row(w, v), v);
+                    mean += share * by_share[h];
+                    add(row(g, v), row(g, h), share, v);
+                }
+            }
+            for (int h = 0; h < v; h++) {
+                Value by_w = by_share[h];
+                if (in_total(h, v))
+                    by_w += (mean + minus_one) * -1;
+                row(g, h)[v] = by_w * inverse;
+            }
+        }
+    }
+
+    // The elimination, and log_partition; true if it is right.
+    bool sum_of(const Scores &scores, const Scores &direction = Scores()) {
+        n = scores.n;
+        single_root = scores.single_root;
+        log_partition = -INFINITY;
+        order.resize(n + 1);
+        std::iota(order.begin(), order.end(), 0);
+        if (single_root) {
+            const int root = roots.find(scores.tensors[ARCS], n);
+            if (!root)
+                return true;
+            std::swap(order[1], order[root]);
+        }
+        tabulate(scores.tensors[ARCS], direction.tensors[ARCS]);
+        if (!precise)
+            return false;
+        if (!eliminate())
+            return !N::SCALED;
+        double z = 0;
+        for (int v = 1; v <= n; v++)
+            z += N::log(totals[v]);
+        if (N::SCALED && !(z >= -300))  // an arc of weight e^-700 has a probability of at most e^-400; z is NaN if 1 / total was infinite
+            return false;
+        log_partition = z + largest_root;
+        for (int v = 1; v <= n; v++)
+            log_partition += largest[v] - log(scales[v]);
+        return true;
+    }
+    // Whether there are no trees.
+    bool empty() const { return log_partition == -INFINITY; }
+
+  public:
+    // log_partition, and the probability of each arc in counts.tensors[ARCS] or, with Duals, its derivative in a direction.
+    // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
+        if (!sum_of(scores, direction))
+            return false;
+        counts.log_partition = log_partition;
+        if (empty())
+            return true;
+        if (!counts.tensors[ARCS])
+            return isfinite(counts.log_partition);
+        differentiate();
+        double sum = 0;
+        for (int h = 0; h <= n; h++) {
+            watch.pass(20 * n);
+            for (int m = 1; m <= n; m++) {
+                double expected = N::result(row(weights, h)[m] * row(g, h)[m]);
+                sum += expected;
+                const size_t cell = (size_t)order[h] * (n + 1) + order[m];
+                counts.tensors[ARCS][cell] = N::DUAL ? expected : std::max(0.0, expected);  // -1e-17 is rounding
+            }
+        }
+        return isfinite(sum);
+    }
+
+    size_t bytes_needed() const { return memory.bytes(); }
+    void release() { memory.release(); }
+};
+
+// The "sum" over one tree, which is its score: its arcs are certain, whatever the scores.
+template <class N> struct MSTTree {
+    bool find(const Scores &scores, Counts &counts, const Scores & = Scores()) {
+        counts.log_partition = 0;
+        for (int m = 1; m <= scores.n; m++)
+            counts.log_partition += scores.tensors[ARCS][cell(scores, m)];
+        if (!N::DUAL && counts.tensors[ARCS] && counts.log_partition > -INFINITY)  // the derivatives are 0
+            for (int m = 1; m <= scores.n; m++)
+                counts.tensors[ARCS][cell(scores, m)] = 1;
+        return true;
+    }
+    static size_t cell(const Scores &of, int m) { return (size_t)of.heads[m] * (of.n + 1) + m; }
+    size_t bytes_needed() const { return 0; }
+    void release() {}
+};
+
+// Drawing spanning trees in proportion to their weights: the elimination of words, backwards.
+//
+// That the matrix-tree theorem makes exact sampling possible is from Colbourn, Myrvold & Neufeld (Journal of Algorithms, 1996), who
+// update an inverse matrix for each arc chosen. Here one elimination serves any number of trees, and like it, nothing subtracts.
+//
+// Let T' be a random tree of the graph without v, whose arcs h->m have weights w[h,m] + w[h,v] w[v,m] / total. Each arc of it is the
+// direct one or, with the probability of its share of this weight, the detour. Let v take all m with a detour as its dependents, and
+// then choose its own head h with probability in proportion to w[h,v], among the nodes that are not below these. This is a random tree
+// T of the graph with v. For T arises from those T' that give its dependents m_1, ..., m_k of v other heads h_1, ..., h_k, with a
+// probability in proportion to
+//
+//     total product over x of (w[h_x,v] w[v,m_x] / total) w[h,v] / W       W: the sum of w[h,v] over the nodes not below these,
+//
+// and the sum of the product of w[h_x,v] over all h_x that make a tree is W total^(k-1): this is Cayley's formula for trees of k+1
+// nodes, which are the rest of the tree and what is below each m_x. What remains is w[h,v] and the product of w[v,m_x], as it should be.
+//
+// So the words come back in the order opposite to elimination. An arc is replaced by a detour when its first one comes back; which
+// that is is drawn when the arc is made, as its weight then is the sum of its own and of the detours through words still to come.
+// A tree costs O(n) for each word and each arc that is made: O(n^2) unless many are replaced again and again, at most O(n^3).
+
+template <class N> class SampledMST : public Sampler<MST<N>> {
+    typedef MST<N> Base;
+    typedef typename N::Value Value;
+    using Base::n;
+    using Base::row;
+
+    std::vector<Value> inverses;   // of the totals
+    std::vector<int> head, via;    // of a word: its head, and the word that is to come between, or 0
+    std::vector<char> below;       // of a node: whether it is above the dependents of v, 1, or below one, 2; 0 if this is not known
+    std::vector<int> path;
+    Choice<N> choice;
+
+    // Make the arc h->m, and draw what it is to be replaced by.
+    void link(Random &random, int h, int m) {
+        head[m] = h;
+        choice.start();
+        choice.add(row(this->weights, h)[m]);
+        for (int v = n; v > std::max(h, m); v--)
+            choice.add(row(this->w, h)[v] * inverses[v] * row(this->w, v)[m]);
+        const int chosen = choice.draw(random);
+        via[m] = chosen > 0 ? n + 1 - chosen : 0;
+    }
+
+    // Find the nodes before v that are below its dependents.
+    void find_below(int v) {
+        std::fill(below.begin(), below.begin() + v, 0);
+        below[0] = 1;
+        for (int x = 1; x < v; x++) {
+            int y = x;
+            for (path.clear(); !below[y] && head[y] != v; y = head[y])
+                path.push_back(y);
+            if (!below[y])
+                below[y] = 2;
+            for (int z : path)
+                below[z] = below[y];
+        }
+    }
+
+    void prepare_to_draw() override {
+        inverses.resize(n + 1);
+        for (int v = 1; v <= n; v++)
+            inverses[v] = N::inverse(this->totals[v]);
+        head.resize(n + 1);
+        via.resize(n + 1);
+        below.resize(n + 1);
+    }
+
+    bool draw(Random &random, int *heads) override {
+        for (int v = 1; v <= n; v++) {
+            this->watch.pass(100 * v);
+            for (int m = 1; m < v; m++)
+                if (via[m] == v) {
+                    this->watch.pass(20 * (n - v));
+                    link(random, v, m);
+                }
+            find_below(v);
+            // With a single root, an arc from 0 is infinitely unlikely unless it is the only one possible.
+            const bool only_root = this->single_root && std::count(below.begin() + 1, below.begin() + v, 1) == 0;
+            choice.start();
+            for (int h = 0; h < v; h++)
+                choice.add(below[h] == 1 && (!this->single_root || (h == 0) == only_root) ? row(this->w, h)[v] : Value());
+            const int h = choice.draw(random);
+            if (h < 0)
+                return false;
+            this->watch.pass(20 * (n - v));
+            link(random, h, v);
+        }
+        for (int m = 1; m <= n; m++)
+            heads[this->order[m]] = this->order[head[m]];
+        return true;
+    }
+};
+
+}  // namespace VARIANT::marginals

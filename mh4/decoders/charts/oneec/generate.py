@@ -1,0 +1,621 @@
+"""Write recurrences.hpp, the rules of rules.py in C++; setup.py does so before compiling.
+
+The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart: those of the decoder with
+maxima, and in the namespace `sums`, with SUM_RULES, those of the marginals with sums, each followed by its reverse. A kernel derives
+some items by all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and
+arcs are stored: a kernel asks its argument `at` for them. For the rule
+
+    open a b x <- closed a t x, gap t b
+
+it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
+state; so if complexes.hpp lacks one of these functions, it does not compile. Arcs come from the Links of at.chart. check() verifies
+that the kernels apply each rule exactly once for each order of its nodes in the sentence that a complex can need, and raises ValueError
+otherwise.
+
+The reverse of a kernel for sums, `..._outside`, takes the derivatives by its items, at.derivatives_open_a_b_x(...), and adds to those
+by everything that they are made of: what at.closed_a_t_x(t) returns also has a function `add`. It does so in the opposite order. Of
+the kernel's own items, the values come from at.kept_open_a_b_x().
+"""
+
+import os
+import textwrap
+from collections import Counter, namedtuple
+from functools import reduce
+from itertools import permutations
+from pathlib import Path
+
+from mh4.decoders.charts.oneec import rules
+
+# An item to derive. nodes: the kernel's names for the nodes of the rules' result. fixed: the same for further nodes of a rule,
+# which otherwise take all values in between. over: apply only the rules with these further nodes (None: all rules). adds: the
+# kernel updates the values in at.so_far_...(values) instead of starting at minus infinity.
+Target = namedtuple("Target", "item nodes fixed over adds")
+
+# What a chart computes: its rules, and as text how one of several values is chosen, values are combined, and an item is updated.
+Algebra = namedtuple("Algebra", "rules choose combine update number")
+MAXIMA = Algebra(rules.RULES, "maximum(%s, %s)", " + ", "update_maximum(%s, %s);", "float")
+SUMS = Algebra(rules.SUM_RULES, "(%s + %s)", " * ", "%s += %s;", "Value")
+
+# lanes: the node whose values are in vectors. orders: the orders of the nodes in the sentence for which the kernel is called.
+# keep: the items that are passed to at.keep_...
+Kernel = namedtuple("Kernel", "name lanes targets orders keep algebra")
+
+
+def target(text, fixed=None, over=None, adds=False):
+    item, *nodes = text.split()
+    return Target(item, tuple(nodes), fixed or {}, None if over is None else set(over), adds)
+
+
+def kernel(name, lanes, targets, orders, keep, algebra=MAXIMA):
+    targets = [target(text) if isinstance(text, str) else text for text in targets]
+    return Kernel(name, lanes, targets, [tuple(order.split()) for order in orders], set(keep.split()), algebra)
+
+
+KERNELS = [
+    # Regions a b, where x is on the side of a.
+    kernel(
+        "near",
+        "x",
+        ["hooked a b x", "open a b x", "closed a b x", "neither_open a b x", "neither a b x", "arm x b a"],
+        ["x a b", "b a x"],
+        "open closed neither arm",
+    ),
+    # Regions l r, where x is beyond r.
+    kernel(
+        "far",
+        "x",
+        ["hooked l r x", "open l r x", "closed l r x", "both l r x", "spanned l r x"],
+        ["l r x"],
+        "open closed spanned",
+    ),
+    kernel("half_pivots", "a", ["half_pivot a b v"], ["a v b", "b v a"], "half_pivot"),
+    kernel("pivots", None, ["pivot a b v"], ["a v b", "b v a"], "pivot"),
+    kernel("wings", "b", ["wing l b a"], ["l a b"], "wing"),
+    kernel("complexes_of_spanned", "x", [target("complex l x", fixed={"t": "t"}, over="t", adds=True)], ["l t x"], ""),
+    kernel("complexes_of_pivots", None, [target("complex l r", over="v", adds=True)], ["l r"], ""),
+    kernel("complexes_of_wings", "a", [target("complex l r", fixed={"a": "a"}, over="ab", adds=True)], ["l a r"], ""),
+]
+
+SUM_KERNELS = [
+    kernel(
+        "near_left",
+        "x",
+        ["hooked a b x", "open a b x", "closed a b x", "neither_open a b x", "neither a b x", "arm x b a"],
+        ["x a b"],
+        "open closed neither_open neither arm",
+        SUMS,
+    ),
+    kernel(
+        "near_right",
+        "x",
+        [
+            *("hooked a b x", "open a b x", "closed a b x", "several a b x", "several_closed a b x"),
+            *("neither_open a b x", "neither a b x", "arm x b a"),
+        ],
+        ["b a x"],
+        "hooked open closed several several_closed neither_open neither arm",
+        SUMS,
+    ),
+    kernel(
+        "far",
+        "x",
+        [
+            *("hooked l r x", "open l r x", "closed l r x", "several l r x", "several_closed l r x"),
+            *("tied l r x", "bound l r x", "bound_open l r x", "tied_several l r x", "bound_several l r x"),
+            *("both l r x", "spanned l r x"),
+        ],
+        ["l r x"],
+        "open closed several several_closed tied bound bound_open tied_several bound_several both spanned",
+        SUMS,
+    ),
+    *(kernel._replace(algebra=SUMS) for kernel in KERNELS if kernel.name not in ("near", "far")),
+]
+
+
+# A rule in the names of a kernel; loop is the node that takes all values in between, or None; lanes are those of the kernel.
+Step = namedtuple("Step", "rule number target antecedents arcs loop has_two lanes")
+
+
+def further_nodes(rule):
+    """The nodes of a rule that its result does not have."""
+    return {node for item in rule.antecedents for node in item[1:]} - set(rule.result[1:])
+
+
+def steps_of(kernel):
+    """All rules that the kernel applies."""
+    steps = []
+    for target in kernel.targets:
+        for number, rule in enumerate(kernel.algebra.rules):
+            if rule.result[0] != target.item or (target.over is not None and further_nodes(rule) != target.over):
+                continue
+            names = {**dict(zip(rule.result[1:], target.nodes, strict=True)), **target.fixed}
+            loops = sorted(further_nodes(rule) - set(target.fixed))
+            if len(loops) > 1 or any(node in names.values() for node in loops):
+                raise ValueError("%s: %s has to fix nodes" % (kernel.name, rules.rule_text(rule)))
+            names.update({node: node for node in loops})
+            antecedents = [(item[0], *(names[node] for node in item[1:])) for item in rule.antecedents]
+            arcs = [tuple(names[node] for node in arc) for arc in rule.arcs]
+            loop = loops[0] if loops else None
+            steps.append(Step(rule, number, target, antecedents, arcs, loop, names.get(rule.has_two), kernel.lanes))
+    return steps
+
+
+# ------------------------------------------------------------------------------------------------- what has to be derived
+
+
+def node_orders(rule, order):
+    """All orders of the rule's nodes in the sentence that extend this order of its result."""
+    nodes = [*rule.result[1:], *sorted(further_nodes(rule))]
+    for line in permutations(nodes):
+        if tuple(node for node in line if node in order) != tuple(order):
+            continue
+        kept = tuple(node for node in line if node in rule.order)
+        inside = further_nodes(rule) <= set(line[1:-1])
+        if inside and (not rule.order or kept in (rule.order, rule.order[::-1])):
+            if all(may_have_order(item, line) for item in rule.antecedents):
+                yield line
+
+
+def may_have_order(item, line):
+    """Whether ITEMS allows an item, (kind, node, ...), this order of nodes in the sentence."""
+    kind, *nodes = item
+    names = nodes_as_result(kind)
+    order = [names[nodes.index(node)] for node in line if node in nodes]
+    return any(order in (list(given), list(given)[::-1]) for given in rules.ITEMS[kind])
+
+
+def nodes_as_result(kind):
+    """The names of an item's nodes as the result of rules, which are those in ITEMS."""
+    known = rules.RULES + rules.SUM_RULES
+    return next((rule.result[1:] for rule in known if rule.result[0] == kind), ("a", "b"))
+
+
+def pattern(nodes, line):
+    """The nodes' order in the sentence, as indices of their positions in the item."""
+    return tuple(nodes.index(node) for node in line if node in nodes)
+
+
+def needed_rules(algebra):
+    """Counter of (number of the rule, order of its result) from which every complex l r with l < r is derived."""
+    found, agenda = set(), [("complex", (0, 1))]
+    while agenda:
+        item, order = agenda.pop()
+        for number, rule in enumerate(algebra.rules):
+            if rule.result[0] == item and (number, order) not in found:
+                found.add((number, order))
+                for line in node_orders(rule, [rule.result[1:][i] for i in order]):
+                    agenda += [(item[0], pattern(item[1:], line)) for item in rule.antecedents]
+    return Counter(found)
+
+
+def applied_rules(kernels):
+    """The same Counter for the rules that the kernels apply."""
+    found = Counter()
+    for kernel in kernels:
+        for order in kernel.orders:
+            for step in steps_of(kernel):
+                found[step.number, pattern(step.target.nodes, order)] += 1
+    return found
+
+
+def check(kernels):
+    """Raise ValueError unless the kernels apply each rule of their algebra exactly once wherever it is needed."""
+    (algebra,) = {id(kernel.algebra): kernel.algebra for kernel in kernels}.values()
+    needed, applied = needed_rules(algebra), applied_rules(kernels)
+    for key in sorted(needed.keys() | applied.keys()):
+        if needed[key] != applied[key]:
+            rule = algebra.rules[key[0]]
+            order = " ".join(rule.result[1:][i] for i in key[1])
+            raise ValueError(
+                "%s, for %s: needed %d times, but %d times in the kernels"
+                % (rules.rule_text(rule), order, needed[key], applied[key])
+            )
+
+
+# --------------------------------------------------------------------------------------------------------------- kernels
+
+
+def products(cases):
+    """The instances of one result and one choice of directions, as few (states on the left, states on the right).
+
+    Each pair stands for the maximum of the left values plus the maximum of the right ones. Rounding preserves the order of
+    sums, so the maximum over instances is bit for bit the same, whether taken before or after adding their common terms. Likewise
+    for a product of sums, though not bit for bit.
+    """
+
+    def merge(pairs):
+        rights = {}
+        for left, right in pairs:
+            rights.setdefault(left, []).append(right)
+        lefts = {}
+        for left, of_left in rights.items():
+            lefts.setdefault(tuple(of_left), []).append(left)
+        return [(tuple(left), right) for right, left in lefts.items()]
+
+    pairs = [(left, right) for left, right, *_ in cases]
+    one = merge(pairs)
+    other = [(left, right) for right, left in merge([pair[::-1] for pair in pairs])]
+    return min(one, other, key=lambda found: (len(found), sum(len(a) + len(b) for a, b in found)))
+
+
+def accessors(step):
+    """(name in the kernel, call that fetches the values) of each antecedent and of each arc."""
+    antecedents, arcs = [], []
+    for item in step.antecedents:
+        name = "_".join(item)
+        antecedents.append((name, "at.%s(%s)" % (name, step.loop if step.loop in item[1:] else "")))
+    for arc, longest in zip(step.arcs, step.rule.longest, strict=True):
+        links = "longest" if longest else "crossed"
+        view = "from_lanes" if arc[0] == step.lanes else "to_lanes" if arc[1] == step.lanes else "between"
+        nodes = ["at.x" if node == step.lanes else node if node == step.loop else "at." + node for node in arc]
+        arcs.append(("_".join((links, *arc)), "at.chart.%s.%s(%s)" % (links, view, ", ".join(nodes))))
+    return antecedents, arcs
+
+
+def chosen(algebra, name, states):
+    """One of the values of these states, or their sum."""
+    return one_of(algebra, ["%s[%d]" % (name, state) for state in states])
+
+
+def one_of(algebra, texts):
+    return reduce(lambda text, other: algebra.choose % (text, other), texts)
+
+
+def terms(step, cases):
+    """(result, directions, ((name, states), ...) of the antecedents) of the terms of which an item is the maximum or sum."""
+    antecedents, _ = accessors(step)
+    choices = sorted({(case[2], case[3 : 3 + len(step.arcs)]) for case in cases})
+    for result, directions in choices:
+        alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
+        for sides in products(alike):
+            yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=False))
+
+
+def is_hoisted(kernel, step):
+    """Whether the sum of the antecedents, unlike the arcs, is the same for all lanes.
+
+    Then it is computed once for each value of the loop's node, before the kernel is called for one block of lanes after another.
+    """
+    inside = {node for item in step.antecedents for node in item[1:]}
+    return bool(step.loop and kernel.lanes) and len(step.antecedents) == 2 and kernel.lanes not in inside
+
+
+def hoisted_name(step):
+    return "_".join(("sums", *(item[0] for item in step.antecedents)))
+
+
+def terms_of(kernel, step, cases):
+    """The terms as the kernel has them, where a hoisted sum is a value by itself."""
+    if is_hoisted(kernel, step):
+        return [(*key, ((hoisted_name(step), (i,)),)) for i, key in enumerate(hoisted_terms(step, cases))]
+    return terms(step, cases)
+
+
+def updates(kernel, step, cases):
+    """The lines that update a target with the instances of a rule."""
+    out, algebra, lines = item_name(step.target), kernel.algebra, []
+    _, arcs = accessors(step)
+    for result, directions, antecedents in terms_of(kernel, step, cases):
+        values = [chosen(algebra, name, states) for name, states in antecedents]
+        values += ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions, strict=True)]
+        lines.append(algebra.update % ("%s[%d]" % (out, result), algebra.combine.join(values)))
+    return lines
+
+
+def item_name(target):
+    return "_".join((target.item, *target.nodes))
+
+
+def loop_groups(steps):
+    """Groups of steps with a loop: those over the same node that share values or results, which go into one loop.
+
+    A step that shares some with several groups unites them.
+    """
+    groups = []
+    for step in steps:
+        antecedents, arcs = accessors(step)
+        shared = {(step.loop, call) for _, call in antecedents + arcs} | {(step.loop, step.target.item, step.target.nodes)}
+        near = [group for group in groups if group[0] & shared]
+        groups = [group for group in groups if group not in near]
+        groups.append((shared.union(*(group[0] for group in near)), [s for group in near for s in group[1]] + [step]))
+    return [group for _, group in groups]
+
+
+def indent(lines):
+    return ["    " + line for line in lines]
+
+
+def fetched(kernel, steps, table):
+    """The (name, call, size) of all values that the steps, in one block, take from `at`; without the kernel's own items."""
+    own, found = {item_name(target) for target in kernel.targets}, {}
+    for step in steps:
+        antecedents, arcs = accessors(step)
+        sizes = ["STATES[%s]" % item[0].upper() for item in step.antecedents]
+        if is_hoisted(kernel, step):
+            antecedents = [(hoisted_name(step), "at.%s(%s)" % (hoisted_name(step), step.loop))]
+            sizes = [len(hoisted_terms(step, table[step.number]))]
+        for (name, call), size in zip(antecedents + arcs, sizes + [2] * len(arcs), strict=True):
+            if name not in own:
+                found[name] = name, call, size
+    return list(found.values())
+
+
+def block(kernel, steps, lines):
+    """The lines for steps with the same loop, or without a loop, in a block."""
+    if steps[0].loop:
+        lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indent(lines), "}"]
+    else:
+        lines = ["{", *indent(lines), "}"]
+    guards = {step.has_two for step in steps}
+    if len(guards) > 1:
+        raise ValueError("%s: only some of the rules in a loop need a second arc of a node" % kernel.name)
+    if steps[0].has_two:
+        lines[0] = "if (at.may_have_two(at.%s)) %s" % (steps[0].has_two, lines[0])
+    return lines
+
+
+def inside_block(kernel, steps, table):
+    lines = ["const auto %s = %s;" % value[:2] for value in fetched(kernel, steps, table)]
+    for step in steps:
+        lines += ["// " + step_text(step), *updates(kernel, step, table[step.number])]
+    return block(kernel, steps, lines)
+
+
+def step_text(step):
+    """The rule in the names of the kernel and, if they differ, in its own."""
+    here = step.rule._replace(
+        result=(step.target.item, *step.target.nodes), antecedents=tuple(step.antecedents), arcs=tuple(step.arcs)
+    )
+    text = [rules.rule_text(rule) for rule in dict.fromkeys((here, step.rule))]
+    return text[0] if len(text) == 1 else "%s   (%s)" % tuple(text)
+
+
+def blocks(kernel):
+    """Groups of steps that are one block each, in the order in which the kernel takes them."""
+    steps = steps_of(kernel)
+    without_loop = [[step] for target in kernel.targets for step in steps if step.target is target and not step.loop]
+    return loop_groups([step for step in steps if step.loop]) + without_loop
+
+
+def function(name, lines, types=("class At",), arguments=("const At& at",)):
+    head = "template <%s> static INLINE void %s(%s) {" % (", ".join(types), name, ", ".join(arguments))
+    return "\n".join([head, *indent(lines), "}"])
+
+
+def kernel_text(kernel, table):
+    """The kernel as a function, preceded by functions for the sums that it takes from outside its loops."""
+    text = [hoisted_text(kernel, step, table[step.number]) + "\n" for step in steps_of(kernel) if is_hoisted(kernel, step)]
+    lines = ["typedef typename At::Value Value;"]
+    for target in kernel.targets:
+        name = item_name(target)
+        declared = "Value %s[STATES[%s]]" % (name, target.item.upper())
+        if target.adds:
+            lines += [declared + ";", "at.so_far_%s(%s);" % (name, name)]
+        else:
+            lines += [declared + ";", "clear(%s);" % name] if kernel.algebra is MAXIMA else [declared + " = {};"]
+    for steps in blocks(kernel):
+        lines += inside_block(kernel, steps, table)
+    for target in kernel.targets:
+        if target.item in kernel.keep or target.adds:
+            lines.append("at.keep_%s(%s);" % (item_name(target), item_name(target)))
+    return "\n".join([*text, function(kernel.name, lines)])
+
+
+def hoisted_terms(step, cases):
+    """The antecedents of the terms of a hoisted sum, by (result, directions)."""
+    found = {}
+    for result, directions, antecedents in terms(step, cases):
+        found.setdefault((result, directions), []).append(antecedents)
+    return dict(sorted(found.items()))
+
+
+def hoisted_text(kernel, step, cases):
+    algebra, names = kernel.algebra, [name for name, _ in accessors(step)[0]]
+    lines = []
+    for i, of_one in enumerate(hoisted_terms(step, cases).values()):
+        texts = [algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents) for antecedents in of_one]
+        lines.append("sums[%d] = %s;" % (i, one_of(algebra, texts)))
+    types = (["class Value"] if algebra.number == "Value" else []) + ["class P%d" % i for i in range(len(names))]
+    arguments = [algebra.number + "* sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
+    what = "best sum of" if algebra is MAXIMA else "sum over"
+    head = "// %s: the %s the antecedents by state and direction\n" % (rules.rule_text(step.rule), what)
+    head += "enum { %s = %d };\n" % (hoisted_name(step).upper(), len(lines))
+    return head + function(hoisted_name(step), lines, types, arguments)
+
+
+# --------------------------------------------------------------------------------------------------------------- reverse
+
+
+def derivative(name):
+    return "by_" + name
+
+
+def shares(out, factors):
+    """The lines that add to the derivatives by the factors of a product, given the one by the product.
+
+    factors: (name, states) each, for the sum of its values of these states.
+    """
+    lines = []
+    for name, states in factors:
+        others = [chosen(SUMS, *other) for other in factors if other[0] != name]
+        for state in states:
+            lines.append("%s[%d] += %s;" % (derivative(name), state, " * ".join([out, *others])))
+    return lines
+
+
+def outside_block(kernel, steps, table):
+    """The reverse of inside_block."""
+    lines, values = [], fetched(kernel, steps, table)
+    for name, call, size in values:
+        lines += ["const auto %s = %s;" % (name, call), "Value %s[%s] = {};" % (derivative(name), size)]
+    for step in reversed(steps):
+        _, arcs = accessors(step)
+        cases, lines = table[step.number], [*lines, "// " + step_text(step)]
+        for result, directions, antecedents in terms_of(kernel, step, cases):
+            factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions, strict=True))]
+            lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
+    lines += ["%s.add(%s);" % (name, derivative(name)) for name, _, _ in values]
+    return block(kernel, steps, lines)
+
+
+def outside_text(kernel, table):
+    """The reverse of the kernel, preceded by those of hoisted sums."""
+    steps, own = steps_of(kernel), {item_name(target): target for target in kernel.targets}
+    text = [hoisted_outside_text(step, table[step.number]) + "\n" for step in steps if is_hoisted(kernel, step)]
+    lines = ["typedef typename At::Value Value;"]
+    for name, target in own.items():
+        lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
+        if target.item in kernel.keep or target.adds:
+            lines.append("at.derivatives_%s(%s);" % (name, derivative(name)))
+    used = {name for step in steps if len(step.antecedents) + len(step.arcs) > 1 for name, _ in accessors(step)[0]}
+    for name, target in own.items():
+        if name in used:
+            if target.item not in kernel.keep:
+                raise ValueError("%s: the reverse needs the values of %s" % (kernel.name, target.item))
+            lines.append("const auto %s = at.kept_%s();" % (name, name))
+    for steps in reversed(blocks(kernel)):
+        lines += outside_block(kernel, steps, table)
+    return "\n".join([*text, function(kernel.name + "_outside", lines)])
+
+
+def hoisted_outside_text(step, cases):
+    names = [name for name, _ in accessors(step)[0]]
+    lines = []
+    for i, of_one in enumerate(hoisted_terms(step, cases).values()):
+        for antecedents in of_one:
+            lines += shares("by_sums[%d]" % i, antecedents)
+    types = ["class Value", *("class P%d" % i for i in range(len(names)))]
+    arguments = ["const Value* by_sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
+    arguments += ["Value* " + derivative(name) for name in names]
+    return function(hoisted_name(step) + "_outside", lines, types, arguments)
+
+
+# ----------------------------------------------------------------------------------------------------------------- table
+
+HEADER = """\
+// The rules of rules.py, written by generate.py when the decoders are built.
+#pragma once
+
+#include "blocks.hpp"
+
+namespace VARIANT::oneec {
+
+%(kinds)s
+
+// States of two nodes:
+enum PairState { %(pair_states)s };
+constexpr int SWAPPED[] = {%(swapped)s};  // the state of b and a, given that of a and b
+
+struct Case {  // an instance of a rule: the numbers of its states and the directions of its arcs
+    int left, right, result, first, second;
+};
+
+struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then the others
+    int result, nodes, antecedents, arcs, ordered;
+    int has_two;  // the node that certainly has a second crossed arc, or -1
+    int kinds[2], antecedent[2][3], arc[2][2], longest[2], order[4];
+    int size;
+    const Case* cases;
+};
+
+%(cases)s
+
+enum { RULES = %(rules)d };
+static const Shape SHAPES[RULES] = {
+%(shapes)s
+};
+
+%(kernels)s
+
+namespace sums {
+
+%(sum_kinds)s
+
+%(sum_kernels)s
+
+}  // namespace sums
+
+}  // namespace VARIANT::oneec
+"""
+
+KINDS = """\
+enum Kind {
+%s
+    KINDS
+};
+constexpr int STATES[KINDS] = {%s};  // number of states of each item"""
+
+
+def braces(things):
+    return "{%s}" % ", ".join(map(str, things))
+
+
+def shape(number, rule, size):
+    nodes = list(rule.result[1:])
+    for item in rule.antecedents:
+        nodes += [node for node in item[1:] if node not in nodes]
+
+    def numbers(names):
+        return braces(nodes.index(name) for name in names)
+
+    counts = len(nodes), len(rule.antecedents), len(rule.arcs), len(rule.order), nodes.index(rule.has_two) if rule.has_two else -1
+    return "    {%s}," % ", ".join(
+        [
+            rule.result[0].upper(),
+            *map(str, counts),
+            braces(item[0].upper() for item in rule.antecedents),
+            braces(numbers(item[1:]) for item in rule.antecedents),
+            braces(map(numbers, rule.arcs)),
+            braces(map(int, rule.longest)),
+            numbers(rule.order),
+            str(size),
+            "CASES_%d" % number,
+        ]
+    )
+
+
+def kinds(states):
+    """The items and the numbers of their states."""
+    width = max(map(len, states)) + 2
+    lines = ["    %s// %s" % ((kind.upper() + ",").ljust(width), " ".join(map(str, found))) for kind, found in states.items()]
+    return KINDS % ("\n".join(lines).rstrip(), ", ".join(str(len(found)) for found in states.values()))
+
+
+def header():
+    for kernels in (KERNELS, SUM_KERNELS):
+        check(kernels)
+    states, table = rules.tables(rules.RULES)
+    sum_states, sum_table = rules.tables(rules.SUM_RULES)
+    cases = []
+    for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True)):
+        text = ", ".join("{%s}" % ",".join(map(str, row)) for row in rows)
+        rows = textwrap.indent(textwrap.fill(text, 116), " " * 4)
+        cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.rule_text(rule), rows))
+    pairs = rules.STATES[2]
+    swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
+    sum_kernels = [text(kernel, sum_table) for kernel in SUM_KERNELS for text in (kernel_text, outside_text)]
+    return HEADER % {
+        "kinds": kinds(states),
+        "pair_states": ", ".join(rules.PAIR_STATES),
+        "swapped": ", ".join(str(pairs.index(state)) for state in swapped),
+        "cases": "\n".join(cases),
+        "rules": len(rules.RULES),
+        "shapes": "\n".join(
+            shape(number, rule, len(rows)) for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True))
+        ),
+        "kernels": "\n\n".join(kernel_text(kernel, table) for kernel in KERNELS),
+        "sum_kinds": kinds(sum_states),
+        "sum_kernels": "\n\n".join(sum_kernels),
+    }
+
+
+def write(path):
+    """Write the header unless it is already up to date, so that nothing is recompiled unnecessarily; all of it or nothing."""
+    path, text = Path(path), header()
+    if not path.exists() or path.read_text() != text:
+        part = path.with_name(".%s.%d.part" % (path.name, os.getpid()))
+        try:
+            part.write_text(text)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)

@@ -1,0 +1,536 @@
+// Marginals of 1EC: the sum over all trees (inside), and its derivatives (outside), in O(n^4) time and O(n^3) memory.
+//
+// The inside pass fills a chart as complexes.hpp does, by kernels that are made of SUM_RULES in rules.py, which derive each tree once.
+// The outside pass goes back through it in the opposite order and, for each item, adds to the derivatives by what it was made of.
+#pragma once
+#include "sum_projective.hpp"
+#include "trace.hpp"
+
+namespace VARIANT::oneec {
+namespace sums {
+
+// An item of a kernel that is stored in a tile: its values, and the derivatives by them.
+#define STORED(name, kind, where)                                                                                     \
+    INLINE void keep_##name(const Vector (&values)[STATES[kind]]) const { this->store(where, values); }               \
+    INLINE Tile kept_##name() const { return Tile{where, this->chart.derivatives}; }                                  \
+    INLINE void derivatives_##name(Vector (&by)[STATES[kind]]) const { fetch(where + this->chart.derivatives, by); }
+
+template <class N> struct Complexes : Projective<N> {
+    typedef Projective<N> Base;
+    using typename Base::Common, typename Base::Rows, typename Base::Single, typename Base::Tile;
+    using typename Base::Value, typename Base::Vector;
+    using Base::n, Base::side, Base::width, Base::blocks, Base::derivatives, Base::layer, Base::watch, Base::WIDTH;
+    using Base::block_of, Base::blocks_before, Base::right_node, Base::right_lane;
+
+    template <int size> static INLINE void fetch(const Value* tile, Vector (&values)[size]) {
+        for (int i = 0; i < size; i++) values[i] = N::at(tile + i * WIDTH);
+    }
+
+    // A region of a kernel with lanes: its chart, the block and its first node x, and the loop. Those of lanes that are nodes
+    // beyond the region are first_lane to end_lane - 1.
+    struct Region {
+        typedef Vector Value;
+        Complexes& chart;
+        int block, x, begin, end, first_lane, end_lane;
+
+        INLINE Tile tile(typename Base::Value* at) const { return Tile{at, chart.derivatives}; }
+        bool may_have_two(int node) const { return chart.may_have_two(node); }
+        template <int size> INLINE void store(typename Base::Value* tile, const Vector (&values)[size]) const {
+            for (int i = 0; i < size; i++) {
+                N::put(tile + i * WIDTH, values[i]);
+                std::fill_n(tile + i * WIDTH, first_lane, typename Base::Value());
+                std::fill(tile + i * WIDTH + end_lane, tile + (i + 1) * WIDTH, typename Base::Value());
+            }
+        }
+    };
+
+    // For a block of x before `low`
+    Region left_of(int low, int block, int begin, int end) {
+        return Region{*this, block, block * WIDTH, begin, end, 0, minimum(low - block * WIDTH, WIDTH)};
+    }
+    // For a block of x beyond `high`
+    Region right_of(int high, int block, int begin, int end) {
+        const int x = right_node(block);
+        return Region{*this, block, x, begin, end, maximum(high + 1 - x, 0), WIDTH};
+    }
+
+    // Regions a b for a block of x on the side of a
+    struct Near : Region {
+        int a, b;
+        const typename Base::Value* pivots;  // a b v over v
+        typename Base::Value* pivot_lanes;
+
+        INLINE Common pivot_a_b_v(int v) const {
+            return Common{pivots + v * STATES[PIVOT], 1, pivot_lanes + v * STATES[PIVOT] * WIDTH};
+        }
+        INLINE Common gap_t_b(int t) const { return this->chart.gap(t, b); }
+        INLINE Common gap_a_b() const { return this->chart.gap(a, b); }
+    };
+
+    struct NearLeft : Near {  // x < a < b
+        INLINE Tile closed_a_t_x(int t) const { return this->tile(this->chart.closed_left.tile(this->a, this->block, t)); }
+        INLINE Tile neither_a_t_x(int t) const { return this->tile(this->chart.neither_left.tile(this->a, this->block, t)); }
+        STORED(open_a_b_x, OPEN, this->chart.open_left.tile(this->a, this->block, this->b))
+        STORED(closed_a_b_x, CLOSED, this->chart.closed_left.tile(this->a, this->block, this->b))
+        STORED(neither_open_a_b_x, NEITHER_OPEN, this->chart.neither_open_left.tile(this->a, this->block, this->b))
+        STORED(neither_a_b_x, NEITHER, this->chart.neither_left.tile(this->a, this->block, this->b))
+        STORED(arm_x_b_a, ARM, this->chart.arm_left.tile(this->a, this->block, this->b))
+    };
+
+    struct NearRight : Near {  // b < a < x
+        INLINE Tile closed_a_t_x(int t) const { return this->tile(this->chart.closed_right.tile(this->a, this->block, t)); }
+        INLINE Tile several_closed_a_t_x(int t) const {
+            return this->tile(this->chart.several_closed_right.tile(this->a, this->block, t));
+        }
+        INLINE Tile neither_a_t_x(int t) const { return this->tile(this->chart.neither_right.tile(this->a, this->block, t)); }
+        STORED(hooked_a_b_x, HOOKED, this->chart.hooked_right.tile(this->a, this->block, this->b))
+        STORED(open_a_b_x, OPEN, this->chart.open_right.tile(this->a, this->block, this->b))
+        STORED(closed_a_b_x, CLOSED, this->chart.closed_right.tile(this->a, this->block, this->b))
+        STORED(several_a_b_x, SEVERAL, this->chart.several_right.tile(this->a, this->block, this->b))
+        STORED(several_closed_a_b_x, SEVERAL_CLOSED, this->chart.several_closed_right.tile(this->a, this->block, this->b))
+        STORED(neither_open_a_b_x, NEITHER_OPEN, this->chart.neither_open_right.tile(this->a, this->block, this->b))
+        STORED(neither_a_b_x, NEITHER, this->chart.neither_right.tile(this->a, this->block, this->b))
+        STORED(arm_x_b_a, ARM, this->chart.arm_right.tile(this->a, this->block, this->b))
+    };
+
+    // Regions l r for a block of x beyond r
+    struct Far : Region {
+        int l, r;
+
+        INLINE Common pivot_l_r_v(int v) const {
+            return Common{this->chart.pivot_left + v * STATES[PIVOT], 1, this->chart.pivot_left_lanes + v * STATES[PIVOT] * WIDTH};
+        }
+        INLINE Common gap_t_r(int t) const { return this->chart.gap(t, r); }
+        INLINE Common gap_l_r() const { return this->chart.gap(l, r); }
+        INLINE Tile closed_l_t_x(int t) const { return in_layer(this->chart.layer.closed, t); }
+        INLINE Tile several_closed_l_t_x(int t) const { return in_layer(this->chart.layer.several_closed, t); }
+        INLINE Tile tied_l_t_x(int t) const { return in_layer(this->chart.layer.tied, t); }
+        INLINE Tile tied_several_l_t_x(int t) const { return in_layer(this->chart.layer.tied_several, t); }
+        INLINE Tile bound_l_t_x(int t) const { return in_layer(this->chart.layer.bound, t); }
+        INLINE Tile bound_open_l_t_x(int t) const { return in_layer(this->chart.layer.bound_open, t); }
+        INLINE Tile closed_r_t_x(int t) const { return this->tile(this->chart.closed_right.tile(r, this->block, t)); }
+        INLINE Tile hooked_r_t_x(int t) const { return this->tile(this->chart.hooked_right.tile(r, this->block, t)); }
+        INLINE Tile several_r_l_x() const { return this->tile(this->chart.several_right.tile(r, this->block, l)); }
+        STORED(open_l_r_x, OPEN, this->chart.layer.open.tile(0, this->block, r))
+        STORED(closed_l_r_x, CLOSED, this->chart.layer.closed.tile(0, this->block, r))
+        STORED(several_l_r_x, SEVERAL, this->chart.layer.several.tile(0, this->block, r))
+        STORED(several_closed_l_r_x, SEVERAL_CLOSED, this->chart.layer.several_closed.tile(0, this->block, r))
+        STORED(tied_l_r_x, TIED, this->chart.layer.tied.tile(0, this->block, r))
+        STORED(tied_several_l_r_x, TIED_SEVERAL, this->chart.layer.tied_several.tile(0, this->block, r))
+        STORED(bound_l_r_x, BOUND, this->chart.layer.bound.tile(0, this->block, r))
+        STORED(bound_open_l_r_x, BOUND_OPEN, this->chart.layer.bound_open.tile(0, this->block, r))
+        STORED(bound_several_l_r_x, BOUND_SEVERAL, this->chart.layer.bound_several.tile(0, this->block, r))
+        STORED(both_l_r_x, BOTH, this->chart.layer.both.tile(0, this->block, r))
+        STORED(spanned_l_r_x, SPANNED, this->chart.layer.spanned.tile(0, this->block, r))
+
+      private:
+        template <int kind> INLINE Tile in_layer(const Tiles<N, kind>& tiles, int t) const {
+            return this->tile(tiles.tile(0, this->block, t));
+        }
+    };
+
+    // half_pivot a b v for a block of a beyond v
+    struct HalfPivots : Region {
+        int b, v, v_block, v_lane;  // where v is an x
+        const Tiles<N, ARM>& arms;
+        const Tiles<N, NEITHER>& neither;
+        const Tiles<N, CLOSED>& closed;
+        const Tiles<N, HALF_PIVOT>& half_pivots;
+
+        typename Base::Value* at_neither(int t) const { return neither.tile(t, v_block, b) + v_lane; }
+        typename Base::Value* at_closed(int t) const { return closed.tile(t, v_block, b) + v_lane; }
+        INLINE Tile arm_a_t_v(int t) const { return this->tile(arms.tile(v, this->block, t)); }
+        INLINE Common neither_t_b_v(int t) const {
+            return Common{at_neither(t), WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
+        }
+        INLINE Common sums_gap_closed(int t) const {
+            return Common{this->chart.sums + t * SUMS_GAP_CLOSED, 1, this->chart.sums_lanes + t * SUMS_GAP_CLOSED * WIDTH};
+        }
+        STORED(half_pivot_a_b_v, HALF_PIVOT, half_pivots.tile(v, this->block, b))
+    };
+
+    // pivot a b v for one v
+    struct Pivots {
+        typedef typename Base::Value Value;
+        Single half_pivot;
+        Single gap;  // a v
+        Value* out;  // a b v by state
+        const Value *by, *lanes;
+
+        INLINE Single half_pivot_a_b_v() const { return half_pivot; }
+        INLINE Single gap_a_v() const { return gap; }
+        INLINE void keep_pivot_a_b_v(const Value (&values)[STATES[PIVOT]]) const { std::copy_n(values, STATES[PIVOT], out); }
+        INLINE void derivatives_pivot_a_b_v(Value (&values)[STATES[PIVOT]]) const {
+            for (int i = 0; i < STATES[PIVOT]; i++) values[i] = by[i] + N::sum(N::at(lanes + i * WIDTH));
+        }
+    };
+
+    // wing l b a for a block of b beyond a
+    struct Wings : Region {
+        int l, a;
+        INLINE Tile open_a_l_b() const { return this->tile(this->chart.open_right.tile(a, this->block, l)); }
+        INLINE Tile several_a_l_b() const { return this->tile(this->chart.several_right.tile(a, this->block, l)); }
+        INLINE Rows gap_a_b() const { return this->chart.gap_from(a, this->x); }
+        INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {  // transposed, into blocks of a
+            alignas(64) typename Base::Value lanes[WIDTH];
+            for (int state = 0; state < STATES[WING]; state++) {
+                N::put(lanes, values[state]);
+                for (int i = this->first_lane; i < this->end_lane; i++) at(this->x + i)[state * WIDTH] = lanes[i];
+            }
+        }
+        INLINE void derivatives_wing_l_b_a(Vector (&by)[STATES[WING]]) const {
+            alignas(64) typename Base::Value lanes[WIDTH] = {};
+            for (int state = 0; state < STATES[WING]; state++) {
+                for (int i = this->first_lane; i < this->end_lane; i++)
+                    lanes[i] = at(this->x + i)[state * WIDTH + this->chart.derivatives];
+                by[state] = N::at(lanes);
+            }
+        }
+
+      private:
+        typename Base::Value* at(int b) const { return this->chart.layer.wing.tile(0, a / WIDTH, b) + a % WIDTH; }
+    };
+
+    // complex l x for a block of x beyond t
+    struct ComplexesOfSpanned : Region {
+        int l, t;
+        INLINE Tile spanned_l_t_x() const { return this->tile(this->chart.layer.spanned.tile(0, this->block, t)); }
+        INLINE Rows gap_t_x() const { return this->chart.gap_from(t, this->x); }
+        INLINE void so_far_complex_l_x(Vector (&values)[STATES[COMPLEX]]) const { read(values, 0); }
+        INLINE void keep_complex_l_x(const Vector (&values)[STATES[COMPLEX]]) const {
+            for (int i = 0; i < STATES[COMPLEX]; i++) Base::put_loosely(row(i), values[i]);
+        }
+        INLINE void derivatives_complex_l_x(Vector (&by)[STATES[COMPLEX]]) const { read(by, this->chart.derivatives); }
+
+      private:
+        typename Base::Value* row(int state) const { return this->chart.complexes[state] + l * this->chart.width + this->x; }
+        INLINE void read(Vector (&values)[STATES[COMPLEX]], ptrdiff_t offset) const {
+            for (int i = 0; i < STATES[COMPLEX]; i++) values[i] = Base::loosely_at(row(i) + offset);
+        }
+    };
+
+    // complex l r, by state, as one kernel after the other adds to it; or the derivatives by it
+    template <class Number> struct ComplexSoFar {
+        typedef Number Value;
+        Complexes& chart;
+        Number* complex;
+
+        INLINE void so_far_complex_l_r(Number (&values)[STATES[COMPLEX]]) const { std::copy_n(complex, STATES[COMPLEX], values); }
+        INLINE void keep_complex_l_r(const Number (&values)[STATES[COMPLEX]]) const { std::copy_n(values, STATES[COMPLEX], complex); }
+        INLINE void derivatives_complex_l_r(Number (&by)[STATES[COMPLEX]]) const { so_far_complex_l_r(by); }
+    };
+
+    // complex l r for all v
+    struct ComplexesOfPivots : ComplexSoFar<typename Base::Value> {
+        int begin, end;
+
+        INLINE Single pivot_l_r_v(int v) const {
+            typename Base::Value* const at = this->chart.pivot_left + v * STATES[PIVOT];
+            return Single{at, 1, at + this->chart.derivatives};
+        }
+    };
+
+    // complex l r for a block of a and all b
+    struct ComplexesOfWings : ComplexSoFar<Vector> {
+        int r, block, begin, end;
+
+        INLINE Tile wing_l_b_a(int b) const { return Tile{this->chart.layer.wing.tile(0, block, b), this->chart.derivatives}; }
+        INLINE Tile closed_b_r_a(int b) const { return Tile{this->chart.closed_left.tile(b, block, r), this->chart.derivatives}; }
+    };
+
+    // Fill the chart. Throws signals::Raised, as `outside` does.
+    void inside() {
+        for (int l = n - 1; l >= 0; l--)
+            for (int r = l + 1; r < side; r++) inside(l, r);
+    }
+
+    // Its reverse, given the derivative by the goal.
+    void outside() {
+        for (int l = 0; l < n; l++) {
+            restore_layer(l);
+            for (int r = n; r > l; r--) outside(l, r);
+        }
+    }
+
+  private:
+    // Calls f(kernel's argument) for every block of x to the left or right of the region l r.
+    template <class F> void each_left(int l, int r, F f) {
+        for (int block = 0; block < blocks_before(l); block++) f(left_of(l, block, l + 1, r));
+    }
+    template <class F> void each_right(int l, int r, F f) {
+        for (int block = block_of(r + 1); block < blocks; block++) f(right_of(r, block, l + 1, r));
+    }
+
+    NearLeft at_near_left(const Region& at, int l, int r) {
+        return {{at, l, r, this->pivot_left, this->pivot_left_lanes}};
+    }
+    NearRight at_near_right(const Region& at, int l, int r) {
+        return {{at, r, l, this->pivot_right, this->pivot_right_lanes}};
+    }
+    HalfPivots at_half_pivots_left(const Region& at, int l, int r) {  // a < v < b
+        return {at, r, l, l / WIDTH, l % WIDTH, this->arm_left, this->neither_left, this->closed_left, this->half_pivot_left};
+    }
+    HalfPivots at_half_pivots_right(const Region& at, int l, int r) {  // b < v < a
+        return {at, l, r, block_of(r), right_lane(r), this->arm_right, this->neither_right, this->closed_right, this->half_pivot_right};
+    }
+    Pivots at_pivots_left(int l, int r, int v) {
+        const Value* half_pivot = this->half_pivot_left.tile(v, l / WIDTH, r) + l % WIDTH;
+        return at_pivots(half_pivot, l, v, this->pivot_left, this->pivot_left_lanes);
+    }
+    Pivots at_pivots_right(int l, int r, int v) {
+        const Value* half_pivot = this->half_pivot_right.tile(v, block_of(r), l) + right_lane(r);
+        return at_pivots(half_pivot, r, v, this->pivot_right, this->pivot_right_lanes);
+    }
+    Pivots at_pivots(const Value* half_pivot, int a, int v, Value* pivots, const Value* lanes) {
+        Value* const out = pivots + v * STATES[PIVOT];
+        return Pivots{Single{half_pivot, WIDTH, const_cast<Value*>(half_pivot) + derivatives}, this->single_gap(a, v), out,
+                      out + derivatives, lanes + v * STATES[PIVOT] * WIDTH};
+    }
+
+    void pivots_left(int l, int r) {
+        for (int v = l + 1; v < r; v++) pivots(at_pivots_left(l, r, v));
+    }
+    void pivots_right(int l, int r) {
+        for (int v = l + 1; v < r; v++) pivots(at_pivots_right(l, r, v));
+    }
+    void regions_far(int l, int r) {
+        each_right(l, r, [&](const Region& at) { far(Far{at, l, r}); });
+    }
+    void wings_from(int l, int a) {
+        each_right(l, a, [&](const Region& at) { wings(Wings{at, l, a}); });
+    }
+
+    // The sums for all t
+    void prepare_sums(const HalfPivots& at, int l, int r) {
+        for (int t = l + 1; t < r; t++)
+            sums_gap_closed<Value>(this->sums + t * SUMS_GAP_CLOSED, this->gap(at.v, t),
+                                   Single{at.at_closed(t), WIDTH, nullptr});
+    }
+
+    // The reverse of half_pivots, for all blocks
+    template <class Each> void reverse_half_pivots(const HalfPivots& first, int l, int r, Each each) {
+        prepare_sums(first, l, r);
+        std::fill(this->sums_lanes + l * SUMS_GAP_CLOSED * WIDTH, this->sums_lanes + r * SUMS_GAP_CLOSED * WIDTH, Value());
+        std::fill(this->neither_lanes + l * STATES[NEITHER] * WIDTH, this->neither_lanes + r * STATES[NEITHER] * WIDTH, Value());
+        each();
+        for (int t = l + 1; t < r; t++) {
+            Value by_sums[SUMS_GAP_CLOSED], by_gap[STATES[GAP]] = {}, by_closed[STATES[CLOSED]] = {};
+            for (int i = 0; i < SUMS_GAP_CLOSED; i++)
+                by_sums[i] = N::sum(N::at(this->sums_lanes + (t * SUMS_GAP_CLOSED + i) * WIDTH));
+            Value *const closed = first.at_closed(t), *const neither = first.at_neither(t);
+            sums_gap_closed_outside(by_sums, this->gap(first.v, t), Single{closed, WIDTH, nullptr}, by_gap, by_closed);
+            this->single_gap(first.v, t).add(by_gap);
+            for (int i = 0; i < STATES[CLOSED]; i++) closed[i * WIDTH + derivatives] += by_closed[i];
+            for (int i = 0; i < STATES[NEITHER]; i++)
+                neither[i * WIDTH + derivatives] += N::sum(N::at(this->neither_lanes + (t * STATES[NEITHER] + i) * WIDTH));
+        }
+    }
+
+    void inside(int l, int r) {
+        this->pass((size_t)40 * (r - l) * n);
+        pivots_left(l, r);
+        if (l > 0) {
+            prepare_sums(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r);
+            each_left(l, r, [&](const Region& at) { half_pivots(at_half_pivots_left(at, l, r)); });
+        }
+        if (r < n) {
+            pivots_right(l, r);
+            prepare_sums(at_half_pivots_right(right_of(r, blocks - 1, l + 1, r), l, r), l, r);
+            each_right(l, r, [&](const Region& at) { half_pivots(at_half_pivots_right(at, l, r)); });
+        }
+        inside_complexes(l, r);
+        this->inside_projective(l, r);
+        each_left(l, r, [&](const Region& at) { near_left(at_near_left(at, l, r)); });
+        if (r < n) {
+            each_right(l, r, [&](const Region& at) { near_right(at_near_right(at, l, r)); });
+            regions_far(l, r);
+            wings_from(l, r);
+            each_right(l, r, [&](const Region& at) { complexes_of_spanned(ComplexesOfSpanned{at, l, r}); });
+        }
+    }
+
+    void outside(int l, int r) {
+        this->pass((size_t)80 * (r - l) * n);
+        for (Value* lanes : {this->pivot_left_lanes, this->pivot_right_lanes})
+            std::fill(lanes + l * STATES[PIVOT] * WIDTH, lanes + r * STATES[PIVOT] * WIDTH, Value());
+        for (Value* by : {this->pivot_left + derivatives, this->pivot_right + derivatives})
+            std::fill(by + l * STATES[PIVOT], by + r * STATES[PIVOT], Value());
+        pivots_left(l, r);
+        if (r < n) {
+            pivots_right(l, r);
+            each_right(l, r, [&](const Region& at) { complexes_of_spanned_outside(ComplexesOfSpanned{at, l, r}); });
+            each_right(l, r, [&](const Region& at) { wings_outside(Wings{at, l, r}); });
+            each_right(l, r, [&](const Region& at) { far_outside(Far{at, l, r}); });
+            each_right(l, r, [&](const Region& at) { near_right_outside(at_near_right(at, l, r)); });
+        }
+        each_left(l, r, [&](const Region& at) { near_left_outside(at_near_left(at, l, r)); });
+        this->outside_projective(l, r);
+        outside_complexes(l, r);
+        if (r < n) {
+            reverse_half_pivots(at_half_pivots_right(right_of(r, blocks - 1, l + 1, r), l, r), l, r, [&] {
+                each_right(l, r, [&](const Region& at) { half_pivots_outside(at_half_pivots_right(at, l, r)); });
+            });
+            for (int v = l + 1; v < r; v++) pivots_outside(at_pivots_right(l, r, v));
+        }
+        if (l > 0)
+            reverse_half_pivots(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r, [&] {
+                each_left(l, r, [&](const Region& at) { half_pivots_outside(at_half_pivots_left(at, l, r)); });
+            });
+        for (int v = l + 1; v < r; v++) pivots_outside(at_pivots_left(l, r, v));
+    }
+
+    // Compute again what later ones have overwritten.
+    void restore_layer(int l) {
+        this->lost();
+        for (ptrdiff_t offset : {(ptrdiff_t)0, derivatives}) marginals::clear(layer.begin + offset, layer.end + offset, watch);
+        for (int r = l + 1; r < n; r++) {
+            this->pass((size_t)20 * (r - l) * n);
+            pivots_left(l, r);
+            regions_far(l, r);
+            wings_from(l, r);
+        }
+    }
+
+    Value& complex(int l, int r, int state) const { return this->complexes[state][l * width + r]; }
+
+    // complex l r, to which the spanned ones have been added already
+    void inside_complexes(int l, int r) {
+        Value total[STATES[COMPLEX]];
+        Vector by_wings[STATES[COMPLEX]] = {};
+        for (int state = 0; state < STATES[COMPLEX]; state++) total[state] = complex(l, r, state);
+        complexes_of_pivots(ComplexesOfPivots{{*this, total}, l + 1, r});
+        each_wing(l, r, by_wings, [](const ComplexesOfWings& at) { complexes_of_wings(at); });
+        for (int state = 0; state < STATES[COMPLEX]; state++)
+            complex(l, r, state) = total[state] + N::sum(by_wings[state]);
+        this->complex_apart[l * width + r] = this->complex_apart[r * width + l] = complex(l, r, APART);
+        this->complex_above[l * width + r] = complex(l, r, FIRST_ABOVE);
+        this->complex_above[r * width + l] = complex(l, r, SECOND_ABOVE);
+    }
+
+    void outside_complexes(int l, int r) {
+        const Value *by_apart = this->complex_apart + derivatives, *by_above = this->complex_above + derivatives;
+        Value by[STATES[COMPLEX]];
+        by[APART] = by_apart[l * width + r] + by_apart[r * width + l];
+        by[FIRST_ABOVE] = by_above[l * width + r];
+        by[SECOND_ABOVE] = by_above[r * width + l];
+        Vector by_lanes[STATES[COMPLEX]];
+        for (int state = 0; state < STATES[COMPLEX]; state++) {
+            this->complexes[state][derivatives + l * width + r] = by[state];
+            by_lanes[state] = Base::spread(by[state]);
+        }
+        each_wing(l, r, by_lanes, [](const ComplexesOfWings& at) { complexes_of_wings_outside(at); });
+        complexes_of_pivots_outside(ComplexesOfPivots{{*this, by}, l + 1, r});
+    }
+
+    template <class F> void each_wing(int l, int r, Vector* complex, F f) {
+        for (int block = (l + 1) / WIDTH; block * WIDTH < r - 1; block++)
+            f(ComplexesOfWings{{*this, complex}, r, block, maximum(l + 2, block * WIDTH + 1), r});
+    }
+};
+
+#undef STORED
+
+template <class N> class Marginals : Complexes<N> {
+    typedef Complexes<N> Base;
+    using typename Base::Value;
+    using Base::n, Base::side;
+
+    static constexpr double NUMBER = 2.8;  // the number of trees of n words is less than e^(2.8 n)
+
+    // Whether the numbers of a chart of Doubles are right: nothing was too large for float64, and nothing was lost that is too small,
+    // or it is negligible. Of each tree, less than e^-700 times the weight of its rest is lost; the partition function is at least 1.
+    bool in_range(const Scaling& scaling) {
+        const int lost = this->lost();
+        return !N::SCALED || lost == 0 || (lost == FE_UNDERFLOW && scaling.slack + NUMBER * n < 640);
+    }
+
+  public:
+    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
+    // scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores& scores, Counts& counts, const TreeScores& good_tree, const Scores& direction = Scores()) {
+        const Scaling scaling(scores, direction, good_tree, N::SCALED, this->watch);
+        if (!scaling.precise) return false;
+        this->prepare(scores, scaling);
+        this->inside();
+        if (!in_range(scaling)) return false;
+        const Value z = this->at_c(0, n)[this->none];
+        counts.log_partition = N::log(z) + scaling.total;
+        if (!counts.tensors[ARC]) return true;
+        for (int part : {ARC, CROSSED_ARC}) std::fill_n(counts.tensors[part], (size_t)side * side, 0.0);
+        for (int part : {GRANDPARENT, SIBLING}) std::fill_n(counts.tensors[part], (size_t)(side + 1) * side, 0.0);
+        this->at_c(0, n)[this->none + this->derivatives] = N::inverse(z);
+        this->expected_arc = counts.tensors[ARC];
+        this->expected_sibling = counts.tensors[SIBLING];
+        this->expected_grandparent = counts.tensors[GRANDPARENT];
+        this->outside();
+        for (int h = 0; h <= n; h++)
+            for (int m = 1; m <= n; m++)
+                if (h != m) counts.tensors[CROSSED_ARC][(size_t)h * side + m] = expected_crossed(h, m);
+        return in_range(scaling);
+    }
+
+    double expected_crossed(int h, int m) const {
+        return N::result(this->longest.expected(h, m)) + (this->may_have_two(h) ? N::result(this->crossed.expected(h, m)) : 0);
+    }
+
+    using Base::bytes_needed, Base::release;
+};
+
+// All sums. That over one tree is its score, as its parts are certain. For that over all, the best tree is found first, as the weights
+// are scaled by those of its parts.
+template <class N> class AllSums final : public marginals::SumCharts {
+    Chart search;
+    Marginals<N> all;
+    Marginals<marginals::Duals<N>> dual_all;
+    std::vector<int> heads;
+    TreeScores best_tree;
+
+    // f(part, word, index) for the parts of a tree.
+    template <class F> static void each_part(const PartRows* rows, int n, F f) {
+        for (int part = 0; part < PARTS; part++)
+            for (auto [node, m] : rows[part]) f(part, m, (size_t)node * (n + 1) + m);
+    }
+
+    void find_of_tree(const Scores& scores, Counts& counts) {
+        const PartRows* const rows = search.parts(scores.heads, scores.n);
+        if (!rows) return;
+        counts.log_partition = 0;
+        each_part(rows, scores.n, [&](int part, int, size_t cell) { counts.log_partition += scores.tensors[part][cell]; });
+        if (counts.log_partition > -INFINITY && counts.tensors[ARC])
+            each_part(rows, scores.n, [&](int part, int, size_t cell) { counts.tensors[part][cell] = 1; });
+    }
+
+    // False if there is no tree.
+    bool find_best(const Scores& scores) {
+        heads.assign(scores.n + 1, -1);
+        if (search.find(scores.n, scores.tensors, nullptr, scores.single_root, heads.data()) == -INFINITY) return false;
+        best_tree.clear(scores.n);
+        each_part(search.parts(heads.data(), scores.n), scores.n, [&](int part, int m, size_t cell) {
+            const double score = scores.tensors[part][cell];
+            best_tree.words[m] += score;
+            if (part == SIBLING) best_tree.siblings[m] = score;
+            if (part == GRANDPARENT) best_tree.grandparents[m] = score;
+        });
+        return true;
+    }
+
+  public:
+    bool find(const Scores& scores, Counts& counts) override {
+        counts.log_partition = -INFINITY;
+        if (scores.heads) find_of_tree(scores, counts);
+        return scores.heads || !find_best(scores) || all.find(scores, counts, best_tree);
+    }
+    bool differentiate(const Scores& scores, Counts& counts, const Scores& direction) override {
+        counts.log_partition = scores.heads ? 0 : -INFINITY;  // the counts of one tree are constant
+        return scores.heads || !find_best(scores) || dual_all.find(scores, counts, best_tree, direction);
+    }
+    size_t bytes_needed() const override { return std::max(all.bytes_needed(), dual_all.bytes_needed()); }
+    void release() override {
+        all.release();
+        dual_all.release();
+        search.release();
+    }
+};
+
+}  // namespace sums
+}  // namespace VARIANT::oneec

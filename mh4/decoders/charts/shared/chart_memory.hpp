@@ -1,0 +1,161 @@
+// The memory of a chart, kept from one sentence to the next. It is on large pages if the system has them, since values that are
+// read together lie far apart.
+#pragma once
+#include "signals.hpp"  // first, as it includes Python.h
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+enum {
+    LARGE_MEMORY = 1 << 26,  // bytes, from which on it is asked first whether there is as much
+    KEEP = 1 << 28,          // bytes that a thread keeps between calls
+};
+
+// Calls memory.require in Python; false if that has raised an exception, which is set then.
+static inline bool there_is(size_t bytes) {
+    PyObject *module = PyImport_ImportModule("mh4.decoders.memory");
+    PyObject *done = module ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
+    Py_XDECREF(done);
+    Py_XDECREF(module);
+    return done;
+}
+
+// Throws what memory.require raises if this process may not use so many more bytes; in a subinterpreter, std::bad_alloc.
+static inline void require(size_t bytes) {
+    if (bytes < LARGE_MEMORY)
+        return;
+    if (signals::in_subinterpreter()) {
+        PyThreadState *const state = PyThreadState_New(signals::interpreter);
+        if (!state)
+            throw std::bad_alloc();
+        PyEval_RestoreThread(state);
+        const bool enough = there_is(bytes);
+        PyThreadState_Clear(state);
+        PyThreadState_DeleteCurrent();
+        if (!enough)
+            throw std::bad_alloc();
+        return;
+    }
+    const PyGILState_STATE state = PyGILState_Ensure();
+    const bool enough = there_is(bytes);
+    PyGILState_Release(state);
+    if (!enough)
+        throw signals::Raised();
+}
+
+// Make room for more values at the end of a vector. Throws as `require` does, or std::bad_alloc.
+template <class Value> static inline void make_room(std::vector<Value> &values, size_t more) {
+    const size_t size = values.size() + more;
+    if (size <= values.capacity())
+        return;
+    const size_t capacity = std::max(size, values.capacity() * 3 / 2);
+    require(capacity * sizeof(Value));
+    values.reserve(capacity);
+}
+
+// Free the memory of a vector, and what is in it, if it is too large to keep.
+template <class Value> static inline void release(std::vector<Value> &values) {
+    if (values.capacity() * sizeof(Value) > KEEP)
+        std::vector<Value>().swap(values);
+}
+
+// The arrays of a chart are laid out twice: once to find out how much memory they need, and again when it has been allocated.
+//
+//     memory.start();
+//     arrange();          // table = memory.take(size); ...
+//     memory.allocate();
+//     arrange();
+//
+// A single array is table = memory.allocate(size).
+template <class Value> class Memory {
+    enum { ALIGNMENT = 64, LARGE_PAGE = 1 << 21 };  // bytes; a vector register has 64 at most
+    enum { VECTOR = ALIGNMENT / sizeof(Value) };
+
+    Value *values = nullptr;
+    size_t capacity = 0, taken = 0;  // in Values
+    size_t mapped = 0;               // bytes that come from mmap
+
+  public:
+    Memory() = default;
+    Memory(const Memory &) = delete;
+    Memory &operator=(const Memory &) = delete;
+    ~Memory() { clear(); }
+
+    void start() { taken = 0; }
+
+    // The next array, aligned to vectors; NULL if it is beyond what has been allocated.
+    Value *take(size_t size) {
+        const size_t first = taken;
+        taken += (size + VECTOR - 1) / VECTOR * VECTOR;
+        return taken <= capacity ? values + first : nullptr;
+    }
+
+    // What the arrays taken since the start occupy.
+    size_t bytes() const { return taken * sizeof(Value); }
+
+    // Make room for the arrays taken since the start, and start again. New memory is 0, since padding is read that nothing has
+    // been written to. Throws as `require` does, or std::bad_alloc.
+    void allocate() {
+        if (taken > capacity) {
+            clear();
+            require(bytes());
+            const size_t alignment = bytes() < LARGE_PAGE ? ALIGNMENT : LARGE_PAGE;
+            const size_t rounded = (bytes() + alignment - 1) / alignment * alignment;
+            if (bytes() < LARGE_MEMORY) {
+                void *memory;
+                if (posix_memalign(&memory, alignment, rounded))
+                    throw std::bad_alloc();
+                values = static_cast<Value *>(memory);
+            } else
+                values = reinterpret_cast<Value *>(map(rounded));
+#ifdef MADV_HUGEPAGE
+            if (alignment == LARGE_PAGE)
+                madvise(values, rounded, MADV_HUGEPAGE);
+#endif
+            if (!mapped)
+                std::fill_n(values, taken, Value());
+            capacity = taken;
+        }
+        start();
+    }
+    Value *allocate(size_t size) {
+        start();
+        take(size);
+        allocate();
+        return take(size);
+    }
+
+    // Free the memory if it is too large to keep.
+    void release() {
+        if (capacity * sizeof(Value) > KEEP)
+            clear();
+    }
+
+  private:
+    void clear() {
+        if (mapped)
+            munmap(values, mapped);
+        else
+            free(values);
+        values = nullptr;
+        capacity = mapped = 0;
+    }
+    // Memory from the system, which is 0 already: it takes no time until it is used.
+    char *map(size_t size) {
+        void *memory = mmap(nullptr, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            throw std::bad_alloc();
+        char *first = static_cast<char *>(memory);
+        const size_t before = (LARGE_PAGE - (size_t)first % LARGE_PAGE) % LARGE_PAGE;
+        if (before > 0)
+            munmap(first, before);
+        munmap(first + before + size, LARGE_PAGE - before);
+        mapped = size;
+        return first + before;
+    }
+};

@@ -1,0 +1,175 @@
+// What the algorithms offer to callers that are compiled without them: searches for the best derivation or tree, and sums over all.
+//
+// Each has its memory, which is used again for the next sentence; `release` frees it if it is too large to keep. Methods throw as
+// Memory::allocate does, or signals::Raised.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "transition_scores.hpp"
+
+// The score tensors of a sentence, in the order in which charts have them (names_of in arguments.pyx): of transitions and arcs, of which
+// mst has the last, and of 1EC.
+enum Tensor { SHIFT, S0B0, S1S0, ARCS, TENSORS };
+enum Part { ARC, CROSSED_ARC, GRANDPARENT, SIBLING, PARTS };
+static_assert((int)PARTS == (int)TENSORS, "as many of each");
+
+// Which numbers there are among scores that count as -inf, or are refused; arguments.pyx says why.
+constexpr double LARGEST = 1e30;
+enum { MASKS = 1, INVALID = 2 };  // finite numbers from -LARGEST down; numbers of LARGEST or more, or NaN
+
+template <class Number> static inline int kinds(const Number *numbers, size_t count) {
+    const Number largest = (Number)LARGEST, none = -(Number)INFINITY;
+    int masks = 0, invalid = 0;
+    for (size_t x = 0; x < count; x++) {  // the compiler makes vectors of this
+        invalid |= !(numbers[x] < largest);
+        masks |= (numbers[x] > none) & (numbers[x] <= -largest);
+    }
+    return (masks ? MASKS : 0) | (invalid ? INVALID : 0);
+}
+
+// The best derivation of a transition system.
+class BestDerivation {
+  public:
+    transitions::TransitionScores scores;  // set these three, then prepare and find
+    bool single = false;         // whether node 0 is to have one dependent
+    const int *heads = nullptr;  // of the only tree to derive, or NULL
+    std::vector<int> codes;      // of the transitions found, in order of execution
+
+    virtual ~BestDerivation() {}
+    // Lay out the chart of a new sentence.
+    virtual void prepare() {}
+    // The memory that it takes up, at least.
+    virtual size_t bytes_needed() const = 0;
+    // True if there is a derivation; then the best one is in `codes`.
+    virtual bool find() = 0;
+    virtual void release() = 0;
+};
+
+typedef std::vector<std::pair<int, int>> PartRows;  // index rows of a tensor
+
+// The best tree where trees are scored, not transitions.
+class BestTree {
+  public:
+    virtual ~BestTree() {}
+    // Find the heads of the best tree over n words; returns its score, -inf if there is none. scores: by tensor; cost: of arcs, or NULL.
+    virtual double find(int n, const double *const *scores, const double *cost, bool single_root, int *heads) = 0;
+    // What a tree uses of each tensor, or NULL if the tree is not in the class.
+    virtual const PartRows *parts(const int *heads, int n) = 0;
+    virtual size_t bytes_needed() const = 0;
+    virtual void release() = 0;
+};
+
+namespace marginals {
+
+// Scores of a sentence of n words. Tensors are float64; some may be NULL.
+struct Scores {
+    int n = 0, reduces = 0;
+    bool single_root = false;
+    // of transitions: (n + 2, n + 2) by s0, b0; (reduces, n + 2, n + 2) by transition, s0, b0; the same by s1, s0; (n + 1, n + 1) by
+    // head, dependent; of 1EC: as for oneec.marginals
+    const double *tensors[TENSORS] = {};
+    const int *heads = nullptr;  // (n + 1,): the only tree whose derivations count, or NULL; looked at by charts of one tree alone
+};
+
+// Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before. If
+// all are NULL, only log_partition is wanted: the rest takes most of the time.
+struct Counts {
+    double log_partition = -INFINITY;
+    double *tensors[TENSORS] = {};
+};
+
+// Trees to be drawn for a sentence.
+struct Samples {
+    uint64_t seed;          // what is drawn depends on this and the scores alone
+    size_t count, columns;
+    int *heads;             // (count, columns), of which words get heads; all are -1 before
+    bool none;              // whether there is no tree
+};
+
+// Sums over the derivations of an algorithm in one type of numbers: all or, where the scores have heads, those of that tree. Methods
+// return false if the numbers are not enough for these scores.
+class SumCharts {
+  public:
+    virtual ~SumCharts() {}
+    // log_partition, and expected counts.
+    virtual bool find(const Scores &scores, Counts &counts) = 0;
+    // The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores.
+    virtual bool differentiate(const Scores &scores, Counts &counts, const Scores &direction) = 0;
+    // Trees of derivations, drawn in proportion to the exponential of their scores, by algorithms that can.
+    virtual bool draw(const Scores &, Samples &to) { return to.none = true; }
+    virtual size_t bytes_needed() const = 0;
+    virtual void release() = 0;
+};
+
+// The same in float64 where it is enough, otherwise in numbers that are enough for all scores.
+class Sums {
+    template <class F> void with(F f) {
+        if (!f(*fast)) {
+            fast->release();
+            f(*exact);
+        }
+    }
+
+  public:
+    std::unique_ptr<SumCharts> fast, exact;
+
+    void find(const Scores &scores, Counts &counts) {
+        with([&](SumCharts &charts) { return charts.find(scores, counts); });
+    }
+    void differentiate(const Scores &scores, Counts &counts, const Scores &direction) {
+        with([&](SumCharts &charts) { return charts.differentiate(scores, counts, direction); });
+    }
+    void draw(const Scores &scores, Samples &to) {
+        with([&](SumCharts &charts) { return charts.draw(scores, to); });
+    }
+    size_t bytes_needed() const { return std::max(fast->bytes_needed(), exact->bytes_needed()); }
+    void release() {
+        fast->release();
+        exact->release();
+    }
+};
+
+}  // namespace marginals
+
+// No way to an item was found though the item has a score. This cannot be, and is an error so that, if it is, the trace ends.
+[[noreturn]] static inline void lost() {
+    throw std::logic_error("the trace found no way to an item of the chart: this is a mistake in the decoder, please report it");
+}
+
+// What makes the charts of an algorithm, in a variant for one kind of processor; NULL for what the algorithm does not have.
+struct Factories {
+    BestDerivation *(*search)();                // for the best of all derivations
+    BestDerivation *(*tree_search)();           // for the best of one tree
+    BestTree *(*best_tree)();
+    marginals::SumCharts *(*sums)();            // in float64
+    marginals::SumCharts *(*exact_sums)();      // for all scores; in the baseline alone
+};
+
+template <class Chart, class Interface> Interface *make() { return new Chart; }
+
+// The charts of an algorithm.
+struct Charts {
+    std::unique_ptr<BestDerivation> search, tree_search;
+    std::unique_ptr<BestTree> best_tree;
+    marginals::Sums sums;
+
+    void make(const Factories &chosen, const Factories &baseline) {
+        if (chosen.search)
+            search.reset(chosen.search());
+        if (chosen.tree_search)
+            tree_search.reset(chosen.tree_search());
+        if (chosen.best_tree)
+            best_tree.reset(chosen.best_tree());
+        if (chosen.sums) {
+            sums.fast.reset(chosen.sums());
+            sums.exact.reset(baseline.exact_sums());
+        }
+    }
+};

@@ -1,0 +1,106 @@
+// All charts of the sums of one algorithm of transitions or arcs, in numbers N.
+#pragma once
+#include <random>
+#include <vector>
+
+#include "weights.hpp"
+
+namespace VARIANT::marginals {
+
+// Drawing trees at random from the charts of marginals, which walk back through their sums: at each, one term is drawn with
+// probability proportional to its value.
+
+// Random numbers that are the same on every machine: the standard says what this generator returns.
+class Random {
+    std::mt19937_64 generator;
+
+  public:
+    explicit Random(uint64_t seed) : generator(seed) {}
+    double uniform() { return (double)(generator() >> 11) * 0x1p-53; }  // in [0, 1)
+};
+
+// One of several, in proportion to their weights.
+template <class N> class Choice {
+    typedef typename N::Value Value;
+    std::vector<Value> weights;
+    Value total;
+
+  public:
+    void start() {
+        weights.clear();
+        total = Value();
+    }
+    void add(const Value &weight) {
+        weights.push_back(weight);
+        total += weight;
+    }
+    // Its number. -1 if all weights are 0, which only happens below a term that is itself next to nothing: see Scaling::negligible.
+    int draw(Random &random) const {
+        if (N::is_zero(total))
+            return -1;
+        const Value inverse = N::inverse(total);
+        double left = random.uniform();
+        int last = -1;
+        for (size_t x = 0; x < weights.size() && left >= 0; x++)
+            if (!N::is_zero(weights[x])) {
+                left -= N::number(weights[x] * inverse);
+                last = (int)x;
+            }
+        return last;
+    }
+};
+
+// A chart from whose sums derivations are drawn.
+template <class Chart> class Sampler : public Chart {
+  protected:
+    virtual void prepare_to_draw() {}
+    // Draw a derivation, and write the heads of its tree; false where it comes to a sum of 0, and has to start again.
+    virtual bool draw(Random &random, int *heads) = 0;
+
+  public:
+    using Chart::find;
+
+    // True if the trees are drawn from the right distribution; false if N is not enough for these scores. Throws as the other `find`.
+    bool find(const Scores &of, Samples &to) {
+        if (!this->sum_of(of))
+            return false;
+        to.none = this->empty();
+        if (to.none)
+            return true;
+        prepare_to_draw();
+        Random random(to.seed);
+        for (size_t sample = 0; sample < to.count; sample++)
+            while (!draw(random, to.heads + sample * to.columns)) {
+            }
+        return true;
+    }
+};
+
+// All: over all derivations; Sampled: the same, from whose sums derivations can be drawn; Tree: over those of one tree.
+template <class N, template <class> class All, template <class> class Sampled, template <class> class Tree>
+class AllSums final : public SumCharts {
+    Sampled<N> all;
+    All<Duals<N>> dual_all;
+    Tree<N> tree;
+    Tree<Duals<N>> dual_tree;
+
+  public:
+    bool find(const Scores &scores, Counts &counts) override {
+        return scores.heads ? tree.find(scores, counts) : all.find(scores, counts);
+    }
+    bool differentiate(const Scores &scores, Counts &counts, const Scores &direction) override {
+        return scores.heads ? dual_tree.find(scores, counts, direction) : dual_all.find(scores, counts, direction);
+    }
+    bool draw(const Scores &scores, Samples &to) override { return all.find(scores, to); }
+    size_t bytes_needed() const override {
+        return std::max({all.bytes_needed(), dual_all.bytes_needed(), tree.bytes_needed(), dual_tree.bytes_needed()});
+    }
+    void release() override {
+        all.release();
+        dual_all.release();
+        tree.release();
+        dual_tree.release();
+    }
+};
+
+}  // namespace VARIANT::marginals

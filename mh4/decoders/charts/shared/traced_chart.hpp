@@ -1,0 +1,161 @@
+// What the charts of all derivations of mh3, mh4 and mh5 have in common: their memory, and the trace.
+#pragma once
+#include <math.h>
+
+#include <algorithm>
+
+#include "interface.hpp"
+#include "chart_memory.hpp"
+
+namespace VARIANT::transitions {
+
+using namespace ::transitions;
+
+// The best way to an item, of those that are offered; of several, the first.
+struct Step {
+    int code = SH;    // of the reduce that makes it by Link, or SH if it is a Combine
+    int removed = 0;  // the node removed by Link
+    int left = 0;     // the number of heads in the left part of the Combine
+    float score = -INFINITY;
+
+    void link(float by, int reduce, int node) {
+        if (by > score)
+            *this = Step{reduce, node, 0, by};
+    }
+    void combine(float by, int heads) {
+        if (by > score)
+            *this = Step{SH, 0, heads, by};
+    }
+};
+
+// It has no backpointers: the trace recomputes the argmaxes along its path. The ways to an item in step2 and step3 are those of MH4 and
+// MH5. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
+class TracedChart : public BestDerivation {
+    struct Item {  // [h1,...,hm]
+        int size, heads[5];
+
+        Item part(int first, int end) const {  // of the heads from `first` to `end` - 1
+            Item found = {end - first, {}};
+            std::copy(heads + first, heads + end, found.heads);
+            return found;
+        }
+        Item with_head(int head) const {  // which is not the first
+            Item found = *this;
+            int x = found.size++;
+            for (; found.heads[x - 1] > head; x--)
+                found.heads[x] = found.heads[x - 1];
+            found.heads[x] = head;
+            return found;
+        }
+    };
+    std::vector<Item> agenda;
+
+    Step step(const Item &item) {
+        const int *h = item.heads;
+        switch (item.size) {
+            case 2: return step2(h[0], h[1]);
+            case 3: return step3(h[0], h[1], h[2]);
+            case 4: return step4(h[0], h[1], h[2], h[3]);
+            default: return step5(h[0], h[1], h[2], h[3], h[4]);
+        }
+    }
+
+    // Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce.
+    void trace() {
+        codes.clear();
+        agenda.assign(1, Item{2, {0, scores.n + 1}});
+        while (!agenda.empty()) {  // from the last transition to the first
+            const Item item = agenda.back();
+            agenda.pop_back();
+            if (item.size == 2 && item.heads[1] == item.heads[0] + 1) {
+                codes.push_back(SH);
+                continue;
+            }
+            watch.pass(100 * (item.heads[item.size - 1] - item.heads[0]));
+            const Step best = step(item);
+            if (!(best.score > -INFINITY))
+                lost();
+            if (best.code == SH) {
+                agenda.push_back(item.part(0, best.left));
+                agenda.push_back(item.part(best.left - 1, item.size));
+            } else {
+                codes.push_back(best.code);
+                agenda.push_back(item.with_head(best.removed));
+            }
+        }
+        std::reverse(codes.begin(), codes.end());
+    }
+
+  protected:
+    Memory<float> memory;
+    signals::Watch watch;
+
+    // Take the tables from the memory.
+    virtual void arrange() = 0;
+    // Find the best score of every item; true if the goal [0,n+1] was derived.
+    virtual bool fill() = 0;
+    // The scores of [i,l], [i,j,l] and [i,j,k,l], as filled, where the following need them.
+    virtual float item2(int, int) const { return 0; }
+    virtual float item3(int, int, int) const { return 0; }
+    virtual float item4(int, int, int, int) const { return 0; }
+
+    // The best way to [i,l], l > i+1.
+    virtual Step step2(int i, int l) const {
+        Step best;
+        for (int j = i + 1; j < l; j++) {
+            const float score = item3(i, j, l);
+            best.link(score + scores.reduce_score(LA, -1, -1, i, j, l), LA, j);
+            if (i > 0 || l > scores.n || !single)
+                best.link(score + scores.reduce_score(RA, -1, -1, i, j, l), RA, j);
+        }
+        return best;
+    }
+    // The best way to [i,j,l].
+    virtual Step step3(int i, int j, int l) const {
+        Step best;
+        const bool from_i = i > 0 || !single;
+        best.combine(item2(i, j) + scores.shift_score(i, j) + item2(j, l), 2);
+        for (int k = j + 1; k < l; k++) {
+            const float score = item4(i, j, k, l);
+            best.link(score + scores.reduce_score(RA, -1, i, j, k, l), RA, k);
+            best.link(score + scores.reduce_score(LA, -1, i, j, k, l), LA, k);
+            if (from_i)
+                best.link(score + scores.reduce_score(RA2, -1, i, j, k, l), RA2, k);
+        }
+        for (int k = i + 1; k < j; k++) {
+            const float score = item4(i, k, j, l);
+            best.link(score + scores.reduce_score(LAp, -1, i, k, j, l), LAp, k);
+            best.link(score + scores.reduce_score(LA2, -1, i, k, j, l), LA2, k);
+            if (from_i)
+                best.link(score + scores.reduce_score(RAp, -1, i, k, j, l), RAp, k);
+        }
+        return best;
+    }
+    // The best way to [i,j,k,l], and to [i,j,k,l,r].
+    virtual Step step4(int, int, int, int) const { return {}; }
+    virtual Step step5(int, int, int, int, int) const { return {}; }
+
+    float *take(size_t size) { return memory.take(size); }
+    void take_all(std::initializer_list<float **> tables, size_t size) {
+        for (float **table : tables)
+            *table = take(size);
+    }
+
+  public:
+    void prepare() override {
+        memory.start();
+        arrange();
+    }
+    size_t bytes_needed() const override { return memory.bytes(); }
+    bool find() override {
+        memory.allocate();
+        arrange();
+        if (!fill() || (single && scores.n == 0))
+            return false;
+        trace();
+        return true;
+    }
+    void release() override { memory.release(); }
+};
+
+}  // namespace VARIANT::transitions

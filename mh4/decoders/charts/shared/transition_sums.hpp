@@ -1,0 +1,232 @@
+// The sum over the derivations of a chart of transitions (inside), and its derivatives (outside): what MH3 and MH4 have in common.
+#pragma once
+#include <vector>
+
+#include "transition_scores.hpp"
+#include "weights.hpp"
+
+namespace VARIANT::marginals {
+
+// Scaling the weights of transitions so that sums over derivations fit into float64, and judging whether they did.
+
+enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors, without SH; MH3 has the first two
+static_assert(RA == transitions::RA - transitions::LA && LAp == transitions::LAp - transitions::LA &&
+                  RAp == transitions::RAp - transitions::LA && LA2 == transitions::LA2 - transitions::LA &&
+                  RA2 == transitions::RA2 - transitions::LA,
+              "not the order of the codes");
+
+// Logarithms of weights. A weight is divided by the largest of all shifts of the same word, all reduces that remove it or all arcs
+// to it, so that none exceeds 1; and those of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
+// is divided in all. If not `scaled`, these are the scores.
+//
+// The derivatives of these in a direction of the scores are those of the scores: what they are divided by is constant.
+class Scaling {
+    Scores scores, direction;
+    int n;
+    double boost;
+    std::vector<double> at_s0[REDUCES], reduces, shifts, arcs;  // the largest scores of a reduce by s0; of all that concern a word
+
+    double part(const Scores &of, int tensor, int t, int x, int y) const {
+        int side = n + 2;
+        return of.tensors[tensor] ? of.tensors[tensor][((size_t)t * side + x) * side + y] : 0;
+    }
+    double arc_score(const Scores &of, int h, int m) const { return of.tensors[ARCS] ? of.tensors[ARCS][(size_t)h * (n + 1) + m] : 0; }
+    static int removed(int t, int s1, int s0) { return transitions::dependent_of(t + transitions::LA, -1, s1, s0); }
+    static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
+    void include(double &largest, double score) {
+        largest = std::max(largest, score);
+        finite = finite && score > -INFINITY;
+    }
+
+  public:
+    double total;
+    bool finite;   // no score is -inf
+    bool precise;  // no weight that matters is wrong by more than 1e-8 of it, or so
+
+    static int last_b0(int t, int n) { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
+
+    void find(const Scores &of, const Scores &change, double more, bool scaled, signals::Watch &watch) {
+        scores = of;
+        direction = change;
+        n = of.n;
+        boost = more;
+        total = 0;
+        finite = precise = true;
+        for (auto *largest : {&reduces, &shifts, &arcs})
+            largest->assign(n + 1, scaled ? -INFINITY : 0);
+        for (auto &largest : at_s0)
+            largest.assign(n + 1, scaled ? -INFINITY : 0);
+        if (!scaled)
+            return;
+        for (int t = 0; t < scores.reduces; t++) {
+            for (int k = 1; k <= n; k++) {
+                watch.pass(10 * n);
+                for (int l = k + 1; l <= last_b0(t, n); l++)
+                    include(at_s0[t][k], part(scores, S0B0, t, k, l));
+            }
+            for (int j = 0; j < n; j++) {
+                watch.pass(10 * n);
+                for (int k = j + 1; k <= n; k++)
+                    if (k < last_b0(t, n))
+                        include(reduces[removed(t, j, k)], at_s0[t][k] + part(scores, S1S0, t, j, k));
+            }
+        }
+        for (int h = 0; h <= n; h++) {
+            watch.pass(20 * n);
+            for (int m = 1; m <= n; m++) {
+                if (h < m)
+                    include(shifts[m], part(scores, SHIFT, 0, h, m));
+                if (h != m)
+                    include(arcs[m], arc_score(scores, h, m));
+            }
+        }
+        double size = 0;
+        for (int k = 1; k <= n; k++) {
+            for (auto *largest : {&reduces, &shifts, &arcs}) {
+                if ((*largest)[k] == -INFINITY)
+                    (*largest)[k] = 0;
+                total += (*largest)[k];
+            }
+            total -= boost;
+            size += fabs(reduces[k]) + fabs(shifts[k]);
+        }
+        // Of what is subtracted from a score, only the result is rounded, which is small, or its weight negligible. But before, two
+        // parts of a reduce, or a shift and the boost, are added up to about the largest of their kind, and rounded.
+        precise = size * 1.2e-16 < 1e-8;
+    }
+
+    Logarithm shift(int s0, int b0) const {
+        return {less(part(scores, SHIFT, 0, s0, b0) + boost, shifts[b0]), part(direction, SHIFT, 0, s0, b0)};
+    }
+    Logarithm arc(int h, int m) const { return {less(arc_score(scores, h, m), arcs[m]), arc_score(direction, h, m)}; }
+    // The score of a reduce in two parts; their sum is on_s0b0 less what it is less by, so that neither exceeds 0
+    Logarithm on_s0b0(int t, int s0, int b0) const {
+        return {less(part(scores, S0B0, t, s0, b0), at_s0[t][s0]), part(direction, S0B0, t, s0, b0)};
+    }
+    Logarithm on_s1s0(int t, int s1, int s0) const {
+        return {less(part(scores, S1S0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]), part(direction, S1S0, t, s1, s0)};
+    }
+    // The score of a reduce without s1s0, in one part
+    Logarithm reduce(int t, int s0, int b0) const {
+        return {less(part(scores, S0B0, t, s0, b0), reduces[s0]), part(direction, S0B0, t, s0, b0)};
+    }
+
+    // True if the sum z of scaled derivations, its logarithm given, lost nothing that matters, e^number being more than the factor by
+    // which a word multiplies the number of derivations. `gap` is by how much z would be below 1 without the boost. An item below
+    // e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if gap + number n is well
+    // below 700. Nor is anything lost if no item is that small (Range), as can be seen if all scores are finite: with -inf, items
+    // may really be 0.
+    bool negligible(double log_z, double number) const {
+        double gap = n * boost - log_z;
+        return gap + number * n < 640 && (number + std::max(0.0, boost)) * n < 640;
+    }
+};
+
+struct Range {
+    double smallest = INFINITY, largest = 0;
+    void add(double item) {
+        smallest = std::min(smallest, item);
+        largest = std::max(largest, item);
+    }
+    void add(Extended) {}
+    template <class Number> void add(const Dual<Number> &item) { add(item.value); }
+    bool fits() const { return smallest > 1e-290 && largest < 1e290; }
+};
+
+// A boost with which the items [i,n+1], in t2 at i, n+1, are nearer to 1
+template <class N> double better_boost(const typename N::Value *t2, int stride, int n, double number) {
+    for (int i = 0; i <= n; i++) {
+        double sum = N::number(t2[(size_t)i * stride + n + 1]);
+        if (sum > 1e-290)
+            return sum < 1e290 ? -log(sum) / (n + 1 - i) : -number;
+    }
+    return 0;
+}
+
+template <class N> class TransitionSums {
+  protected:
+    typedef typename N::Value Value;
+    enum { WIDTH = N::WIDTH };
+
+    const double number;  // the number of derivations of n words is less than e^(number n)
+    Scores scores, direction;
+    Memory<Value> memory;
+    signals::Watch watch;
+    int n, stride;
+    Scaling scaling;
+    Value *t2, *g2;  // [i,l] at i, l, in rows of `stride`; the derivative by it
+
+    explicit TransitionSums(double more_than_derivations) : number(more_than_derivations) {}
+
+    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
+    static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
+    Value goal() const { return row(t2, 0)[n + 1]; }
+
+    // What each chart has of its own; `square` is the size of a table by two nodes.
+    virtual void arrange(size_t square) = 0;         // take the tables from memory
+    virtual void tabulate() = 0;                     // the weights, from `scaling`; all else is 0
+    virtual void inside() = 0;                       // the items
+    virtual void add_items(Range &) {}               // those besides t2
+    virtual void outside() = 0;                      // what the counts consist of, from g2 of the goal
+    virtual double write(Counts &counts) = 0;        // the counts; returns their sum
+
+    // The sum of all derivations with weights scaled by `boost`; true if it is right.
+    bool sum(double boost) {
+        n = scores.n;
+        stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
+        const size_t square = (size_t)(n + 2) * stride;
+        memory.start();
+        arrange(square);
+        memory.allocate();
+        arrange(square);
+        scaling.find(scores, direction, boost, N::SCALED, watch);
+        if (!scaling.precise)
+            return false;
+        tabulate();
+        inside();
+        const Value z = goal();
+        if (!N::SCALED || N::is_zero(z))
+            return !N::SCALED;
+        if (scaling.negligible(N::log(z), number))
+            return true;
+        Range range;
+        for (int i = 0; i <= n; i++) {
+            watch.pass(4 * n);
+            for (int l = i + 1; l <= n + 1; l++)
+                range.add(row(t2, i)[l]);
+        }
+        add_items(range);
+        return scaling.finite && range.fits();
+    }
+
+    // The inside pass; true if it is right.
+    bool sum_of(const Scores &of, const Scores &change = Scores()) {
+        scores = of;
+        direction = change;
+        return sum(0) || (N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, number)));
+    }
+    // Whether there are no derivations.
+    bool empty() const { return N::is_zero(goal()) || (scores.single_root && n == 0); }
+
+  public:
+    // The marginals or, with Duals, their derivatives in a direction; without tables for counts, log_partition alone. True if they are
+    // right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
+        if (!sum_of(of, change))
+            return false;
+        counts.log_partition = -INFINITY;
+        if (empty())
+            return true;
+        counts.log_partition = N::log(goal()) + scaling.total;
+        if (!counts.tensors[ARCS])
+            return true;
+        row(g2, 0)[n + 1] = N::inverse(goal());
+        outside();
+        return isfinite(write(counts));
+    }
+
+    size_t bytes_needed() const { return memory.bytes(); }
+    void release() { memory.release(); }
+};
+
+}  // namespace VARIANT::marginals

@@ -1,0 +1,20 @@
+// The variants of the charts in a module, the slowest first. No code of a variant runs on a processor that does not choose it.
+#pragma once
+#include "interface.hpp"
+
+#define HIDDEN __attribute__((visibility("hidden")))  // from other modules, which have their own
+
+namespace baseline {
+extern const Factories factories HIDDEN;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+extern const Factories factories HIDDEN;
+}
+namespace avx512 {
+extern const Factories factories HIDDEN;
+}
+static const Factories *const VARIANTS[] = {&baseline::factories, &avx2::factories, &avx512::factories};
+#else
+static const Factories *const VARIANTS[] = {&baseline::factories};
+#endif

@@ -1,0 +1,123 @@
+"""The results of decoders: best derivations, or marginals of all; and the error for a tree that cannot be derived."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+
+class NotInClass(ValueError):
+    """No tree of the decoder's class has the given ``heads``, or the single root required."""
+
+
+@dataclass(eq=False)
+class Derivation:
+    """The best derivation of a sentence of n words.
+
+    score: the sum, in float64, of the scores it uses and of the cost of its arcs, as the decoder has rounded them.
+    heads: int32 array (n+1,); ``heads[0] == -1``.
+    parts: for every score tensor, the index rows used by the derivation, an integer array (rows, number of dimensions):
+        the score without the cost is the sum over tensors of ``tensor[tuple(rows.T)].sum()``. Like transitions, of dtype intp.
+    transitions: for transition systems, an integer array (2n+1, 4) of rows (code, s1, s0, b0) in order of execution, with
+        the stack and buffer before the transition and -1 for an empty position; otherwise None.
+        Codes: see ``mh4.transitions``.
+    """
+
+    score: float
+    heads: np.ndarray
+    parts: dict[str, np.ndarray]
+    transitions: np.ndarray | None = None
+
+
+def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None) -> Derivation:
+    """The Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
+    rows = np.empty((len(heads) - 1, 2), dtype=np.intp)
+    rows[:, 0] = heads[1:]
+    rows[:, 1] = np.arange(1, len(heads))
+    parts = {"arcs": rows}
+    return Derivation(total({"arcs": arcs}, parts, cost, heads), heads, parts)
+
+
+def total(
+    tensors: Mapping[str, np.ndarray], parts: Mapping[str, np.ndarray], cost: np.ndarray | None, heads: np.ndarray
+) -> float:
+    """The score of the parts and of the cost of the arcs, summed in float64, in the order of the rows."""
+    scores = [tensors[name][tuple(rows.T)] for name, rows in parts.items()]
+    if cost is not None:
+        scores.append(cost[heads[1:], np.arange(1, len(heads))])
+    total = 0.0
+    for values in scores:
+        total += np.add.accumulate(values, dtype=np.float64)[-1] if len(values) else 0
+    return float(total)
+
+
+@dataclass(eq=False)
+class Marginals:
+    """The distribution over the derivations of a sentence of n words, of probabilities proportional to exp(score).
+
+    log_partition: the logarithm of the sum of exp(score) over all derivations.
+    arcs: the probability of each arc, float64 (n+1, n+1) by head and dependent; columns 1 to n sum to 1, column 0 to 0.
+    parts: for every score tensor, how often a derivation uses each score, on average: float64 arrays of the tensors' shapes.
+        They are the gradient of log_partition.
+    """
+
+    log_partition: float
+    arcs: np.ndarray
+    parts: dict[str, np.ndarray]
+
+
+@dataclass(eq=False)
+class Derivations:
+    """The best derivation of each of B sentences, of up to N words.
+
+    lengths: intp array (B,), the number of words of each.
+    heads: int32 array (B, N+1); -1 at 0 and beyond the sentence.
+    scores: float64 array (B,): the sums of the scores that the derivations use and of the costs of their arcs.
+    parts: for every score tensor, the index rows (intp) used by the derivations, the sentence first, in the order of the sentences:
+        without a cost, ``tensor[tuple(rows.T)].sum()`` over all tensors is ``scores.sum()``.
+    transitions: for transition systems, an intp array (rows, 5): the sentence, and a row of `Derivation.transitions`;
+        otherwise None.
+    """
+
+    lengths: np.ndarray
+    heads: np.ndarray
+    scores: np.ndarray
+    parts: dict[str, np.ndarray]
+    transitions: np.ndarray | None = None
+
+    def derivation(self, b: int) -> Derivation:
+        """The derivation of a sentence, as its decoder returns it. Raises IndexError if there is no such sentence."""
+        if not 0 <= b < len(self.lengths):
+            raise IndexError("sentence %d of a batch of %d" % (b, len(self.lengths)))
+        heads = self.heads[b, : self.lengths[b] + 1].copy()
+        parts = {name: _of_sentence(rows, b) for name, rows in self.parts.items()}
+        transitions = None if self.transitions is None else _of_sentence(self.transitions, b)
+        return Derivation(float(self.scores[b]), heads, parts, transitions)
+
+
+def _of_sentence(rows: np.ndarray, b: int) -> np.ndarray:
+    first, last = np.searchsorted(rows[:, 0], [b, b + 1])
+    return np.ascontiguousarray(rows[first:last, 1:])
+
+
+@dataclass(eq=False)
+class BatchMarginals:
+    """The distribution over the derivations of each of B sentences, of up to N words, of probabilities proportional to exp(score).
+
+    lengths: intp array (B,), the number of words of each.
+    log_partition: float64 array (B,): the logarithm of the sum of exp(score) over the derivations of each.
+    arcs: the probability of each arc, float64 (B, N+1, N+1) by sentence, head and dependent; 0 beyond the sentence.
+    parts: for every score tensor, how often the derivations of a sentence use each score, on average: float64 arrays of the
+        tensors' shapes, 0 beyond the sentence. They are the gradient of ``log_partition.sum()``.
+    """
+
+    lengths: np.ndarray
+    log_partition: np.ndarray
+    arcs: np.ndarray
+    parts: dict[str, np.ndarray]
+
+    def marginals(self, b: int) -> Marginals:
+        """The marginals of a sentence, in the shapes of the padding. Raises IndexError if there is no such sentence."""
+        if not 0 <= b < len(self.lengths):
+            raise IndexError("sentence %d of a batch of %d" % (b, len(self.lengths)))
+        return Marginals(float(self.log_partition[b]), self.arcs[b], {name: array[b] for name, array in self.parts.items()})

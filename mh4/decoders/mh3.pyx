@@ -1,0 +1,76 @@
+"""MH3, all projective trees, by the arc-hybrid transition system: the best derivation, marginals, and random trees.
+
+The recurrence is in charts/mh3/full_chart.hpp.
+"""
+
+import numpy as np
+
+from mh4.decoders.search cimport Charts, Factories
+
+from mh4.decoders.arguments import FLOAT64, transition_scores
+from mh4.decoders.derivation import Derivation, Marginals
+from mh4.decoders.search import Tensors, best_derivation, drawn, expected_counts
+
+cdef extern from "variants.hpp":
+    const Factories* const* VARIANTS
+
+
+cdef class MH3(Charts):
+    def __cinit__(self):
+        self.make(VARIANTS)
+
+
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring arc-hybrid derivation of a sentence of n words, in O(n^3) time and O(n^2) memory (Section 3.2).
+
+    shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
+    arcs, cost, heads, single_root, other types of scores, and ties: as for mh4.decode.
+
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if no projective tree has these heads, or the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
+    return best_derivation(MH3, tensors, heads, single_root, 3)
+
+
+def marginals(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Marginals:
+    """Expected counts of arcs and transitions over the arc-hybrid derivations of a sentence of n words.
+
+    They take O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
+    NotInClass is raised if no projective tree has the `heads`.
+    """
+    tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
+    return expected_counts(MH3, tensors, single_root, heads)
+
+
+def sample(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    samples: int,
+    rng: int | np.random.Generator | None = None,
+    arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> np.ndarray:
+    """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`."""
+    tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
+    return drawn(MH3, tensors, single_root, samples, rng, heads)

@@ -1,0 +1,149 @@
+"""The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 2 of the paper, with k = 4).
+
+Read mh4/decoders/reference.py first: it has the items and the steps. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace
+recomputes the argmaxes along its path (docs/explanation/products.md).
+
+The recurrence is in charts/mh4/full_chart.hpp, with the order in which the items are computed; `trace` in charts/shared/traced_chart.hpp
+finds the transitions again, and `replay` in search.pyx executes them. charts/mh4/tree_items.hpp has the items of one tree (heads=).
+"""
+
+import numpy as np
+
+from mh4.decoders.search cimport BestDerivation, Charts, Factories
+
+from mh4.decoders import arguments
+from mh4.decoders.arguments import FLOAT64, transition_scores
+from mh4.decoders.derivation import Derivation, Marginals
+from mh4.decoders.search import Tensors, best_derivation, drawn, expected_counts
+
+cdef extern from "mh4/first_found.hpp" nogil:
+    cdef cppclass FirstFoundChart "VARIANT::mh4::FirstFound"(BestDerivation):
+        FirstFoundChart() except +
+
+cdef extern from "variants.hpp":
+    const Factories* const* VARIANTS
+
+
+cdef class MH4(Charts):
+    def __cinit__(self):
+        self.make(VARIANTS)
+
+
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring MH4 derivation of a sentence of n words, in O(n^4) time and O(n^3) memory (Figure 2, Section 4.2).
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
+    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
+    heads: int array (n+1,); if given, only derivations of trees with these heads are considered, -1 leaving the head of a word open. A
+        whole tree, which may have several derivations, takes a fraction of the time.
+    single_root: exactly one dependent of node 0.
+    Scores and cost of other floating-point types are rounded to float32.
+
+    Ties are broken in the same way on every processor and in batches: going back from the goal, the trace takes the first of the best
+    ways to an item, in the order of ``step2``, ``step3`` (charts/shared/traced_chart.hpp) and ``step4`` (charts/mh4/full_chart.hpp). For
+    a whole tree, the derivation is the one found if ``cost`` forbids all other arcs, provided that float32 sums are exact, as of integers.
+
+    Without words (n = 0) the derivation is the shift of the root.
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
+    "reduce_s1s0" (n, 3) and "arcs" (n, 2).
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if no tree in MH4 has these heads, or the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
+    return best_derivation(MH4, tensors, heads, single_root, 4)
+
+
+def marginals(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Marginals:
+    """Expected counts of arcs and transitions over the MH4 derivations of a sentence of n words.
+
+    The probability of a derivation, that is, of a transition sequence that the chart derives, is proportional to the
+    exponential of its score. They take O(n^4) time and O(n^3) memory. The arguments are those of `mh4.decode`; float64 scores are not
+    rounded to float32.
+
+    heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, -1 leaving the head of a word open.
+        For a whole tree, whose derivations are few, this takes a fraction of the time.
+
+    Without words (n = 0) the only derivation is the shift of the root.
+    Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, heads with a cycle, or single_root
+    without words); NotInClass if `heads` is a tree that is not in MH4, or lacks the single root required; MemoryError if the
+    sentence is too long for the memory of the machine.
+    """
+    tensors = transition_scores(FLOAT64, 6, shift, reduce_s0b0, reduce_s1s0, arcs)
+    return expected_counts(MH4, tensors, single_root, heads)
+
+
+def sample(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    samples: int,
+    rng: int | np.random.Generator | None = None,
+    arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> np.ndarray:
+    """The trees of random MH4 derivations of a sentence of n words, drawn independently.
+
+    A derivation is drawn with its probability, which is proportional to the exponential of its score, and what is returned is the
+    tree that it makes: a tree that has several is as probable as these together. This is exact. It takes the sums over all
+    derivations, as for `marginals`, once, and for each sample O(n^2) time at most.
+
+    samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
+    The other arguments are those of `marginals`.
+
+    Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
+    """
+    tensors = transition_scores(FLOAT64, 6, shift, reduce_s0b0, reduce_s1s0, arcs)
+    return drawn(MH4, tensors, single_root, samples, rng, heads)
+
+
+cdef class FirstFound(Charts):
+    def __cinit__(self):
+        self.own.search.reset(new FirstFoundChart())
+
+
+def first_found(arcs: np.ndarray, single_root: bool = False) -> "tuple[np.ndarray, np.ndarray]":
+    """Of the best derivations of a sentence scored on arcs alone, the one that the authors' chart finds first.
+
+    Their training trees and sequences are what it finds under scores full of ties (0 and 1), and so depend on its order. An item's
+    candidates come in this order, and a later one replaces an earlier one only if it is better:
+
+        [i,l]      Link [i,j,l] without j, j ascending: RA (i->j), LA (l->j);   [i,i+1] = 0
+        [i,j,l]    Link [i,q,j,l] without q, q ascending: RA' (i->q), LA' (j->q), LA2 (l->q)
+                   Combine [i,j] + [j,l]
+                   Link [i,j,k,l] without k, k ascending: RA2 (i->k), RA (j->k), LA (l->k)
+        [i,j,k,l]  Combine [i,j,k] + [k,l], Combine [i,j] + [j,k,l]
+
+    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m], -inf to forbid an arc.
+
+    Returns its heads, int32 (n+1,), and the codes of its transitions, intp (2n+1,). O(n^4) time and O(n^3) memory. Raises ValueError for
+    invalid scores or if they forbid every derivation, MemoryError if the sentence is too long.
+    """
+    side = arguments.words("arcs", arcs, 1) + 2
+    zeros = np.zeros((6, side, side), dtype=np.float32)
+    found = best_derivation(FirstFound, Tensors(6, zeros[0], zeros, None, arcs, None), None, single_root, 4)
+    return found.heads, np.ascontiguousarray(found.transitions[:, 0])

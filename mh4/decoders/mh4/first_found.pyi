@@ -1,3 +1,0 @@
-import numpy as np
-
-def decode(arcs: np.ndarray, single_root: bool = ...) -> tuple[np.ndarray, np.ndarray]: ...

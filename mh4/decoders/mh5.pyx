@@ -1,0 +1,82 @@
+"""The MH5 decoder in O(n^5) time and O(n^4) memory (Figure 2 of the paper, with k = 5).
+
+Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2, s1, s0 and b0, so there are six more reduces:
+
+    RA3 (i->l), RA'2 (i->k), RA'' (i->j), LA'' (k->j), LA''2 (l->j), LA3 (r->j).
+
+An item is the best of Combine and Link, as in MH4. Items of five heads are only used by Link and are not stored. They are the
+best of
+
+    A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r],
+
+and each of these can lose j, k or l by four reduces, which are scored on k, l and r, by a sum of scores on k, l and on l, r. So
+if arcs are not scored, the maximum over the node that is removed takes O(n^5) in only three of nine cases: A without l, B without
+k and C without j. The others can be taken before the fifth node comes in: over j of A and B, and over k of A, whose reduce needs
+nothing of r but a term on l, r; over l of B, and over k and l of C, in the right part.
+If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and from i to j, k or l of C (other arcs to k or l
+are made in [j,k,l,r] itself). arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
+training.
+
+The chart is in charts/mh5/full_chart.hpp.
+"""
+
+import warnings
+
+import numpy as np
+
+from mh4.decoders.search cimport Charts, Factories
+
+from mh4.decoders import mh4
+from mh4.decoders.derivation import Derivation
+from mh4.decoders.search import Tensors, best_derivation
+
+cdef extern from "variants.hpp":
+    const Factories* const* VARIANTS
+
+
+cdef class MH5(Charts):
+    def __cinit__(self):
+        self.make(VARIANTS)
+
+MAX_BYTES = 2 * 10**9  # for 318 words
+
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    reduce_s1s0: np.ndarray | None = None,
+    *,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+    max_bytes: int = MAX_BYTES,
+) -> Derivation:
+    """The highest-scoring MH5 derivation of a sentence of n words, in O(n^5) time and O(n^4) memory (Figure 2, with k = 5).
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    arcs, cost, heads, single_root, and ties: as for mh4.decode, but one tree takes as much time and memory as all.
+    max_bytes: a sentence that takes more memory (by default 2 GB, enough for 318 words) is decoded by mh4.decode, with a RuntimeWarning.
+
+    Returns a Derivation with the parts that mh4.decode returns.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if no tree in MH5 has these heads, or the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
+    found = best_derivation(MH5, tensors, heads, single_root, 5, max_bytes)
+    if isinstance(found, Derivation):
+        return found
+    warnings.warn(too_large(len(shift) - 2, found, max_bytes), RuntimeWarning, stacklevel=2)
+    reduce_s1s0 = None if reduce_s1s0 is None else reduce_s1s0[:6]
+    return mh4.decode(shift, reduce_s0b0[:6], reduce_s1s0, arcs=arcs, cost=cost, heads=heads, single_root=single_root)
+
+
+def too_large(n: int, needed: float, max_bytes: float = MAX_BYTES) -> str:
+    """What is said of a sentence of n words that takes more than `max_bytes`."""
+    return (
+        f"MH5 takes {needed / 1e9:.3g} GB for a sentence of {n} words, more than the {float(max_bytes) / 1e9:.3g} GB allowed "
+        "(max_bytes); it is decoded by MH4"
+    )

@@ -1,0 +1,85 @@
+"""Maximum spanning trees, the marginals of spanning trees, and random ones.
+
+The search is in charts/mst/contraction.hpp, the sum over all trees in charts/mst/matrix_tree.hpp.
+"""
+
+import numpy as np
+
+from mh4.decoders.search cimport Charts, Factories
+
+from mh4.decoders import arguments
+from mh4.decoders.derivation import Derivation, Marginals, from_heads
+from mh4.decoders.search import best_tree, drawn, expected_counts
+
+cdef extern from "variants.hpp":
+    const Factories* const* VARIANTS
+
+
+cdef class MST(Charts):
+    def __cinit__(self):
+        self.make(VARIANTS)
+
+
+
+def decode(
+    arcs: np.ndarray, *, cost: np.ndarray | None = None, heads: np.ndarray | None = None, single_root: bool = False
+) -> Derivation:
+    """The highest-scoring tree over n words, in O(n^2) time and memory (Chu & Liu 1965, Edmonds 1967, Tarjan 1977).
+
+    arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
+    cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
+    heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open.
+    single_root: exactly one dependent of node 0.
+
+    Without words (n = 0) the tree is just the root.
+    Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if no tree with these heads has the single root required; MemoryError if the sentence is too
+    long for the memory of the machine.
+    """
+    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
+    given, whole = arguments.given_heads(heads, n, single_root)
+    found = given if whole else best_tree(MST, {"arcs": total}, None, single_root, given)[0]
+    derivation = from_heads(found, arcs, cost)
+    if derivation.score == -np.inf:
+        raise arguments.no_derivation()
+    return derivation
+
+
+def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root: bool = False) -> Marginals:
+    """The probabilities of arcs over all trees of n words, each with probability proportional to the exponential of its score.
+
+    The arguments are those of `mst.decode`; float64 scores are not rounded to float32. The part "arcs" is the array of
+    probabilities itself.
+
+    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open.
+
+    Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, heads with a cycle, or single_root without
+    words); NotInClass if `heads` lacks the single root required; MemoryError if the sentence is too long for the memory of the machine.
+    """
+    return expected_counts(MST, _tensors(arcs), single_root, heads)
+
+
+def sample(
+    arcs: np.ndarray,
+    *,
+    samples: int,
+    rng: int | np.random.Generator | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> np.ndarray:
+    """Random trees of n words, drawn independently, each with probability proportional to the exponential of its score.
+
+    This is exact. It takes a sum over all trees, in O(n^3) time, and for each sample about O(n^2), at most O(n^3).
+
+    samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
+    The other arguments are those of `marginals`.
+
+    Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
+    """
+    return drawn(MST, _tensors(arcs), single_root, samples, rng, heads)
+
+
+def _tensors(arcs: np.ndarray) -> dict[str, np.ndarray]:
+    n = arguments.words("arcs", arcs, 1)
+    return {"arcs": arguments.float64_scores("arcs", arcs, (n + 1, n + 1))}

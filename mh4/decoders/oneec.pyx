@@ -1,0 +1,181 @@
+"""The third-order decoder of 1-Endpoint-Crossing trees, in O(n^4) time and O(n^3) memory (Pitler, TACL 2014).
+
+In the pictures here and in charts/oneec/rules.py:
+
+    .---.    an arc, in either direction
+    .....    an arc that crosses one of these, wherever it ends
+    a === b  the words between a and b, as an E, C or S (see below); within a complex, as a gap
+    a ( ) b  the same with crossed arcs: complex a b or crossed_pair a b
+
+Uncrossed arcs are derived as in a projective third-order parser (Koo & Collins, ACL 2010), with h a head and g its own
+head, or n+2 if that is not visible (n+1 for h = 0, which has none):
+
+    E h m g    everything between h and m with the arc h->m: m has all its dependents on the side of h
+    C h e g    h with all its dependents on one side, e being the last word in their subtrees
+    S a b g    everything between a and b, neither of which depends on the other: both have their heads outside
+
+Crossed arcs come as items "complex a b", with a and b their outermost nodes. They are derived by the rules in rules.py,
+which defines the items of crossed arcs, compares them to Pitler's and proves that the rules suffice. Between its nodes a complex
+has gaps, which in turn are C and S:
+
+       .-----------.
+       |     .-----|-----.           complex a b: its arcs are crossed, each node but a and b has its head;
+       a === u === t === b           the gaps a === u: C a u if u depends on a, C u a if a depends on u, or else S a u
+
+The head g of h is not visible from m if a crossed arc h->k lies between h->m and g->h, in the order of the arcs around h (to
+the right from the shortest to the longest, then to the left from the longest to the shortest):
+
+       .--------.---------.              .-----------------.
+       |        |      ...|...           |---------.       |
+       |        |      :  |  :           |      ...|...    |
+       |        |---.  :  |  :           |---.  :  |  :    |
+       g        h   m     k              h   m     k       g
+
+In the gaps of a complex, g = n+2: the arc to the head of a node is crossed, or else the head is in a gap, and then a crossed arc
+of the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
+
+C h h g is 0, and the goal is C 0 n with g = n+1. Complexes are used as follows:
+
+    E h m g    .-----------.
+               |-----.     |         m's inner sibling s is visible: E h s g, S s m h, and sibling[s, m];
+               h === s === m         or there is none: C m h+1 h, and sibling[n+1, m];
+               h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h (see below)
+    C h e g    h ( ) u === e         h's outermost arc is crossed: complex h u, where u depends on h, and C u e n+2
+    S a b g    a === w === b         C a w-1 g, C b w g;
+               a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
+
+Here w is m or the innermost word below it. In crossed_pair h w, the arc from h to its outermost dependent towards m is crossed,
+as it is in crossed_half h v, which is C h v with such an arc. The words below h end before w, or one complex has words of both:
+
+       .-----.                                 .-----.     .-----.
+       |  ...|...                              |  ...|...  |  .--|--.
+       h === u === v w === m                   h === u === v  x  y  w === m
+
+       v = w-1: crossed_half h v               crossed_half h v, complex v w (or v = h, with all its dependents in the complex)
+
+There is no limit on length. The score of a tree does not depend on its derivation: an arc gets its score where it is made, and
+whether it is crossed there, and which sibling and grandparent are visible by the definition, follows from the definitions of the
+items.
+
+With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
+has_two in rules.py), uncrossed ones where nothing follows (may_have_two in blocks.hpp and projective.hpp).
+
+The chart is in C++, in charts/oneec/. Read the rules first, then the kernel `near` in the generated file. Complexes::fill in complexes.hpp is the
+order in which the chart is filled, and Projective::arcs in projective.hpp where an uncrossed arc gets its score; the rest is
+memory and speed, except for the trace. In order:
+
+    generate.py              what a kernel is, and which there are
+    recurrences.hpp          the rules for complexes as kernels: not in the repository, but written by generate.py when
+                             the decoders are built (make setup)
+    blocks.hpp               vectors and memory views used by the kernels
+    tables.hpp               the memory: where each item is stored
+    projective.hpp           E, C and S
+    complexes.hpp            complexes: the order in which the chart is filled
+    trace.hpp                from the chart to the tree, and what is scored of it, by the definition
+
+Sums over all trees, in marginals, have a chart of their own, from kernels for sums in the same generated file: sum_tables.hpp,
+sum_projective.hpp and inside_outside.hpp.
+"""
+
+import numpy as np
+
+from mh4.decoders.search cimport Charts, Factories
+
+from mh4.decoders import arguments
+from mh4.decoders.derivation import Derivation, Marginals, total
+from mh4.decoders.search import best_tree, expected_counts, parts_of
+
+cdef extern from "variants.hpp":
+    const Factories* const* VARIANTS
+
+
+cdef class OneEC(Charts):
+    def __cinit__(self):
+        self.make(VARIANTS)
+
+
+
+def decode(
+    arc: np.ndarray,
+    crossed_arc: np.ndarray,
+    grandparent: np.ndarray,
+    sibling: np.ndarray,
+    *,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring 1-Endpoint-Crossing tree over n words: all arcs that cross a given arc share an endpoint.
+
+    It takes O(n^4) time and O(n^3) memory (Pitler, TACL 2014).
+
+    arc, crossed_arc: float32 (n+1, n+1), indexed [h, m]. grandparent: float32 (n+2, n+1), indexed [g, m], and sibling, of the
+    same shape, indexed [s, m]; row n+1 stands for none. The score of an arc h->m that some arc crosses is crossed_arc[h, m]. The
+    score of any other arc is arc[h, m], plus sibling[s, m] and grandparent[g, m] where s and g are visible:
+        s is the dependent of h closest to m between h and m. It is visible if there is none or no arc crosses h->s.
+        g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
+        to a dependent lies between h->m and g->h, in the order of the arcs around h (drawn at the top of this file).
+    cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf or any number from -1e30 down forbids a part or arc.
+    heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open. A whole tree takes
+        no search: its parts follow from it.
+    single_root: exactly one dependent of node 0.
+    The search is in float32, the score of the tree that it finds that of the scores as they are given.
+
+    Without words (n = 0) the tree is just the root.
+    Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, with one row for each
+    such part of the tree; it has no transitions.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if no 1-Endpoint-Crossing tree has these heads, or the single root required; MemoryError if
+    the sentence is too long for the memory of the machine.
+    """
+    tensors = _tensors(arc, crossed_arc, grandparent, sibling)
+    n = len(tensors["arc"]) - 1
+    if cost is not None:
+        cost = arguments.float64_scores("cost", cost, (n + 1, n + 1))
+    given, whole = arguments.given_heads(heads, n, single_root)
+    found = given if whole else best_tree(OneEC, tensors, cost, single_root, given)[0]
+    parts = parts_of(OneEC, tensors, found)
+    score = total(tensors, parts, cost, found)
+    if score == -np.inf:
+        raise arguments.no_derivation()
+    return Derivation(score, found, parts)
+
+
+def marginals(
+    arc: np.ndarray,
+    crossed_arc: np.ndarray,
+    grandparent: np.ndarray,
+    sibling: np.ndarray,
+    *,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+) -> Marginals:
+    """The probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
+
+    The probability of a tree is proportional to the exponential of its score. All together take O(n^4) time and O(n^3) memory. The
+    arguments are those of `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the
+    probabilities that a tree has the arc and that no arc crosses it, or that one does, which add up to `arcs`; and "grandparent" and
+    "sibling", those that the part is in the score.
+
+    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open. A whole tree
+        takes O(n^2) time.
+
+    Without words (n = 0) the only tree is the root.
+    Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, heads with a cycle, or single_root
+    without words); NotInClass if `heads` is a tree that is not 1-Endpoint-Crossing, or lacks the single root required; MemoryError if
+    the sentence is too long for the memory of the machine.
+    """
+    return expected_counts(OneEC, _tensors(arc, crossed_arc, grandparent, sibling), single_root, heads)
+
+
+def _tensors(arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray) -> dict[str, np.ndarray]:
+    """The scores as C-contiguous float64 arrays, by name. Raises ValueError if they are none."""
+    n = arguments.words("arc", arc, 1)
+    given = {
+        "arc": (arc, n + 1),
+        "crossed_arc": (crossed_arc, n + 1),
+        "grandparent": (grandparent, n + 2),
+        "sibling": (sibling, n + 2),
+    }
+    return {name: arguments.float64_scores(name, tensor, (rows, n + 1)) for name, (tensor, rows) in given.items()}

@@ -1,1 +1,0 @@
-"""Properties of trees that say in which class they are, for mh4.trees."""
