@@ -96,7 +96,7 @@ def _written(task: Task, blocks: Sequence[Block]) -> str:
     wanted = dict.fromkeys((conllu.UPOS, conllu.XPOS, conllu.FEATS), task.tagger)
     texts = []
     for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks, task.tagger), strict=True):
-        columns = block.parsed_columns(parsed, tags=task.tagger)
+        columns = block.parsed_columns(parsed, task.tagger, task.keep_deps)
         kept = {column: cells for column, cells in columns.items() if wanted.get(column, task.parser)}
         texts.append(block.text(kept, parsed.note if task.parser else None))
     return formats.write("".join(texts), task.output)

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from mh4.errors import shown
+from mh4.serving.tasks import SWITCHES
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
 _MOST = 100  # parameters of a request
@@ -115,17 +116,21 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
 
 
 def _json(body: bytes) -> dict[str, str]:
-    """The parameters in a JSON object; true stands for an empty string, as forms have it, and false and null for no parameter."""
+    """The parameters in a JSON object: strings, or null for none. A parameter without a value may also be true, or false for none."""
     try:
         given = json.loads(body, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise HTTPException(400, "the body is not JSON in UTF-8") from None
     if not isinstance(given, dict):
         raise HTTPException(400, "the body is JSON, but not an object of parameters")
-    found = {name: "" if value is True else value for name, value in given.items() if value is not None and value is not False}
-    for name, value in found.items():
-        if not isinstance(value, str):
+    found = {}
+    for name, value in given.items():
+        if isinstance(value, bool) and name in (*SWITCHES, "tokenizer"):
+            value = "" if value else None
+        if not isinstance(value, str | None):
             raise HTTPException(
                 400, "%s is not a string" % (name[:20].encode("ascii", "backslashreplace").decode() or "a parameter")
             )
+        if value is not None:
+            found[name] = value
     return found

@@ -22,7 +22,8 @@ _OUTPUTS = {
     CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
     "matxin": (), "epe": (), SVG: (), PAGE: (),
 }  # fmt: skip
-PARAMETERS = ("data", "model", "tokenizer", "input", "tagger", "parser", "confidence", "heads", "output", "second")
+SWITCHES = ("tagger", "parser", "confidence", "heads", "keep_deps")  # which have no value
+PARAMETERS = ("data", "model", "tokenizer", "input", *SWITCHES, "output", "second")
 
 # For each model, the default one first, which of "tokenizer", "tagger" and "parser" it has.
 Abilities = Mapping[str, Sequence[str]]
@@ -32,6 +33,7 @@ Abilities = Mapping[str, Sequence[str]]
 class Task:
     """data: the text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer that data
     needs, or None, if it is in format `input`. tagger, parser, confidence: what to predict. heads: keep heads and relations of the data.
+    keep_deps: keep its enhanced graph.
     if_possible: predict what the models can, where otherwise a model that has no probabilities is an error. output: the format of the
     result."""
 
@@ -43,6 +45,7 @@ class Task:
     parser: bool = False
     confidence: bool = False
     heads: bool = False
+    keep_deps: bool = False
     if_possible: bool = False
     output: str = CONLLU
 
@@ -65,7 +68,7 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     tokenizer, format_of_input = parameters.get("tokenizer"), _format(parameters, "input", _INPUTS)
     if tokenizer is None and format_of_input in SEGMENTED:
         tokenizer = "" if format_of_input == TEXT else format_of_input  # which is the option of UDPipe's tokenizer
-    wanted = {name: _wanted(parameters, name) for name in ("tagger", "parser", "confidence", "heads")}
+    wanted = {name: _wanted(parameters, name) for name in SWITCHES}
     output = _format(parameters, "output", _OUTPUTS)
     if len(models) > 1 and output != PAGE:
         if not if_possible:
@@ -79,8 +82,10 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
             raise InputError("the model %s has no %s" % (models[0], ability))
     if found.heads and not (found.parser and found.tokenizer is None and found.input.startswith(CONLLU)):
         raise InputError("heads needs parser and input %s" % CONLLU)
-    if not found.parser and (found.confidence or found.output in (SVG, PAGE)):
-        raise InputError("%s needs parser" % ("confidence" if found.confidence else "output %s" % found.output))
+    needs = [name for name in ("confidence", "keep_deps") if getattr(found, name)]
+    needs += ["output %s" % found.output] if found.output in (SVG, PAGE) else []
+    if needs and not found.parser:
+        raise InputError("%s needs parser" % needs[0])
     return found
 
 

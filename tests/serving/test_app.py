@@ -129,6 +129,14 @@ def test_two_models_on_a_page(app):
     assert len(data["sentences"][0][5]) == 2
 
 
+def test_an_enhanced_graph_is_kept_or_left_out(app, models, tmp_path):
+    text = "1\tta\t_\tX\t_\t_\t0\troot\t0:root\t_\n1.1\tx\t_\tX\t_\t_\t_\t_\t1:y\t_\n\n"
+    for wanted, option in (({}, ()), ({"keep_deps": ""}, ("--keep-deps",))):
+        written = result(app, data=text, parser="", **wanted)
+        assert written == parsed(models, tmp_path, text, "--model", str(models / "mst"), *option)
+        assert ("1.1" in written) == ("0:root" in written) == bool(wanted)
+
+
 def test_downloads(app):
     form = {"data": HORIZONTAL.replace("\n", "\r\n"), "input": "horizontal", "second": "toy-mh3"}
     status, headers, body = ask(app, "/download", {**form, "output": "conllu"})
@@ -142,7 +150,7 @@ def test_what_is_wrong_is_said_in_a_sentence(app):
     assert refusal(app, 400) == "no parameter data, expected the text or the CoNLL-U to process"
     assert refusal(app, 400, data="x", confidense="") == (
         "no parameter 'confidense'; did you mean confidence? there are data, model, tokenizer, input, tagger, parser, confidence, "
-        "heads, output, second"
+        "heads, keep_deps, output, second"
     )
     assert refusal(app, 400, data="x", model="../mst") == "no model '../mst'; there are toy, toy-mh3"
     assert refusal(app, 400, data="1\tx\n", parser="") == "data, line 1, sentence 1: 2 columns, expected 10 separated by tabs"
@@ -152,6 +160,7 @@ def test_what_is_wrong_is_said_in_a_sentence(app):
     assert refusal(app, 400, data="a\0b", tokenizer="") == "data: a character NUL, expected text"
     assert refusal(app, 400, data=HORIZONTAL, output="svg", input="horizontal") == "output svg needs parser"
     assert refusal(app, 400, data=HORIZONTAL, confidence="", input="horizontal") == "confidence needs parser"
+    assert refusal(app, 400, data=HORIZONTAL, keep_deps="", input="horizontal") == "keep_deps needs parser"
     assert refusal(app, 400, data="x", second="toy-mh3", parser="") == "second needs output page"
     assert "more than 100 words" in refusal(app, 413, data="ta " * 101, input="horizontal", parser="")
     assert "up to 65536 bytes" in refusal(app, 413, data="x" * 70_000)

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException  # noqa: E402
 from starlette.requests import Request  # noqa: E402
 
 from mh4.serving.parameters import parameters  # noqa: E402
+from mh4.serving.tasks import PARAMETERS, SWITCHES  # noqa: E402
 
 MULTIPART = "multipart/form-data; boundary=XX"
 
@@ -82,8 +83,12 @@ def test_what_is_malformed():
     for body in (b"{", b"\xff", b"[" * 100_000, b""):
         assert refused(400, body, "application/json") == "the body is not JSON in UTF-8"
     assert refused(400, b"[]", "application/json") == "the body is JSON, but not an object of parameters"
-    for body in (b'{"data": 1}', b'{"data": 0}'):
-        assert refused(400, body, "application/json") == "data is not a string"
+    for name in PARAMETERS:
+        for value in (1, 0.5, [], {}, True, False):
+            if not (isinstance(value, bool) and name in (*SWITCHES, "tokenizer")):
+                assert refused(400, json.dumps({name: value}).encode(), "application/json") == name + " is not a string"
+    switched = {"tokenizer": True, "parser": True, "tagger": False, "data": "x", "model": None}
+    assert received(json.dumps(switched).encode(), "application/json") == {"tokenizer": "", "parser": "", "data": "x"}
     assert refused(400, b'{"data": "\\ud800"}', "application/json") == "data has half a surrogate pair, which is no character"
     assert refused(415, b"x", "text/html").startswith("the content type of the request is none of ")
 
