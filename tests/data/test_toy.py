@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import time
 
-import conllu as independent
 import pytest
 
 from mh4 import trees
@@ -105,36 +104,6 @@ def test_every_kind_of_tree(paths, split):
         (False, False, True): fortieth,
         (False, False, False): fortieth,
     }
-
-
-def test_no_sentence_comes_twice(paths):
-    texts = [line for path in paths.values() for line in path.read_text(encoding="utf-8").splitlines() if "# text" in line]
-    assert len(texts) == len(set(texts)) == sum(SIZES.values())
-
-
-@pytest.mark.parametrize("split", SIZES)
-def test_columns_and_comments(paths, split):
-    """The text matches the tokens; there are multiword tokens and empty nodes; endings and tags agree."""
-    multiword = empty = 0
-    for number, sentence in enumerate(independent.parse(paths[split].read_text(encoding="utf-8")), start=1):
-        assert sentence.metadata["sent_id"] == "toy-%s-%d" % (split, number)
-        text, skip = "", 0
-        for token in sentence:
-            if isinstance(token["id"], int):
-                assert None not in (token["lemma"], token["upos"], token["xpos"], token["deprel"])
-                assert token["deps"] == [(token["deprel"], token["head"])]
-            if skip:
-                skip -= 1
-                continue
-            if isinstance(token["id"], tuple):
-                if token["id"][1] == ".":
-                    empty += 1
-                    continue
-                multiword += 1
-                skip = token["id"][2] - token["id"][0] + 1
-            text += token["form"] + ("" if (token["misc"] or {}).get("SpaceAfter") == "No" else " ")
-        assert text.strip() == sentence.metadata["text"]
-    assert multiword and empty
 
 
 @pytest.mark.slow

@@ -24,7 +24,6 @@ from mh4.parser.temperature import FILE, at_temperature
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.calibration import calibrate, minimum
 from mh4.training.trainer import Trainer
-from mh4.util.files import write_text
 
 WITH_MARGINALS = [name for name, system in SYSTEMS.items() if system.marginals]
 QUICK = ["training.max_updates=40", "training.evaluate_updates=20"]
@@ -192,15 +191,6 @@ def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_pa
         warnings.simplefilter("error")
         again = Parser(model).parse(sentences, confidence=True)
     assert [s.probabilities.tolist() for s in parsed] == [s.probabilities.tolist() for s in again]
-
-
-def test_a_damaged_calibration(trained, tmp_path):
-    folder = str(tmp_path / "model")
-    untrained("mst", toy.sentences(trained)[:5], folder)
-    for text in ("", "{}", '{"temperature": "high", "nll": 1, "uncalibrated_nll": 1}', "[1]"):
-        write_text(os.path.join(folder, FILE), text)
-        with pytest.raises(InputError, match="calibration.json: damaged"):
-            mh4.load(folder)
 
 
 @pytest.mark.slow
