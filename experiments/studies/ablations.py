@@ -258,16 +258,34 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
 
 def effects(plan: Plan, found: Measured, score: str) -> Table:
     """The effect of each row on a score; rows without runs are listed too."""
-    body = []
+    body: list[list[str]] = []
+    means = []
     for row in plan.rows:
         for system in row.systems if _belongs(plan, found, row) else ():
             by_lang = [found.effect(row, system, [lang], score) for lang in found.langs]
             tried = [lang for lang, effect in zip(found.langs, by_lang, strict=True) if effect]
-            mean = found.effect(row, system, tried, score) if len(tried) > 1 else None
+            means.append(found.effect(row, system, tried, score) if len(tried) > 1 else None)
             runs, compared = (found.runs(name, system) for name in (row.name, ""))
             number = "%d / %d" % (runs, compared) if runs else "no runs yet"
-            body.append([row.name, system, number, *(plus_minus(*each, "+z.2f") if each else "" for each in (*by_lang, mean))])
+            body.append(
+                [row.name, system, number, *(plus_minus(*each, "+z.2f") if each else "" for each in (*by_lang, means[-1]))]
+            )
+    for place in surviving(means):
+        body[place][-1] += " *"
     return Table(["row", "system", "runs", *found.langs, "mean"], body, right=2)
+
+
+def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
+    """Which effects, with their standard errors, differ from 0 at the level 5 %, by Holm's correction for all that are there."""
+    tests = [
+        (2 * statistics.NormalDist().cdf(-abs(one[0]) / one[1]), number) for number, one in enumerate(found) if one and one[1]
+    ]
+    kept = []
+    for left, (p, number) in zip(range(len(tests), 0, -1), sorted(tests), strict=True):
+        if p * left > 0.05:
+            break
+        kept.append(number)
+    return kept
 
 
 def _belongs(plan: Plan, found: Measured, row: Row) -> bool:
@@ -308,7 +326,8 @@ SAID = """\
 Each row is some settings of [the authors' runs](../settings/authors.toml) that differ from ours, and is tried by itself. An
 effect is that of the authors' values: UAS or LAS on the development set with them less that with ours, while all other
 settings are ours or, at the end, the authors'; mean over seeds and, if there are several, its standard error. Runs: those with
-the row changed, and those without, of all treebanks together. Mean: over the treebanks that the row was tried on."""
+the row changed, and those without, of all treebanks together. Mean: over the treebanks that the row was tried on. *: the mean
+differs from 0 at the level of 5 %, by Holm's correction for all rows of the table; without it, the effect may be chance."""
 
 
 def _how(plan: Plan, within: Within) -> list[document.Part]:

@@ -369,3 +369,11 @@ def test_what_the_page_says_of_greedy_parsers():
     for row, name in (("joint-layer", "the joint layer"), ("illegal-rivals", "illegal rivals")):
         both = [effects["greedy-mh4", row, lang] for lang in ("hu", "got")]
         assert "%s by %.2f" % (name, sum(both) / 2) in text
+
+
+def test_holms_correction():
+    """Of four effects of p .001, .02, .03 and .9, the first is below .05 / 4 and the second not below .05 / 3."""
+    errors = {1: 3.2905, 2: 2.3263, 3: 2.1701, 4: 0.1257}
+    found = [(z, 1.0) if number != 1 else (-z, 1.0) for number, z in errors.items()]
+    assert ablations.surviving([None, (5.0, None), *found]) == [2]
+    assert ablations.surviving(found[:2]) == [0, 1] and ablations.surviving([]) == []

@@ -12,6 +12,7 @@ from experiments.engine import records
 from experiments.pages import drawings
 from experiments.pages.writer import average
 from experiments.studies import coverage, report
+from experiments.tables import agreement
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS
 from mh4.util.files import write_text
@@ -98,13 +99,20 @@ def test_every_table_stands_beside_the_papers(results):
 
 def test_the_answer_is_made_from_the_records(results):
     text = report.write(results)[0].read_text(encoding="utf-8").partition("## Does the paper's finding hold?")[2]
-    assert (
-        "so far: in some comparisons." in text and "mh4-hybrid is ahead in 1 of 2 comparisons without 1ec (treebanks: 1)" in text
-    )
-    assert (
-        "-0.10 on average against mst (better on 0 of 1)" in text
-        and "+3.40 on average against greedy-mh4 (better on 1 of 1)" in text
-    )
+    assert "In dev UAS with our settings, mh4-hybrid leads in 1 of 2 comparisons with the other systems (treebanks: 1)" in text
+    assert "-0.10 over mst" in text and "+3.40 over greedy-mh4" in text
+
+
+def test_agreement_with_the_paper():
+    """Two cells, of which one differs by two standard errors: chi-squared is 4, whose tail is exp(-2)."""
+    seeds, theirs = (1, 2, 3, 4, 5), report.Average(82.0, 0.4)
+    ours = [report.Average(82.0, 0.3, seeds), report.Average(80.0, None, (1,)), report.Average(82.0 + 2 * 0.05**0.5, 0.3, seeds)]
+    found = agreement.cells([(one, theirs) for one in ours])
+    assert found == [pytest.approx((0, 0.05**0.5)), pytest.approx((2 * 0.05**0.5, 0.05**0.5))]  # not that of a single run
+    (row,) = agreement.table({"dev UAS": found, "test LAS": []}).body
+    assert row == ["dev UAS", "2", "+0.22 ± 0.16", "4.0", "0.14", "1"]
+    tails = {(3.841, 1): 0.05, (7.815, 3): 0.05, (31.41, 20): 0.05, (38.93, 21): 0.01}
+    assert {key: agreement.chi_squared_tail(*key) for key in tails} == pytest.approx(tails, abs=1e-4)
 
 
 def test_averages_are_over_the_treebanks_that_both_have():
@@ -172,11 +180,12 @@ def test_no_test_scores_are_left_out(tmp_path):
 
 
 def test_two_standard_errors():
-    """Of the difference of two independent means; one run takes the paper's standard deviation."""
+    """Of the difference of two independent means; one run takes the deviation of others."""
     theirs = average([80.0, 81.0])
-    assert report.margin(average([1.0, 3.0], [1, 2]), theirs) == pytest.approx(2 * (2 / 2 + 0.5 / 5) ** 0.5)
-    assert report.margin(average([1.0], [1]), theirs) == pytest.approx(2 * (0.5 / 1 + 0.5 / 5) ** 0.5)
-    assert report.margin(average([1.0, 3.0], [1, 2]), average([80.0])) is None
+    assert report.margin(average([1.0, 3.0], [1, 2]), theirs, None) == pytest.approx(2 * (2 / 2 + 0.5 / 5) ** 0.5)
+    assert report.margin(average([1.0], [1]), theirs, 0.5) == pytest.approx(2 * (0.25 / 1 + 0.5 / 5) ** 0.5)
+    assert report.margin(average([1.0], [1]), theirs, None) is None
+    assert report.margin(average([1.0, 3.0], [1, 2]), average([80.0]), 0.5) is None
 
 
 @pytest.mark.slow
