@@ -4,7 +4,7 @@
 which follows the settings that concern it. `learned` gives the tags and labels that the authors' parsers learned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -115,7 +115,11 @@ class AuthorsBiaffine(Biaffine):
     def __init__(self, matrices: int | None, units: int, parameters: Any, bilinear: bool, orthogonal: bool) -> None:
         super().__init__(matrices, units, parameters, units if bilinear else None)
         if orthogonal and self.weights is not None:  # it is None where parameters are only counted
-            self.make_orthogonal()
+            blocks = self.weights.as_array().reshape(self.matrices, self.rows, self.side)
+            for block in blocks:
+                q, r = np.linalg.qr(block[:, : self.rows])  # of a bilinear one, the part on x and y
+                block[:, : self.rows] = q * np.sign(np.diag(r))
+            self.weights.set_value(blocks.reshape(-1, self.side))
 
     def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> list["dy.Expression"]:
         return super().__call__(self._used(pair), xs, ys)
@@ -126,14 +130,6 @@ class AuthorsBiaffine(Biaffine):
     def _used(self, pair: Pair) -> Pair:
         x, y = pair
         return x if self.rows == self.side else dy.pick_range(x, 0, self.rows, 0), y
-
-    def make_orthogonal(self) -> None:
-        """Replace each U_t by a random orthogonal matrix, made from its values; if bilinear, its part on x and y."""
-        blocks = self.weights.as_array().reshape(self.matrices, self.rows, self.side)
-        for block in blocks:
-            q, r = np.linalg.qr(block[:, : self.rows])
-            block[:, : self.rows] = q * np.sign(np.diag(r))
-        self.weights.set_value(blocks.reshape(-1, self.side))
 
 
 class EndVectors:
@@ -217,16 +213,16 @@ class JointScores:
             {**{position: array[start:stop] for position, array in projected.items()}, **layer} for start, stop in self.columns
         ]
 
-    def loss(self, violations: "dict[int, Steps]") -> "dy.Expression | None":
-        """A hinge in each configuration of the sequences of sentences, by their numbers; None if it is 0."""
+    def loss(self, violations: Mapping[int, tuple[np.ndarray, np.ndarray]]) -> "dy.Expression | None":
+        """A hinge in each configuration of sequences, given as by GreedySystem.steps, by the numbers of sentences; None if it is 0."""
         if not violations:
             return None
-        configurations = self.of_configurations({k: steps.sequence for k, steps in violations.items()})
-        forward(configurations)
         sequences, rivals = zip(*violations.values(), strict=True)
+        configurations = self.of_configurations(dict(zip(violations, sequences, strict=True)))
+        forward(configurations)
         return hinge(configurations, np.concatenate([rows[1:, 0] for rows in sequences]), np.concatenate(rivals, axis=1))
 
-    def of_configurations(self, sequences: dict[int, np.ndarray]) -> "dy.Expression":
+    def of_configurations(self, sequences: Mapping[int, np.ndarray]) -> "dy.Expression":
         """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
 
         sequences: by the number of a sentence, int (2n+1, 5) as from mh4.parser.oracle.
@@ -242,13 +238,6 @@ class JointScores:
 
 
 # What is learned of a tree
-
-
-class Steps(NamedTuple):
-    """What a greedy parser learns of a tree: a sequence of transitions, and their rivals in each configuration; see GreedySystem.steps."""
-
-    sequence: np.ndarray
-    rivals: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -291,7 +280,7 @@ class JointSystem(AuthorsGreedy):
     """Greedy MH4 with JointScorer, whose scores are known only when the configurations are."""
 
     def violation(self, tensors: Any, heads: np.ndarray, single_root: bool) -> Any:
-        return Steps(*self.steps(heads, single_root))
+        return self.steps(heads, single_root)
 
 
 def parts_of(sequence: np.ndarray) -> Parts:
@@ -307,10 +296,11 @@ def parts_of(sequence: np.ndarray) -> Parts:
 
 def late(heads: trees.Heads) -> np.ndarray | None:
     """The sequence of MH3 that shifts as long as it can, as oracle.canonical gives it; None if the tree is not projective."""
-    heads = arguments.tree(heads).tolist()
-    n = len(heads) - 1
+    if not trees.is_projective(heads):
+        return None
+    heads = np.asarray(heads).tolist()
+    n, stack, b0 = len(heads) - 1, [-1], 0
     has_dependents_left = [0] * (n + 2)  # among the nodes of the stack
-    stack, b0 = [-1], 0
     sequence: list[int] = []
     while len(sequence) < 2 * n + 1:
         s0 = stack[-1]
@@ -322,8 +312,6 @@ def late(heads: trees.Heads) -> np.ndarray | None:
             b0 += 1
         else:
             code = LA if heads[s0] == b0 else RA
-            if s0 <= 0 or code == RA and heads[s0] != stack[-2]:
-                return None
             if code == LA:
                 has_dependents_left[b0] -= 1
             stack.pop()
