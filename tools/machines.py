@@ -32,13 +32,17 @@ DECODERS = """%s -m venv .venv && .venv/bin/pip install -q setuptools 'cython>=3
 .venv/bin/python setup.py -q build_ext --inplace"""
 DECODERS_TESTS = ".venv/bin/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/decoders"
 
+# From the wheels in dist/, made by `make package DYNET=1` on this machine, where there is no compiler.
+WHEELS = """%s -m venv .venv && .venv/bin/pip install -q --find-links dist 'mh4[evaluate]' dynet && .venv/bin/mh4 data toy &&
+.venv/bin/mh4 train --system mh4-hybrid --config experiments/toy.toml --model model --train data/toy/toy-ud-train.conllu \
+    --dev data/toy/toy-ud-dev.conllu"""
 FOREIGN = """dpkg --add-architecture amd64 && apt-get update -o Acquire::Check-Valid-Until=false &&
 apt-get install -y --no-install-recommends %s:amd64"""
 
 
 @dataclass
 class Machine:
-    """A system to try: a suite of Debian, more packages, what compiles, and whether the decoders alone are tried."""
+    """A system to try: a suite of Debian, more packages, what compiles, the command that sets mh4 up, and the one that tests it."""
 
     suite: str
     packages: str = "g++"
@@ -47,12 +51,14 @@ class Machine:
     architecture: str = "amd64"
     foreign: str = ""  # packages of this machine's own architecture, which need no emulation
     variables: str = ""
-    decoders: bool = False
+    set_up: str = ALL
+    tests: str = ALL_TESTS
 
 
 def of_clang(library):
     compiler = "clang++ -stdlib=" + library
-    return Machine("sid", "clang libc++-dev libc++abi-dev", compiler, variables="CC=clang CXX='%s'" % compiler, decoders=True)
+    packages, variables = "clang libc++-dev libc++abi-dev", "CC=clang CXX='%s'" % compiler
+    return Machine("sid", packages, compiler, variables=variables, set_up=DECODERS, tests=DECODERS_TESTS)
 
 
 CROSS = "aarch64-linux-gnu-g++"
@@ -71,6 +77,7 @@ MACHINES = {  # what precedes a hyphen is the name of the chroot
     ),
     "clang-libstdc++": of_clang("libstdc++"),
     "clang-libc++": of_clang("libc++"),
+    "plain": Machine("bookworm", "", "", set_up=WHEELS, tests=""),
 }
 
 
@@ -136,33 +143,32 @@ def make_chroot(machine, chroot, log):
 def try_machine(name, folder, decoders):
     """Try everything, or only the decoders, on a machine, and return its row."""
     machine, chroot, log = MACHINES[name], folder / name.partition("-")[0], folder / (name + ".log")
-    decoders = decoders or machine.decoders
+    set_up, tests = (DECODERS, DECODERS_TESTS) if decoders else (machine.set_up, machine.tests)
     log.unlink(missing_ok=True)
     make_chroot(machine, chroot, log)
     checkout = chroot / "mh4"
     shutil.rmtree(checkout)
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, checkout], check=True)
+    if machine.set_up == WHEELS:
+        shutil.copytree(ROOT / "dist", checkout / "dist")
 
     def answer(command, pattern="(.+)"):
-        """The last match in what a command prints; "failed" if there is none, or if the command fails."""
+        """The first match in what a command prints; "failed" if there is none, or if the command fails."""
         code, output = run(chroot, command, log, shlex.split(machine.variables))
         found = re.findall(pattern, output.strip())
-        return found[-1] if found and (code == 0 or "failed" in found[-1]) else "failed"
+        return found[0] if found and (code == 0 or "failed" in found[0]) else "failed"
 
     row = [
         name,
         answer(". /etc/os-release && echo $PRETTY_NAME"),
         answer("uname -m"),
         answer(machine.python + " --version", "Python (.+)"),
-        machine.compiler + " " + answer(machine.compiler + " --version", r"\A.*? ([\d.]+)"),
+        machine.compiler and machine.compiler + " " + answer(machine.compiler + " --version", r"\A.*? ([\d.]+)"),
         answer("ldd --version", r"\A.* ([\d.]+)"),
     ]
-    if decoders:
-        toy = "" if answer(DECODERS % machine.python + " && echo made") == "made" else "failed"
-    else:
-        toy = answer(ALL % machine.python, r"mh4-hybrid.*?([\d.]+)")
+    toy = answer(set_up % machine.python, r"LAS ([\d.]+) after|\Z")
     row += [answer(".venv/bin/python tests/decoders/digest.py", r"\A\d+ (\w{8})"), toy]
-    row.append(answer(DECODERS_TESTS if decoders else ALL_TESTS, r"(\d+ (?:passed|failed).*?) in [\d.]+s"))
+    row.append(tests and answer(tests, r"(\d+ (?:passed|failed).*?) in [\d.]+s"))
     return [*row, subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], stdout=-1, text=True).stdout.strip()]
 
 
