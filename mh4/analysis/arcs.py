@@ -69,14 +69,14 @@ class Arcs:
 
 
 class Correct(NamedTuple):
-    """Which arcs are correct: bool arrays (words,), by head only, and by head and label."""
+    """Bool arrays (words,) of the arcs that are correct: by head only, and by head and label."""
 
     unlabelled: np.ndarray
     labelled: np.ndarray
 
 
 def correct_arcs(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Correct:
-    """Which arcs of the system are correct, by the official scorer's definition.
+    """Find the arcs of the system that are correct, by the official scorer's definition.
 
     gold_words: int64 (system words,), the gold word that each system word is aligned with, or -1; the alignment is one-to-one.
     An arc is correct if its dependent is aligned, and either its head is aligned with the gold head or both heads are the root.
@@ -87,5 +87,5 @@ def correct_arcs(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Correct:
 
 
 def recovered_arcs(gold: Arcs, correct: Correct, gold_words: np.ndarray) -> Correct:
-    """Which gold arcs the system recovers: as many as `correct_arcs` finds correct among the system's."""
+    """Find the gold arcs that the system recovers: as many as `correct_arcs` finds correct among the system's."""
     return Correct(*(np.bincount(gold_words[one], minlength=len(gold)) > 0 for one in correct))

@@ -98,7 +98,7 @@ class System:
 
     @property
     def groups(self) -> dict[str, list[tuple[Group, Group]]]:
-        """For the key of each dimension, its groups in order, each (unlabelled, labelled)."""
+        """Map the key of each dimension to its groups in order, each (unlabelled, labelled)."""
         return {
             key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist(), strict=True)]
             for key, counts in self.counts.items()

@@ -29,7 +29,7 @@ METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS M
 
 
 class Score(NamedTuple):
-    """In percent; aligned_accuracy is over the aligned words, None for metrics that align nothing."""
+    """Scores in percent; aligned_accuracy is over the aligned words, None for metrics that align nothing."""
 
     precision: float
     recall: float
@@ -46,7 +46,7 @@ class Counts(NamedTuple):
     aligned: int | None = None
 
     def shares(self) -> Score:
-        """By the scorer's formulas, as shares of 1: 0 where there is nothing to count."""
+        """Compute the scores by the scorer's formulas, as shares of 1: 0 where there is nothing to count."""
 
         def share(correct: int, of: int) -> float:
             return correct / of if of else 0.0

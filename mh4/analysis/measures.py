@@ -39,7 +39,7 @@ def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
 
 
 def compare(gold: Treebank, a: Treebank | Runs, b: Treebank | Runs) -> Comparison:
-    """Where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does.
+    """Measure where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does.
 
     a, b: a treebank, or a list of paths, one for each run of the parser. The path of what is given as sentences is "gold", "a" or "b".
     """
@@ -58,7 +58,7 @@ def _runs(given: Any) -> Sequence[Any]:
 
 
 def coverage(treebank: Treebank) -> Coverage:
-    """How many of the trees are in each class, how many arcs the nearest trees keep, and how far from projective they are (Table 3).
+    """Count the trees in each class and the arcs that the nearest trees keep, and measure crossings and gaps (Table 3).
 
     Raises InputError for what is not CoNLL-U, or has no trees.
     """

@@ -29,19 +29,19 @@ def compare(
 ) -> None:
     """Show where parsed file A is better than B, and whether the difference may be due to chance.
 
-    Of parsers that were trained with several seeds, give the output of every run, by --a and --b instead of A.conllu and B.conllu.
+    If the parsers were trained with several seeds, name the output of every run by --a and --b, instead of A.conllu and B.conllu.
 
-    First come UAS, LAS (F1 of the official scorer, which aligns words where segmentation differs) and the percentage of
-    sentences parsed without error, each with two p-values: how often a difference as large as that between A and B, in either
+    The first table has UAS, LAS (F1 of the official scorer, which aligns words where segmentation differs) and the percentage of
+    sentences parsed without error. Each has two p-values: how often a difference as large as that between A and B, in either
     direction, would arise by chance if both were equally good. One is from the paired bootstrap, the other from approximate
     randomisation, both over gold sentences, with 10,000 samples and a fixed seed. A small p (below 0.05, say) is evidence of a
     real difference between these two outputs; it says nothing about other seeds or other kinds of text. Fewer than 30 sentences
-    are too few for a test. Of several runs, scores are means, and the bootstrap draws runs as well as sentences, so that its
+    are too few for a test. For several runs, scores are means. The bootstrap then draws runs as well as sentences, so its
     interval and its p cover other seeds; there is no randomisation.
 
-    Then come recall and precision of arcs, unlabelled and labelled (without subtypes), by dependency length (with arcs from
+    The other tables have recall and precision of arcs, unlabelled and labelled (without subtypes), by dependency length (with arcs from
     the root kept separate), by whether the arc is crossed, by distance to the root (the number of arcs from the root to the
-    dependent) and by sentence length. These properties are those of the gold tree for recall, of the parsed tree for precision.
+    dependent) and by sentence length. Recall takes these properties from the gold tree, precision from the parsed tree.
 
     With --json, {"gold": ..., "a": {"files": [...], ...}, "b": ..., "samples": ..., "seed": ..., "scores": {"uas": ..., "las": ...,
     "exact_unlabelled": ..., "exact_labelled": ...}, "arcs": {"length": [...], "crossed": [...], "depth": [...],

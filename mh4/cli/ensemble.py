@@ -43,12 +43,14 @@ def ensemble(
 ) -> None:
     """Parse CoNLL-U files with several parsers that vote for one tree.
 
-    The tree is the one with a single root whose arcs have the most votes, even if members have several; ties go to the members named
-    first, models before files. So of two members, the first always wins, and it takes three for the trees to become others. A file
-    that votes must have the same sentences and words as IN.conllu; for several files, or for those in a folder, name a folder in which
-    the parses are called as `mh4 parse` calls them. Input is read and output written as by `mh4 parse`, also if they are compressed.
+    The result is the single-root tree whose arcs have the most votes, even if the trees of members have several roots. Ties go to the
+    members named first, models before files. With two members, the first always wins; only with three or more can the result differ
+    from its trees. A file that votes must have the same sentences and words as IN.conllu. For several files, or for a folder, name a
+    folder that has the parses under the names that `mh4 parse` gives them. Input and output are those of `mh4 parse`, compressed
+    files included.
 
-    Beyond --longest (by default that of its slowest member), members search as `mh4 parse` would have them, and vote for any tree.
+    In sentences of more words than --longest (by default the limit of the slowest member), members search as in `mh4 parse`, and vote
+    for any tree.
     """
     from mh4.cli.output import destinations, even_none, say_parsed, write
     from mh4.data import conllu

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "rejects_file",
     type=NAMED_OUTPUT,
     metavar="FILE",
-    help="Collect blocks that are not CoNLL-U in FILE, rather than end at the first.",
+    help="Collect blocks that are not CoNLL-U in FILE instead of stopping at the first.",
 )
 @click.option("--keep-heads", is_flag=True, help="Words keep the HEAD and DEPREL that they have; only _ is filled in.")
 @click.option(
@@ -64,29 +64,30 @@ def parse(
 ) -> None:
     """Parse CoNLL-U files of any size, or with --input text, raw or split into words.
 
-    Each word gets a new HEAD and DEPREL. The enhanced graph, which would otherwise contradict them, is left out: DEPS becomes "_",
-    and empty nodes go. An ArcProb= that an earlier parse has left in MISC is removed. Everything else, including tags (but see
-    --tags), comments and multiword tokens, is kept byte for byte.
+    Each word gets a new HEAD and DEPREL. The enhanced graph might contradict them, so it is left out: DEPS becomes "_", and empty
+    nodes are removed. An ArcProb= of an earlier parse is removed from MISC. Everything else stays byte for byte, including tags (but
+    see --tags), comments and multiword tokens.
 
-    A folder stands for the .conllu files (of text, the .txt files) in it and in its subfolders; others are named. The parse of a file
-    without sentences is empty. Without a file, or for "-", standard input is parsed.
-    OUT is a file; for several files, or a folder, it is a folder, in which each output has the name of its input, relative to the
-    folder; of two with the same name, the second is called NAME-2.conllu. Files are parsed one
-    after another, and each output is written once its file is parsed. Inputs and outputs called .gz, .bz2, .xz or .zst are compressed.
+    A folder stands for the .conllu files (for text, the .txt files) in it and in its subfolders; a message names the other files. The
+    parse of a file without sentences is empty. If there is no file, or for "-", mh4 parses standard input. OUT is a file. For several
+    files, or for a folder, OUT is a folder: each output has the name of its input there, relative to the input folder, and the second
+    of two equal names becomes NAME-2.conllu. Files are parsed one after another, and each output is written once its file is parsed.
+    Inputs and outputs called .gz, .bz2, .xz or .zst are compressed.
 
-    A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
-    windows; a comment in it, "# mh4 = ...", says so, and the sentences are counted at the end. They have no probabilities.
+    If a sentence has more words than --longest, or is too long for the memory of the machine, --beyond says how it is decoded; very
+    long sentences are decoded in windows. Such sentences have no probabilities. A comment in each, "# mh4 = ...", says how it was
+    decoded, and a message at the end counts them.
 
-    With --keep-heads, partly annotated trees are completed: words keep what they have in HEAD and DEPREL, and each "_" becomes that of
-    the best tree with these heads, exactly. Probabilities are given these heads. A complete tree stays byte for byte, whatever its
-    class. Where no tree that the parser can produce has the heads given, the sentence is treated as --beyond says; where no tree at all
-    has them, as with a cycle, it is left as it is. A comment in it, "# mh4 = ...", names the word in the way.
+    --keep-heads completes partly annotated trees: words keep what they have in HEAD and DEPREL, and each "_" is replaced by the value in
+    the best tree with these heads, which is found exactly. Probabilities are conditional on these heads. A complete tree stays byte for
+    byte, whatever its class. If the parser can produce no tree with these heads, the sentence is treated as --beyond says; if no tree
+    at all has them (they have a cycle, for example), it stays as it is. A comment in it, "# mh4 = ...", names the word in the way.
 
-    With --best, each sentence is written with each of its K best trees, and a comment in it, such as "# mh4 = tree 2 of 3, score 81.4000,
-    probability 0.0214", says which it is. They are found exactly.
+    --best writes each sentence with each of its K best trees, which are found exactly. A comment in it, such as "# mh4 = tree 2 of 3,
+    score 81.4000, probability 0.0214", says which tree it is.
 
-    The probability of an arc is that of all derivations with this arc (or for mst and 1ec, all trees), after division of the scores by
-    the temperature that was best on the development set.
+    The probability of an arc is the total probability of all derivations with this arc (for mst and 1ec, of all trees with it). The
+    scores are first divided by the temperature that was best on the development set.
     """
     from mh4.cli.output import destinations, even_none, say_parsed, write
     from mh4.data import conllu

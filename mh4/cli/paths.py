@@ -61,25 +61,25 @@ class Input(click.Argument):
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """InputError if the running command, which reads these files, writes to one of them."""
+    """Raise InputError if the running command, which reads these files, writes to one of them."""
     read, written = _paths(click.get_current_context())
     read += set(paths) - set(read)
     _check(written, paths)
 
 
 def check_outputs(paths: Iterable[str]) -> None:
-    """InputError if the running command reads one of these files, which its options make it write."""
+    """Raise InputError if the running command reads one of these files, which it is to write."""
     read, _ = _paths(click.get_current_context())
     _check(paths, read)
 
 
 def _paths(context: click.Context) -> tuple[list[str], list[str]]:
-    """The paths on the command line that are read, and those that are written: every command writes to standard output."""
+    """Return the paths on the command line that are read, and those that are written: every command writes to standard output."""
     return context.meta.setdefault(__name__, ([], ["-"]))
 
 
 def _check(written: Iterable[str], read: Iterable[str]) -> None:
-    """InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name."""
+    """Raise InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name."""
     from mh4.util.files import identity
 
     outputs = {identity(1) if path == "-" else identity(path) or os.path.realpath(path): path for path in written}
@@ -99,7 +99,7 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
 
 
 def _in_folder(folder: str) -> list[str]:
-    """The files that are read of a model, or of a folder of CoNLL-U files."""
+    """Return the files that are read in the folder of a model, or in a folder of CoNLL-U files."""
     from mh4.util.reading import all_files
 
     if os.path.isdir(folder) and not os.path.exists(os.path.join(folder, "config.toml")):

@@ -74,7 +74,7 @@ def view(
 
 
 def _pager_shows_colours() -> bool:
-    """Whether escape codes reach the terminal through the user's pager, of which we know this of less and cat only."""
+    """Return whether escape codes reach the terminal through the user's pager; we know this only of less and cat."""
     try:
         command = shlex.split(os.environ.get("PAGER", "")) or ["less"]
     except ValueError as error:

@@ -55,7 +55,7 @@ def file_name(lang: str, system: str) -> str:
 
 
 def default_folder() -> Path:
-    """Where outputs are kept: data/conll17 in the current folder."""
+    """Return the folder of fetched outputs: data/conll17 in the current folder."""
     return treebanks.DATA.absolute() / "conll17"
 
 

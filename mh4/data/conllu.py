@@ -112,7 +112,7 @@ class Sentence:
     alternatives: "list[Sentence]" = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields are equal, arrays element by element."""
+        """Return whether all fields are equal, arrays element by element."""
         if type(other) is not type(self):
             return NotImplemented
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
@@ -164,7 +164,7 @@ class Sentence:
         return "".join(lines) + "\n"
 
     def _repr_html_(self) -> str | None:
-        """In a notebook, the tree as a picture, if there is one. Raises InputError as iteration does, and ValueError for no tree."""
+        """Draw the tree, if there is one, for a notebook. Raises InputError as iteration does, and ValueError if the heads are no tree."""
         from mh4.drawing.svg import picture
 
         if self.heads is None or not list(self):
@@ -229,7 +229,7 @@ class Block:
 
     @property
     def skipped(self) -> bool:
-        """Whether a parse left it as it was, so that a tree in it is not the parser's."""
+        """Return whether a parse left the sentence as it was; a tree in it is then not the parser's."""
         return any(line.startswith(_NOTE + SKIPPED) for line in self.lines)
 
     def misc(self, name: str, values: Sequence[str]) -> list[str]:
@@ -311,7 +311,7 @@ def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = 
 
 
 class Start(NamedTuple):
-    """Where a part of a file begins: after how many lines and sentences."""
+    """The beginning of a part of a file: after how many lines and sentences it comes."""
 
     line: int = 0
     sentence: int = 0
@@ -417,7 +417,7 @@ def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[
 
 
 def name_of(path: str) -> str:
-    """What messages call the file."""
+    """Return the name of the file in messages."""
     return "standard input" if path == "-" else path
 
 
@@ -552,7 +552,7 @@ def _noted(lines: list[str], note: str) -> list[str]:
 
 
 def is_blank(line: str) -> bool:
-    """Whether the line ends a sentence. With a tab it does not: it may be a word whose columns were lost."""
+    """Return whether the line ends a sentence. A line with a tab does not: it may be a word whose columns were lost."""
     return not line.strip(" \r\n" + _BYTE_ORDER_MARK)
 
 
@@ -578,7 +578,7 @@ def check_columns(columns: Mapping[str, str], where: str) -> None:
 
 
 def _named(character: str) -> str:
-    """What messages call white space."""
+    """Return the name of white space in messages."""
     return "%s (U+%04X)" % (_WHITE_SPACE[character], ord(character))
 
 

@@ -72,7 +72,7 @@ def identify(path: str | Path) -> ManifestRow | None:
 
 
 def default_folder() -> Path:
-    """Where fetched files are kept: data/ud-2.0 in the current folder."""
+    """Return the folder of fetched files: data/ud-2.0 in the current folder."""
     return DATA.absolute() / ("ud-" + RELEASE)
 
 

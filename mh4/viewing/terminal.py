@@ -54,7 +54,7 @@ def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
 
 
 def _too_large(heads: np.ndarray) -> str:
-    """What makes a tree too large to be drawn as text, or an empty string.
+    """Return what makes a tree too large to be drawn as text, or an empty string.
 
     A column of text goes from the first to the last word of each head and its dependents.
     """

@@ -29,8 +29,8 @@ pytestmark = pytest.mark.slow
 def trained(treebank):
     path = str(treebank / "segmenter")
     train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
-    arguments = ["segmenter", "train", train, "--dev", dev, "-o", path, "--epochs", "2"]
-    done = CliRunner().invoke(cli.main, arguments)
+    options = ["--dev", dev, "-o", path, "--epochs"]
+    done = CliRunner().invoke(cli.main, ["segmenter", "train", dev, *options, "2"])
     assert done.exit_code == 0 and done.stdout == "", done.output
     lines = done.stderr.splitlines()  # also where it is no terminal
     assert lines.pop() == "mh4: the segmenter written to " + path
@@ -38,7 +38,7 @@ def trained(treebank):
     assert all(
         re.fullmatch(r".*  training accuracy \d+\.\d\d  dev F1: tokens \d+\.\d\d, sentences \d+\.\d\d", line) for line in lines
     )
-    quiet = CliRunner().invoke(cli.main, [*arguments[:-1], "1", "--quiet"])
+    quiet = CliRunner().invoke(cli.main, ["segmenter", "train", train, *options, "1", "--quiet"])
     assert quiet.exit_code == 0 and quiet.output == ""
     return path
 
