@@ -1,6 +1,6 @@
 """Tries mh4 on other systems, each in a chroot of its own: `make machines-test [MACHINES="trixie arm64"]`.
 
-    python tools/machines.py [--folder FOLDER] [MACHINE ...]
+    python tools/machines.py [--folder FOLDER] [--decoders] [MACHINE ...]
 
 A chroot has a Debian made by debootstrap, which stays in the folder for the next time, and a clean checkout of the current
 commit. In it run the two commands of the README, on 64-bit ARM by qemu, where a cross-compiler keeps compilation from being
@@ -31,11 +31,10 @@ ALL_TESTS = "make test PYTEST=\"-q -m 'not slow' -p no:cacheprovider\""
 DECODERS = """%s -m venv .venv && .venv/bin/pip install -q setuptools 'cython>=3.1' numpy pytest hypothesis click rich conllu &&
 .venv/bin/python setup.py -q build_ext --inplace"""
 DECODERS_TESTS = ".venv/bin/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/decoders"
-
 # From the wheels in dist/, made by `make package DYNET=1` on this machine, where there is no compiler.
-WHEELS = """%s -m venv .venv && .venv/bin/pip install -q --find-links dist 'mh4[evaluate]' dynet && .venv/bin/mh4 data toy &&
-.venv/bin/mh4 train --system mh4-hybrid --config experiments/toy.toml --model model --train data/toy/toy-ud-train.conllu \
-    --dev data/toy/toy-ud-dev.conllu"""
+WHEELS = """! command -v g++ && %s -m venv .venv && .venv/bin/pip install -q --find-links dist mh4 dynet &&
+.venv/bin/mh4 data toy && .venv/bin/mh4 train --system mh4-hybrid --config experiments/toy.toml --model model \
+    --train data/toy/toy-ud-train.conllu --dev data/toy/toy-ud-dev.conllu"""
 FOREIGN = """dpkg --add-architecture amd64 && apt-get update -o Acquire::Check-Valid-Until=false &&
 apt-get install -y --no-install-recommends %s:amd64"""
 
@@ -71,9 +70,10 @@ MACHINES = {  # what precedes a hyphen is the name of the chroot
         "trixie",
         "",
         CROSS,
-        architecture="arm64",
-        foreign="g++-aarch64-linux-gnu",
-        variables="CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a" % CROSS,
+        "python3",
+        "arm64",
+        "g++-aarch64-linux-gnu",
+        "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a" % CROSS,
     ),
     "clang-libstdc++": of_clang("libstdc++"),
     "clang-libc++": of_clang("libc++"),
@@ -153,10 +153,10 @@ def try_machine(name, folder, decoders):
         shutil.copytree(ROOT / "dist", checkout / "dist")
 
     def answer(command, pattern="(.+)"):
-        """The first match in what a command prints; "failed" if there is none, or if the command fails."""
+        """The last match in what a command prints; "failed" if there is none, or if the command fails."""
         code, output = run(chroot, command, log, shlex.split(machine.variables))
         found = re.findall(pattern, output.strip())
-        return found[0] if found and (code == 0 or "failed" in found[0]) else "failed"
+        return found[-1] if found and (code == 0 or "failed" in found[-1]) else "failed"
 
     row = [
         name,
@@ -166,7 +166,7 @@ def try_machine(name, folder, decoders):
         machine.compiler and machine.compiler + " " + answer(machine.compiler + " --version", r"\A.*? ([\d.]+)"),
         answer("ldd --version", r"\A.* ([\d.]+)"),
     ]
-    toy = answer(set_up % machine.python, r"LAS ([\d.]+) after|\Z")
+    toy = answer(set_up % machine.python, r"(?:mh4-hybrid +[\d ]+|LAS) +([\d.]+)(?: ±| after)" if set_up != DECODERS else "")
     row += [answer(".venv/bin/python tests/decoders/digest.py", r"\A\d+ (\w{8})"), toy]
     row.append(tests and answer(tests, r"(\d+ (?:passed|failed).*?) in [\d.]+s"))
     return [*row, subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], stdout=-1, text=True).stdout.strip()]
@@ -185,9 +185,7 @@ def write(row):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    parser.add_argument(
-        "--folder", type=Path, default=Path(cache, "mh4", "machines"), help="of the chroots, by default in the cache"
-    )
+    parser.add_argument("--folder", type=Path, default=Path(cache, "mh4", "machines"), help="by default in the cache")
     parser.add_argument("--decoders", action="store_true", help="only the decoders, which takes minutes")
     parser.add_argument("machines", nargs="*", metavar="MACHINE", help="by default all: " + " ".join(MACHINES))
     options = parser.parse_args()
