@@ -112,13 +112,14 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
     """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to those of the files.
 
     A path may be a folder, whose files are read one after another; if that of gold is one, those of other folders need the same names.
+    Files of systems are no gold, although their folder may be in that of gold.
     A chunk has some 1,500 words. It has more, up to the whole files, only if they have no sentence end in common for that long, or
     none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
     CoNLL-U, not a tree, a different text.
     """
     for path in system_paths:
-        _check_names(gold_path, path)
-    gold, *systems = (_Reader(path) for path in (gold_path, *system_paths))
+        _check_names(gold_path, path, system_paths)
+    gold, systems = _Reader(gold_path, system_paths), [_Reader(path) for path in system_paths]
     while not gold.done:
         wanted = max(2 * gold.words(), 1)  # twice as much as the last time, if that could not be cut
         while gold.words() < wanted and not gold.done:
@@ -210,13 +211,13 @@ class _Reader:
     name: what messages call the file that is being read.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, omitted: Sequence[str] = ()) -> None:
         self.path, self.name = path, conllu.name_of(path)
         self.start = self.end = 0
         self.done = False
         self._batches = (
             (conllu.name_of(file), batch)
-            for file, blocks in conllu.each_file(path)
+            for file, blocks in conllu.each_file(path, omitted)
             for batch in batches(blocks, lambda block: len(block.sentence), _CHUNK)
         )
         self._sentences: list[_Read] = []
@@ -360,10 +361,10 @@ def _check_same_text(gold: _Reader, system: _Reader) -> None:
     raise InputError("%s, but %s: the scorer needs the same text in both" % (place(system), place(gold)))
 
 
-def _check_names(gold: str, system: str) -> None:
+def _check_names(gold: str, system: str, omitted: Sequence[str]) -> None:
     """Raise InputError if both are folders, and a file of one is missing in the other."""
     if os.path.isdir(gold) and os.path.isdir(system):
-        names = [conllu.files_of(folder) for folder in (gold, system)]
+        names = [conllu.files_of(gold, omitted), conllu.files_of(system)]
         for name in sorted(names[0].keys() ^ names[1].keys()):
             has, lacks = (gold, system) if name in names[0] else (system, gold)
             raise InputError("%s has no %s, which is in %s" % (lacks, name, has))

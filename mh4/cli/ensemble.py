@@ -1,11 +1,12 @@
 """The command `mh4 ensemble`."""
 
 import os
+from functools import partial
 
 import click
 
+from mh4.cli import options
 from mh4.cli.group import say
-from mh4.cli.options import limit_options, output_options, set_verbosity
 from mh4.cli.paths import NAMED_PATH, PATH, Input
 from mh4.errors import InputError
 from mh4.parser.choices import TREES
@@ -25,13 +26,18 @@ from mh4.parser.choices import TREES
 )
 @click.option("--tree", type=click.Choice(list(TREES)), default="mst", help="Class of the output tree; mst: any tree.")
 @click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
-@output_options
-@limit_options
+@options.input_option
+@options.text_options
+@options.output_options
+@options.limit_options
 def ensemble(
     folders: tuple[str, ...],
     files: tuple[str, ...],
     tree: str,
     input_files: tuple[str, ...],
+    format_of_input: str | None,
+    text: bool,
+    segmenter: str | None,
     output: str,
     tags: bool,
     keep_deps: bool,
@@ -41,7 +47,7 @@ def ensemble(
     longest: int | None,
     beyond: str | None,
 ) -> None:
-    """Parse CoNLL-U files with several parsers that vote for one tree.
+    """Parse CoNLL-U files, or with --input text, with several parsers that vote for one tree.
 
     The result is the single-root tree whose arcs have the most votes, even if the trees of members have several roots. Ties go to the
     members named first, models before files. With two members, the first always wins; only with three or more can the result differ
@@ -62,15 +68,18 @@ def ensemble(
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
     if tags and not folders:
         raise InputError("--tags needs a --model to predict them")
-    set_verbosity(quiet, verbose)
+    form = options.input_format(format_of_input, text, segmenter)
+    options.set_verbosity(quiet, verbose)
     if (len(input_files) > 1 or os.path.isdir(input_files[0])) and not all(map(os.path.isdir, files)):
         raise InputError("several files are parsed, so each --vote has to be a folder with their parses by another parser")
-    found, written = destinations(input_files, output), []
+    extension = ".conllu" if form == "conllu" else ".txt"
+    found, written = destinations(input_files, output, extension), []
+    blocks = partial(conllu.blocks, trees=False) if form == "conllu" else options.blocks_of_text(form, segmenter)
     votes_of = {vote: conllu.files_of(vote) if os.path.isdir(vote) else {} for vote in files}
-    for (file, destination), (_, name) in zip(found, named(input_files), strict=True):
+    for (file, destination), (_, name) in zip(found, named(input_files, extension, [output]), strict=True):
         votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
-        blocks = with_votes(even_none(conllu.blocks(file, trees=False)), votes)
-        parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, longest=longest, beyond=beyond, tags=tags)
+        of_file = with_votes(even_none(blocks(file)), votes)
+        parsed = parallel.parse(Ensemble.load, (folders, tree), of_file, jobs, longest=longest, beyond=beyond, tags=tags)
         written.append(write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
     if not quiet:
         say_parsed([destination for _, destination in found], written)

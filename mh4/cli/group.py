@@ -89,6 +89,10 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
         _fail(program, str(error))
     except MemoryError as error:
         _fail(program, "not enough memory" + because(error))
+    except ImportError as error:  # of other packages, InputError says so
+        if not (error.name or "").startswith("mh4."):
+            raise
+        _fail(program, "%s: compiled modules are missing, or older than their sources: run `make setup`" % error)
     except (KeyboardInterrupt, Stopped) as end:
         streams.drop()  # its reader may be what we were waiting for
         number = getattr(end, "number", signal.SIGINT)

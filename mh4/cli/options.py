@@ -1,14 +1,18 @@
 """Options that several commands have: how a parser searches, where its output goes, and how measures are shown."""
 
 import warnings
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Iterator
+from functools import partial, reduce
+from typing import TYPE_CHECKING
 
 import click
 
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, OUTPUT
 from mh4.errors import InputError
 from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS, INPUTS, SEGMENTED
+
+if TYPE_CHECKING:
+    from mh4.data.conllu import Block
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 
@@ -85,6 +89,17 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
                 "--%s is for CoNLL-U, and not for %s" % (name.replace("_", "-"), "--text" if text else "--input %s" % found)
             )
     return found
+
+
+def blocks_of_text(form: str, segmenter: str | None) -> "Callable[[str], Iterator[Block]]":
+    """What reads the sentences of a file in this one of INPUTS, which is not CoNLL-U."""
+    if segmenter:
+        from mh4.data.segmenter import Segmenter
+
+        return partial(Segmenter(segmenter).blocks, options="presegmented" if form == "presegmented" else "")
+    from mh4.data import split_text
+
+    return partial(split_text.blocks, split=form)
 
 
 # What is written of a parse.

@@ -61,7 +61,7 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
     is a folder if it ends with a slash, if it is an existing folder, or if the input is several files or a folder; it is made if there
     is none. Raises InputError if one is standard input and so has no name, if an output is a folder, or an input of the running command.
     """
-    pairs = named(inputs, extension, output)
+    pairs = named(inputs, extension, [output])
     files = [file for file, _ in pairs]
     check_inputs(files)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):

@@ -120,14 +120,8 @@ def parse(
         blocks: Callable[[str], Iterable[Block]] = partial(
             conllu.blocks, trees=keep_heads, partial=keep_heads, rejected=rejected, at_once=flush
         )
-        if segmenter:
-            from mh4.data.segmenter import Segmenter
-
-            blocks = partial(Segmenter(segmenter).blocks, options="presegmented" if form == "presegmented" else "")
-        elif form != "conllu":
-            from mh4.data import split_text
-
-            blocks = partial(split_text.blocks, split=form)
+        if form != "conllu":
+            blocks = options.blocks_of_text(form, segmenter)
         written = []
         for file, destination in found:
             parsed = parallel.parse(Parser.load, arguments, even_none(blocks(file)), jobs, **wanted)

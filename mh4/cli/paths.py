@@ -69,8 +69,8 @@ def check_inputs(paths: Sequence[str]) -> None:
 
 def check_outputs(paths: Iterable[str]) -> None:
     """Raise InputError if the running command reads one of these files, which it is to write."""
-    read, _ = _paths(click.get_current_context())
-    _check(paths, read)
+    read, written = _paths(click.get_current_context())
+    _check(paths, read, written)
 
 
 def _paths(context: click.Context) -> tuple[list[str], list[str]]:
@@ -78,8 +78,11 @@ def _paths(context: click.Context) -> tuple[list[str], list[str]]:
     return context.meta.setdefault(__name__, ([], ["-"]))
 
 
-def _check(written: Iterable[str], read: Iterable[str]) -> None:
-    """Raise InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name."""
+def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] = ()) -> None:
+    """Raise InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name.
+
+    omitted: folders from which nothing is read.
+    """
     from mh4.util.files import identity
 
     outputs = {identity(1) if path == "-" else identity(path) or os.path.realpath(path): path for path in written}
@@ -88,7 +91,7 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
     for path in read if outputs else ():
         # A file that a model may have counts even if there is none.
         if path != "-" and (os.path.isdir(path) or not os.path.exists(path)):
-            keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path)}
+            keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path, omitted)}
         else:
             keys = {path: identity(0 if path == "-" else path)}
         for file, key in keys.items():
@@ -98,12 +101,12 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
                 raise InputError("%s would overwrite %s, which is read: choose another output" % (output, name))
 
 
-def _in_folder(folder: str) -> list[str]:
+def _in_folder(folder: str, omitted: Sequence[str]) -> list[str]:
     """Return the files that are read in the folder of a model, or in a folder of CoNLL-U files."""
     from mh4.util.reading import all_files
 
     if os.path.isdir(folder) and not os.path.exists(os.path.join(folder, "config.toml")):
-        return [path for path in all_files(folder) if ".conllu" in path.lower()]
+        return [path for path in all_files(folder, omitted) if ".conllu" in path.lower()]
     from mh4.parser.model_files import FILES
 
     return [os.path.join(folder, name) for name in FILES]

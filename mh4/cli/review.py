@@ -83,7 +83,7 @@ def review(
     blocks: Numbered = []
     for path in treebanks:
         for file, of_file in conllu.each_file(path):
-            name = os.path.basename(conllu.name_of(file))
+            name = os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file))
             blocks += [(name, number, block) for number, block in enumerate(of_file, start=1)]
     reviewed: list[Reviewed] = []
     if model:

@@ -64,10 +64,11 @@ class Corpus:
             files = {**inputs, **removed}
             if not found["shard_bytes"] > 0 or not all(isinstance(name, str) for one in files.values() for name in one):
                 raise ValueError
-            if not all(isinstance(number, int) and number >= 0 for number in files) or len(files) < len(inputs) + len(removed):
+            known = len(found["inputs"]) + len(found.get("removed", []))
+            if not inputs or len(files) < known or not all(isinstance(number, int) and number >= 0 for number in files):
                 raise ValueError
             return cls(folder, Settings(**found["settings"]), inputs, found["shard_bytes"], removed)
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
 
     def begin(self) -> "Corpus":

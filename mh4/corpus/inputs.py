@@ -29,7 +29,7 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
     for argument in arguments:
         if os.path.isdir(argument) and os.path.realpath(argument) == os.path.realpath(output):
             raise InputError("%s is the folder of the input: name another one, -o FOLDER" % output)
-    found = named(arguments, TEXT if text else CONLLU, output)
+    found = named(arguments, TEXT if text else CONLLU, [output])
     for given, _ in found:
         with open_regular(given):
             pass

@@ -274,15 +274,15 @@ def blocks(
     return chain.from_iterable(of_file for _, of_file in by_file)
 
 
-def each_file(path: str, **options: Any) -> Iterator[tuple[str, Iterator[Block]]]:
-    """Each file of `path`, with its blocks, to be read before the next; see blocks.
+def each_file(path: str, omitted: Sequence[str] = (), **options: Any) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Each file of `path`, with its blocks, to be read before the next; see blocks, and for `omitted` files_of.
 
     The files of a folder are in the order of the names that their parses have. Some of them may be empty, with a RuntimeWarning.
     """
     if not os.path.isdir(path):
         yield path, _of_file(path, **options)
         return
-    files = files_of(path).values()
+    files = files_of(path, omitted).values()
     empty: list[InputError] = []
     for file in files:
         yield file, even_none(_of_file(file, **options), empty.append)
@@ -292,9 +292,12 @@ def each_file(path: str, **options: Any) -> Iterator[tuple[str, Iterator[Block]]
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
 
 
-def files_of(folder: str) -> dict[str, str]:
-    """The .conllu files of a folder by the names of their parses, and so of the same files in a folder of parses, in their order."""
-    return dict(sorted((name, file) for file, name in named([folder])))
+def files_of(folder: str, omitted: Sequence[str] = ()) -> dict[str, str]:
+    """The .conllu files of a folder by the names of their parses, and so of the same files in a folder of parses, in their order.
+
+    omitted: folders from which nothing is taken, such as that of parses in the folder of gold.
+    """
+    return dict(sorted((name, file) for file, name in named([folder], omitted=omitted)))
 
 
 def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[Block]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from math import isqrt
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def parse(
     The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
     Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says; never OutOfMemory.
     """
-    if longest is not None and (not isinstance(longest, int) or longest < 1):
+    if longest is not None and (not isinstance(longest, Integral) or longest < 1):
         raise InputError("longest is %s, expected a number of words from 1" % shown(longest))
     if beyond is not None and beyond not in BEYOND:
         raise InputError(unknown("way to decode long sentences", beyond, BEYOND))

@@ -3,7 +3,7 @@
 import os
 import stat
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import PurePath
@@ -27,7 +27,7 @@ def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected 
     return os.fsdecode(given)
 
 
-def named(paths: Iterable[str], extension: str = CONLLU, omitted: str | None = None) -> list[tuple[str, str]]:
+def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Return the paths of files, and of those in folders (see files_in), each with the name that `mh4 parse` gives to its parse.
 
     That of a file in a folder is relative to the folder. It ends in .conllu; where two names would be the same, or that of a file and a
@@ -51,11 +51,11 @@ def _unused(name: str, taken: set[str]) -> str:
     return unused
 
 
-def files_in(folder: str, extension: str = CONLLU, omitted: str | None = None) -> list[str]:
+def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[str]:
     """The paths of the files with this extension in a folder and those in it, sorted; also of compressed ones, but not of hidden ones.
 
     The extension may be in capitals. What else is there, hidden files apart, is left out, with a RuntimeWarning.
-    omitted: a folder from which nothing is taken. A link to a folder that it is in is not followed. Raises InputError if there are none.
+    omitted: folders from which nothing is taken. A link to a folder that it is in is not followed. Raises InputError if there are none.
     """
     found: list[str] = []
     others: list[str] = []
@@ -70,9 +70,9 @@ def files_in(folder: str, extension: str = CONLLU, omitted: str | None = None) -
     return sorted(found, key=os.fsencode)
 
 
-def all_files(folder: str, omitted: str | None = None) -> Iterator[str]:
+def all_files(folder: str, omitted: Sequence[str] = ()) -> Iterator[str]:
     """The paths of all files in a folder and those in it that are not hidden. Raises InputError if one of the folders cannot be read."""
-    entered = {os.path.realpath(place) for place in (folder, omitted) if place is not None}
+    entered = {os.path.realpath(place) for place in (folder, *omitted)}
     try:
         yield from _files(folder, entered)
     except OSError as error:

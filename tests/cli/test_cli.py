@@ -369,6 +369,18 @@ def test_a_folder_is_a_treebank_to_train_on(treebank, tmp_path):
     assert "sub/b.conllu, line 1, sentence 1: 2 columns" in refuses(*command, "--train", str(tmp_path / "banks"))
 
 
+@pytest.mark.parametrize("module", ["mst", "oneec"])
+def test_modules_that_are_not_compiled(treebank, monkeypatch, module):
+    import mh4.decoders
+
+    for name in [name for name in sys.modules if name.startswith(("mh4.trees", "mh4.analysis", "mh4.decoders." + module))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(mh4.decoders, module, raising=False)
+    monkeypatch.setitem(sys.modules, "mh4.decoders." + module, None)
+    done = CliRunner().invoke(cli.main, ["coverage", str(treebank / "toy-ud-test.conllu")])
+    assert done.exit_code == 2 and "older than their sources: run `make setup`" in done.output, done
+
+
 def _commands(group, words=()):
     for name, command in group.commands.items():
         if isinstance(command, click.Group):

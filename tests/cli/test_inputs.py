@@ -9,6 +9,7 @@ import pytest
 from running import COMMAND, mh4, refuses, succeeds
 
 from mh4.analysis import evaluation
+from mh4.data import conllu
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +83,20 @@ def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path
     assert "given: no sentences in its files, expected CoNLL-U" in refuses("coverage", str(given))
 
 
+def test_the_output_may_be_a_folder_in_the_input(folder, tmp_path):
+    """From which nothing is read the next time."""
+    given = shutil.copytree(folder, tmp_path / "given")
+    for _ in range(2):
+        done = mh4("ensemble", "--vote", str(folder), str(given), "-o", str(given / "out"))
+        assert done.returncode == 0, done.stderr
+        assert sorted(path.name for path in (given / "out").iterdir()) == ["a.conllu", "b.conllu"]
+    for command in ("evaluate", "compare"):
+        names = [str(given / "out")] * (1 + (command == "compare"))
+        one, other = (mh4(command, gold, *names) for gold in (str(given), str(folder)))
+        assert one.returncode == other.returncode == 0 and one.stdout.splitlines()[1:] == other.stdout.splitlines()[1:]
+    assert mh4("view", str(given), str(given / "out")).returncode == 0
+
+
 def test_trees_of_skipped_sentences_are_not_passed_off_as_predicted(treebank, tmp_path):
     gold, parsed = treebank / "toy-ud-test.conllu", tmp_path / "parsed.conllu"
     note = "# mh4 = skipped, 500 words are more than --longest 400\n"
@@ -95,6 +110,21 @@ def test_trees_of_skipped_sentences_are_not_passed_off_as_predicted(treebank, tm
     assert done.returncode == 0 and done.stderr.decode() == said % parsed
     with pytest.warns(RuntimeWarning, match="2 sentences were skipped"):
         evaluation.official(str(gold), str(parsed))
+
+
+def test_members_of_an_ensemble_vote_on_text_that_is_split(treebank, tmp_path):
+    gold, text, out = treebank / "toy-ud-test.conllu", tmp_path / "texts" / "toy-ud-test.txt", tmp_path / "out"
+    text.parent.mkdir()
+    (treebank / "votes").mkdir()
+    shutil.copy(gold, treebank / "votes")
+    text.write_text("".join(" ".join(sentence.words) + "\n" for sentence in conllu.read(str(gold))), encoding="utf-8")
+    for vote, given, written in ((gold, text, out), (treebank / "votes", text.parent, out / "toy-ud-test.conllu")):
+        done = mh4("ensemble", "--vote", str(vote), "--input", "horizontal", str(given), "-o", str(out))
+        assert done.returncode == 0, done.stderr
+        trees = [[sentence.heads.tolist() for sentence in conllu.read(str(file))] for file in (gold, written)]
+        assert trees[0] == trees[1]
+        out.unlink() if out.is_file() else None
+    assert "--text needs --segmenter" in refuses("ensemble", "--vote", str(gold), "--text", str(text))
 
 
 def test_what_is_left_out_of_a_folder_is_said(folder, tmp_path):

@@ -78,6 +78,28 @@ def test_damaged_records(folder, monkeypatch, entries):
     assert len(worked_on) == 1 and same_as_mh4_parse(folder)
 
 
+FILE = {"number": 0, "path": "/x", "given": "x", "name": "x"}
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"inputs": []},
+        {"inputs": ["x"]},
+        {"inputs": [FILE, FILE]},
+        {"removed": 5},
+        {"removed": [FILE]},
+        {"inputs": [{**FILE, "number": -1}]},
+    ],
+)
+def test_a_damaged_list_of_files(folder, entries):
+    parse()
+    change(folder / "out" / "corpus.json", **entries)
+    for command in (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"]):
+        assert "corpus.json: damaged, or made by another version" in mh4("corpus", *command, code=FAILED)
+    assert "corpus.json: damaged" in parse(code=FAILED)
+
+
 @pytest.mark.parametrize("line", ["nonsense", "[" * 100_000, '{"file": 1}', "{}", '{"shards": 2}', ""])
 def test_damaged_plans(folder, line):
     """What is planned is taken up to the line that does not belong there."""
