@@ -22,7 +22,7 @@ help:
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
-VARIABLES := LANGS ROWS SYSTEMS SEEDS LENGTH UD CONLL17 JOBS SETTINGS PROFILE SNAKEMAKE CORES
+VARIABLES := LANGS ROWS SYSTEMS SEEDS LENGTH UD CONLL17 JOBS SETTINGS SLURM CORES
 # The variables that are given, as options, with the values that they have in the shell's environment, where make puts them. LANG is the
 # treebank only if it follows `make`; no command started here may take it for a locale.
 options = $(if $(filter command,$(origin LANG)),--LANG='$(LANG)') $(foreach name,$(VARIABLES),$(if $($(name)),--$(name)="$$$(name)"))
@@ -40,7 +40,6 @@ check: lint ; .venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadsco
 lint: environment
 	.venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy && .venv/bin/lint-imports --no-logo
 %-environment: environment ; @.venv/bin/python tools/setup/second_environment.py $*
-paper: workflow-environment
 docs: docs-environment
 	@rm -f build/docs/complete
 	.venv-docs/bin/sphinx-build -q -W --keep-going -c docs -b html . build/docs && touch build/docs/complete
@@ -49,7 +48,7 @@ sweep: environment ; .venv/bin/python tests/hostile/sweep.py $(if $(EVERY),--eve
 sanitize: environment ; sh tests/hostile/sanitize.sh $(if $(CALLS),--calls=$(CALLS)) $(if $(SEEDS),--seed=$(SEEDS))
 serve-test: environment ; .venv/bin/python tests/serving/many_clients.py
 corpus-test: environment ; .venv/bin/python tests/corpus/trial.py $(if $(MB),--megabytes=$(MB)) $(if $(KILLS),--kills=$(KILLS))
-slurm-test: workflow-environment ; .venv/bin/python tests/slurm/check.py && .venv/bin/python tests/slurm/corpus.py
+slurm-test: environment ; .venv/bin/python tests/slurm/check.py && .venv/bin/python tests/slurm/corpus.py
 machines-test: ; '$(PYTHON)' tools/machines.py $(MACHINES)
 torch-test: torch-environment ; .venv-torch/bin/python -m pytest -k 'torch or jax' $(PYTEST)
 spacy-test: spacy-environment ; .venv-spacy/bin/python -m pytest -k 'spacy or conversions' $(PYTEST)

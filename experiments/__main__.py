@@ -10,7 +10,7 @@ from experiments import studies
 from experiments.engine.workplace import Bench
 from mh4.cli.group import Commands
 
-TOOLS = ["single", "predictions"]  # commands that are not studies
+TOOLS = ["predictions"]  # commands that are not studies
 
 
 class Studies(Commands):

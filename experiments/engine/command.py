@@ -13,7 +13,7 @@ from mh4.util import streams
 
 LISTS = ("langs", "rows", "systems", "seeds")
 CHOICES = ("lang", *LISTS, "length", "settings")  # of what is studied, not of where and by whom
-VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "profile", "snakemake", "cores")  # of all studies
+VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores")  # of all studies
 
 
 class UsageError(InputError):

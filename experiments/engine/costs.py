@@ -1,4 +1,4 @@
-"""What trainings cost: their speed on this machine, from a short calibration, and from it processor time, memory and disk of a grid.
+"""What trainings cost: their speed on this machine, from a short calibration, and from it processor time, memory and disk of many.
 
 A training lasts until its score stops improving, which cannot be known before. It is taken to last as many evaluations as the recorded
 trainings of its system did (the median); an evaluation comes every 500 updates or quarter of an epoch.
@@ -15,9 +15,9 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine import records
-from experiments.engine.provenance import EXPERIMENTS, machine
+from experiments.engine.experiment import Experiment
+from experiments.engine.provenance import machine
 from experiments.engine.run import read_json, system_and_loss, write_json
-from experiments.engine.workflow import Grid, Resources, folder_of
 from mh4.cli.group import say
 from mh4.data import conllu, treebanks
 from mh4.parser import config, systems
@@ -27,6 +27,8 @@ from mh4.util.processes import temporary_child
 WARM_UP, MINIBATCHES, PARSED = 5, 40, 100  # minibatches, and sentences of dev
 START_UP = 20  # seconds: loading, fitting the temperature, parsing, scoring
 USUAL_EVALUATIONS = 45  # where no training is recorded
+# On disk: a trained model, and one in training (with the optimizer's state, of which there are two while it is being replaced).
+MODEL_MB, TRAINING_MB = 15, 80
 
 
 @dataclass(frozen=True)
@@ -72,21 +74,21 @@ def measure(system: str, settings: config.Config, train: str, dev: str) -> Speed
     return Speed(trained / (middle - start), sum(map(len, held_out)) / (end - middle), memory.peak_mb())
 
 
-def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> dict[str, Speed]:
-    """The speed of each system on this machine, by `key`. grids: all with the same settings.
+def speeds(experiments: Sequence[Experiment], home: Path, systems: Sequence[str] = ()) -> dict[str, Speed]:
+    """The speed of each system on this machine, by `key`. experiments: all with the same settings.
 
-    systems: those to measure in addition to the grids' own. What was measured on this machine before, with the same software, is
-    read from ``runs/workflow/speeds.json``.
+    systems: those to measure in addition to their own. What was measured on this machine before, with the same software, is read from
+    ``runs/speeds.json``.
     """
-    path = folder_of(home) / "speeds.json"
+    path = home / "runs" / "speeds.json"
     known = _kept(path)
     for toy in (False, True):
-        mine = [grid for grid in grids if (grid.bank.lang == treebanks.TOY) is toy]
+        mine = [one for one in experiments if (one.bank.lang == treebanks.TOY) is toy]
         if not mine:
             continue
         # Of usual length: the treebank of median sentence length.
-        bank = sorted((grid.bank for grid in mine), key=lambda bank: _length(bank.paths))[len(mine) // 2]
-        for system in sorted({system for grid in mine for system in (*grid.systems, *systems)}, key=paper.place):
+        bank = sorted((one.bank for one in mine), key=lambda bank: _length(bank.paths))[len(mine) // 2]
+        for system in sorted({system for one in mine for system in (*one.systems, *systems)}, key=paper.place):
             name = key(bank.lang, bank.settings, system)
             if name in known:
                 continue
@@ -167,14 +169,6 @@ def wall_clock(jobs: Sequence[float], cores: int) -> float:
     return max(free)
 
 
-def resources(grids: Sequence[Grid], home: Path) -> Resources:
-    """What every training of these grids can request of a cluster: enough for all, and four times the longest that is estimated."""
-    known, lasting = speeds(grids, home), evaluations(EXPERIMENTS / "results", grids[0].bank.settings)
-    longest, memory = 0.0, 0
-    for grid in grids:
-        bank, counted = grid.bank, size(grid.bank.lang, grid.bank.paths)
-        for system in grid.systems:
-            speed = known[key(bank.lang, bank.settings, system)]
-            longest = max(longest, seconds(system, counted, speed, lasting, bank.settings_files))
-            memory = max(memory, speed.memory)
-    return Resources(memory=memory * 3 // 2 + 200, minutes=30 + round(longest * 4 / 60))
+def disk(trainings: int, at_once: int) -> int:
+    """The MB that trained models take, and those in training."""
+    return trainings * MODEL_MB + min(at_once, trainings) * TRAINING_MB

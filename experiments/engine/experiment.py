@@ -11,7 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from experiments.engine import predictions
-from experiments.engine.local_runs import train_all
+from experiments.engine.executor import Jobs, workers
+from experiments.engine.making import make_all, train
 from experiments.engine.progress import failures
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
@@ -35,7 +36,7 @@ class Experiment:
     def __init__(
         self, bank: Treebank, systems: Sequence[str], seeds: Sequence[int], command: str, bench: Bench, trees: bool = True
     ) -> None:
-        self.bank, self.command, self.bench, self.trees = bank, command, bench, trees
+        self.bank, self.systems, self.command, self.bench, self.trees = bank, systems, command, bench, trees
         self.records, self.unparsed = Records(bench.results, bank), list[Run]()
         self.runs = [self._run(system, seed) for seed in seeds for system in systems]
 
@@ -44,7 +45,8 @@ class Experiment:
         name, _ = system_and_loss(system)
         here = Path.cwd()
         command = [*self.bench.trainer, "train", "--system", name]
-        command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
+        for split, path in self.bank.paths.items():
+            command += ["--" + split, str(path)]
         command += ["--model", relative_if_inside(run.folder, here), "--seed", str(seed)]
         for file in self.bank.settings_files:
             command += ["--config", relative_if_inside(file, here)]
@@ -53,7 +55,7 @@ class Experiment:
         run.command = command
         return run
 
-    def train(self, jobs: int, recorded: Callable[[], object], records_count: bool = False) -> None:
+    def train(self, jobs: Jobs, recorded: Callable[[], object], records_count: bool = False) -> None:
         """Trains the unfinished runs of this experiment, as `train_together` does, and names recorded ensembles of other models then.
 
         Raises InputError for records of other settings.
@@ -61,6 +63,10 @@ class Experiment:
         self.records.check_settings({run.system for run in self.runs})
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
         self.records.name_outdated()
+
+    def missing(self) -> list[Run]:
+        """The runs that have no record."""
+        return [run for run in self.runs if not self.records.of(run)]
 
     def recorded(self) -> list[Record]:
         """The records of the runs that are done; the results folder may have more, for other seeds and systems."""
@@ -89,19 +95,38 @@ class Experiment:
         command = origin.get("command", self.command)
         run.note_origin({"inputs": self._inputs(), "commits": commits, "machines": machines, "command": command})
 
-    def finished(self, run: Run) -> None:
-        """Parses with the finished model, and makes its record."""
+    def make(self, run: Run, local: bool) -> str:
+        """Train a run, and parse with its model, in a worker; return what was wrong with parsing. Raises Failed.
+
+        local: as in `Workers`. What this process needs of it is in the run's files.
+        """
+        self.started(run)
+        train(run, environment(self.bank.lang), waits=not local)
+        return self.predicted(run)
+
+    def finished(self, run: Run, wrong: str) -> None:
+        """Make the record of a run. wrong: with parsing, which is reported."""
+        if wrong:  # training is done, and other runs continue
+            say("%s: %s" % (run.name, wrong), err=True)
+            self.unparsed.append(run)
         origin = run.origin()
         if "finished" not in origin:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
             run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
         self.records.forget_others()
-        if self.trees:
-            with alone(run.folder / "predicted.lock"):  # others may have other files for this language
-                self.predict(run)
         self.records.keep(run)
 
-    def predict(self, run: Run) -> None:
+    def predicted(self, run: Run) -> str:
+        """Parse dev and test, unless that is done; return what was wrong with it, or an empty string."""
+        if self.trees:
+            with alone(run.folder / "predicted.lock"):  # others may have other files for this language
+                try:
+                    self._predict(run)
+                except InputError as error:
+                    return str(error)
+        return ""
+
+    def _predict(self, run: Run) -> None:
         """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
         done, trees, test = run.folder / "predicted.json", self.records.trees(run), self.bank.test
         files, tested, before = self.bank.to_parse, self.bank.test_files, read_json(done)
@@ -113,12 +138,10 @@ class Experiment:
             parsed = predictions.parse(command, run.folder, files, self.bank.lang)
             scores = official(str(test[0]), str(predictions.single_roots(parsed["test"]))) if test else {}
             predictions.keep(trees, files, parsed)
-        except InputError as error:  # training is done, and other runs continue
-            say("%s: %s" % (run.name, error), err=True)
-            self.unparsed.append(run)
+        except InputError:
             trees.unlink(missing_ok=True)  # they may be another model's
             done.unlink(missing_ok=True)  # of trees that are no longer there
-            return
+            raise
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         write_json(done, {**found, **tested, TREES_BLOB: git_blob_id(trees)})
 
@@ -129,9 +152,9 @@ class Experiment:
 
 
 def train_together(
-    experiments: Sequence[Experiment], name: str, models: Path, jobs: int, recorded: Callable[[], object], records_count: bool
+    experiments: Sequence[Experiment], name: str, models: Path, jobs: Jobs, recorded: Callable[[], object], records_count: bool
 ) -> None:
-    """Trains the unfinished runs of experiments, the first of each first, `jobs` at a time; calls `recorded` after new records.
+    """Trains the unfinished runs of experiments, the first of each first, by `jobs`; calls `recorded` after new records.
 
     name, models: how messages name the runs, and the folder of their models. records_count: runs that have a record, wherever they
     were trained, are not repeated.
@@ -139,24 +162,24 @@ def train_together(
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
     runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
 
-    def finished(run: Run) -> None:
-        experiment_of[run.folder].finished(run)
+    def finished(run: Run, wrong: str) -> None:
+        experiment_of[run.folder].finished(run, wrong)
         recorded()
 
     for run in runs:
         experiment = experiment_of[run.folder]
-        if experiment.is_done(run):
+        if records_count and experiment.records.of(run):
+            run.state = DONE
+        elif experiment.is_done(run):
             run.state = DONE
             run.read_metrics()
-            experiment.finished(run)
-        elif records_count and experiment.records.of(run):
-            run.state = DONE
+            experiment.finished(run, experiment.predicted(run))
     if any(run.metrics for run in runs):
         recorded()
     waiting = sum(run.state == WAITING for run in runs)
     said = "%s: %d to train, %d already finished; models in %s" % (name, waiting, len(runs) - waiting, shown(models))
-    first = experiments[0]
-    first.bench.console.print(said, soft_wrap=True)
+    bench = experiments[0].bench
+    bench.console.print(said, soft_wrap=True)
     if waiting:
-        own = environment(first.bank.lang)
-        train_all(runs, jobs, lambda run: experiment_of[run.folder].started(run), finished, first.bench.console, own)
+        with workers(bench.home, min(jobs.number or waiting, waiting), jobs.slurm) as them:
+            make_all(runs, them, lambda run: experiment_of[run.folder].make, finished, bench.console)

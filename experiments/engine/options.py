@@ -9,6 +9,7 @@ import click
 
 from experiments import paper
 from experiments.engine.command import LISTS, UsageError, chosen
+from experiments.engine.executor import Jobs, check_slurm
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
@@ -43,7 +44,12 @@ def lang(more: str = "") -> Decorator:
 # Variables that have the same meaning in every study.
 UD = variable("ud", "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat")
 CONLL17 = variable("conll17", "as for make reproduce")
-JOBS = variable("jobs", "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS)
+JOBS: Decorator = together(
+    variable("jobs", "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS),
+    variable(
+        "slurm", "options of sbatch, such as --partition=main: runs are made by JOBS jobs of the cluster, by default one each"
+    ),
+)
 SETTINGS = variable(
     "settings", "the name of a file in experiments/settings: authors, the settings of the authors' runs; by default ours"
 )
@@ -69,7 +75,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
             variables[name.upper()] = value.split()
         elif name in ("ud", "conll17"):  # the toy treebank is always our own
             variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)
-        elif name not in ("jobs", "profile", "snakemake"):
+        elif name not in ("jobs", "slurm"):
             variables[name.upper()] = value
     return make_command(context.command.name or "", **{**variables, **others})
 
@@ -81,7 +87,7 @@ class Request:
     lang: str
     systems: tuple[str, ...]
     seeds: tuple[int, ...]
-    jobs: int
+    jobs: Jobs
     ud: str | None
     conll17: str | None = None
     settings: str = ""
@@ -104,7 +110,14 @@ class Request:
 
 
 def request(
-    lang: str, systems: str = "", seeds: str = "", ud: str = "", jobs: str = "", conll17: str = "", settings: str = ""
+    lang: str,
+    systems: str = "",
+    seeds: str = "",
+    ud: str = "",
+    jobs: str = "",
+    conll17: str = "",
+    settings: str = "",
+    slurm: str = "",
 ) -> Request:
     """Validates the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
     if not lang.strip():
@@ -124,7 +137,9 @@ def request(
     for number in given:
         if not re.match(r"^[1-9][0-9]{0,8}$", number):
             raise InputError('SEEDS: %s is not a positive whole number; expected something like SEEDS="1 2 3"' % number)
-    at_a_time = number_of_jobs(jobs)
+    at_a_time = Jobs(0 if slurm and not jobs else number_of_jobs(jobs), slurm)
+    if slurm:
+        check_slurm()
     ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
     for name, folder in (("UD", ud), ("CONLL17", conll17)):
         if folder and not os.path.isdir(folder):

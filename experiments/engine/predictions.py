@@ -7,16 +7,16 @@ relation for each word, and an empty line after each sentence. ``python -m exper
 import gzip
 import math
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, STDOUT
+from subprocess import PIPE, STDOUT
 
 import click
 import numpy as np
 
 from experiments.engine.command import Command
+from experiments.engine.executor import child
 from experiments.engine.provenance import shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES_BLOB, trees_of
@@ -26,7 +26,6 @@ from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.files import atomic_path, git_blob_id, make_folder, write_text
-from mh4.util.processes import with_parent
 
 
 @click.command(cls=Command)
@@ -48,10 +47,11 @@ def parse(command: Sequence[str], folder: Path, files: dict[str, Path], lang: st
     for split, path in files.items():
         parsed[split] = folder / (split + ".conllu")
         line = [*command, str(path), "-o", str(parsed[split])]
-        done = subprocess.run(line, env=environment(lang), stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, preexec_fn=with_parent())
-        if done.returncode:
-            said = done.stdout.decode(errors="replace").split("\n")
-            why = next((line for line in reversed(said) if line.strip()), "it exited with code %d" % done.returncode)
+        with child(line, environment(lang), stdout=PIPE, stderr=STDOUT) as process:
+            printed = process.communicate()[0]
+        if process.returncode:
+            said = printed.decode(errors="replace").split("\n")
+            why = next((line for line in reversed(said) if line.strip()), "it exited with code %d" % process.returncode)
             raise InputError("%s cannot parse %s: %s" % (folder, path.name, why))
     return parsed
 

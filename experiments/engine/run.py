@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import Popen
 
 from mh4.errors import InputError
 from mh4.parser.config import LOSSES
@@ -19,8 +18,6 @@ from mh4.util.files import lock, make_folder, write_text
 LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 LOG_LINES = 8  # number of lines shown of a failed run's log
-
-RECORDED = "recorded"  # the file in the folder of a run that Snakemake waits for
 
 WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
 
@@ -35,8 +32,7 @@ class Run:
     command: Sequence[str] = ()
     prefix: str = ""
     state: str = WAITING
-    process: Popen = field(init=False, repr=False, compare=False)  # while it is training, and when that started
-    started: float = 0.0
+    started: float = 0.0  # when it was first seen training
     seconds: float = 0.0  # since then
     metrics: dict = field(default_factory=dict)  # the last evaluation
     failure: str = ""  # why it failed

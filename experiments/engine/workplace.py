@@ -19,6 +19,9 @@ class Bench:
     # Names of files may have brackets and colons, which are no markup.
     console: Console = field(default_factory=lambda: Console(highlight=False, markup=False, emoji=False))
 
+    def __reduce__(self) -> tuple:
+        return Bench, (self.home, self.trainer)  # workers have no console
+
     @property
     def results(self) -> Path:
         return self.home / "results"

@@ -1,5 +1,5 @@
 """``make ablations [LANGS="hu got"] [ROWS="word-boundaries labels"] [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"] [LENGTH=full]
-[UD=folder] [JOBS=2]``: what each difference between the authors' settings and ours changes by itself
+[UD=folder] [JOBS=2] [SLURM=options]``: what each difference between the authors' settings and ours changes by itself
 
 ``ablations.toml`` lists the rows: settings that are switched together. By default short runs of equal length, with our settings except
 for those of one row, which are the authors'. With LENGTH=full, the rows that are listed for it at full length: the authors' settings
@@ -110,7 +110,7 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
 @options.variable("length", "full, for runs of full length; by default short ones")
 @options.UD
 @options.JOBS
-def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, ud: str, jobs: str) -> int:
+def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, ud: str, jobs: str, slurm: str) -> int:
     plan = Plan.read(PLAN)
     if length not in ("", "full"):
         raise InputError("LENGTH: %s is not full; omit it for short runs" % length)
@@ -125,7 +125,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     if not full:
         pairs = [*((None, system) for system in of_systems), *pairs]  # with unchanged runs to compare them with
     wanted_langs, seeds = options.languages(langs, plan.langs), seeds or " ".join(map(str, plan.seeds))
-    asked = [options.request(lang, " ".join(of_systems), seeds, ud, jobs) for lang in wanted_langs]
+    asked = [options.request(lang, " ".join(of_systems), seeds, ud, jobs, slurm=slurm) for lang in wanted_langs]
     repeat, experiments = options.repeat(LANGS=wanted_langs, SEEDS=seeds.split(), UD=asked[0].ud), []
     for one in asked:
         bank = located(one.lang, one.ud)

@@ -1,4 +1,5 @@
-"""``make features LANG=hu [SEEDS="1 2"] [UD=folder] [JOBS=2] [SETTINGS=authors]``: the rows of Tables 1 and 2, accuracy by feature set
+"""``make features LANG=hu [SEEDS="1 2"] [UD=folder] [JOBS=2] [SLURM=options] [SETTINGS=authors]``: the rows of Tables 1 and 2,
+accuracy by feature set
 
 Trains the systems of the two tables. Runs recorded in ``experiments/results/`` are not repeated; the others are trained as by
 ``make reproduce``.
@@ -21,9 +22,9 @@ DEFAULT_SEEDS = "1 2"
 @options.UD
 @options.JOBS
 @options.SETTINGS
-def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str, settings: str) -> int:
+def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str, slurm: str, settings: str) -> int:
     systems = " ".join(system for _, _, system in table1_2.ROWS)
-    asked = options.request(lang, systems, seeds or DEFAULT_SEEDS, ud, jobs, settings=settings)
+    asked = options.request(lang, systems, seeds or DEFAULT_SEEDS, ud, jobs, settings=settings, slurm=slurm)
     bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results), records_count=True)

@@ -1,5 +1,5 @@
-"""``make likelihood LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]``: training on likelihood
-and with the paper's hinge, compared: accuracy, calibration, and minimum-Bayes-risk decoding
+"""``make likelihood LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]
+[SLURM=options]``: training on likelihood and with the paper's hinge, compared: accuracy, calibration, and minimum-Bayes-risk decoding
 
 Runs of both are trained as by ``make reproduce``; then every model decodes half of the development set exactly and by minimum Bayes
 risk, with probabilities calibrated on the other half, and the models of each seed vote as an ensemble, by arcs and by marginals. This
@@ -57,10 +57,10 @@ class Row:
 @options.UD
 @options.CONLL17
 @options.JOBS
-def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str) -> int:
+def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, slurm: str) -> int:
     wanted = requested_systems(systems, with_marginals(), DEFAULT_SYSTEMS)
     both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
-    asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17)
+    asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17, slurm=slurm)
     bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results))

@@ -1,26 +1,33 @@
-"""``make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [PROFILE=slurm] [UD=folder]
-[CONLL17=folder] [JOBS=2] [SNAKEMAKE=options]``: the whole paper, or that on some treebanks: trainings, ensembles, tables and report
+"""``make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [UD=folder] [CONLL17=folder] [JOBS=2]
+[SLURM=options]``: the whole paper, or that on some treebanks: trainings, ensembles, tables and report
 
-The data of every treebank is found or downloaded first; Snakemake then has the missing records made, here or on a cluster; the pages
-and the report are written at the end, from the existing records. The same command resumes where an earlier one stopped.
+The data of every treebank is found or downloaded first; then the missing records are made, here or on a cluster; the pages and the
+report are written at the end, from the existing records. The same command resumes where an earlier one stopped.
 """
 
-import shlex
-from collections.abc import Sequence
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from experiments import paper as published
-from experiments.engine import costs, ensembles, options, records, shared_task, workflow
+from experiments.engine import costs, ensembles, options, records, shared_task
 from experiments.engine.command import study
+from experiments.engine.executor import Jobs, workers
+from experiments.engine.experiment import Experiment, train_together
+from experiments.engine.models import finished_runs
 from experiments.engine.options import PAPER_SEEDS, TOY_SEEDS
+from experiments.engine.progress import failures
 from experiments.engine.provenance import make_command, report_written, shown
-from experiments.engine.treebank import located, with_test
-from experiments.engine.workflow import Grid
+from experiments.engine.run import FAILED, Run
+from experiments.engine.treebank import Treebank, located, with_test
 from experiments.engine.workplace import Bench
 from experiments.studies import coverage, report
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
+from mh4.util.files import lock, make_folder
 
 SYSTEMS = "by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(published.systems(""))
 
@@ -30,99 +37,133 @@ SYSTEMS = "by default %s,\nand for the languages of Table 3 those of Tables 1 an
 @options.variable("systems", SYSTEMS)
 @options.variable("seeds", "by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS))
 @options.SETTINGS
-@options.variable("profile", "local (default), or slurm: runs are jobs of the cluster, JOBS at a time, by default all")
 @options.variable("ud", "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out")
 @options.CONLL17
 @options.JOBS
-@options.variable("snakemake", "further options of Snakemake")
-def paper(bench: Bench, profile: str, jobs: str, snakemake: str, **others: str) -> int:
+def paper(bench: Bench, **variables: str) -> int:
     """Have all records made, and write the pages; the exit code is 1 if a treebank could not be obtained, or a record not be made."""
-    asked = options.requests(jobs=jobs, **others)
-    profile = profile or "local"
-    workflow.check(profile)
-    further = _words(snakemake)
-    if not workflow.SNAKEMAKE.exists():
-        raise InputError("Snakemake is not set up: %s is missing, which `make paper` makes" % shown(workflow.SNAKEMAKE))
-    command = options.repeat()
-    with workflow.only_one(bench.home) as lock:
+    asked, command = options.requests(**variables), options.repeat()
+    with only_one(bench.home):
         records.load_all(bench.results)  # all of them are needed for the report: better to learn of damage now
-        grids, left_out = found(asked, bench.home)
+        experiments, left_out = found(asked, command, bench)
         for lang, why in left_out.items():
             say("left out: %s: %s" % (lang, why), err=True)
-        for grid in grids:
-            if grid.not_combined:
-                said = "no ensemble of %s with seed %s: models are recorded but not here"
-                say(said % (grid.bank.name, ", ".join(map(str, grid.not_combined))), err=True)
-        if not grids:
+        if not experiments:
             raise InputError("none of these treebanks can be obtained")
-        at_once = asked[0].jobs if profile == "local" or jobs else None
-        missing = sum(len(grid.missing) for grid in grids)
-        workflow.check_folders(grids, at_once or missing)
-        there = sum(len(grid.runs) for grid in grids) - missing
-        print("records to make: %d, already there: %d" % (missing, there), flush=True)
-        if missing:
-            needs = costs.resources(grids, bench.home) if profile == "slurm" else workflow.Resources()
-            workflow.execute(grids, command, profile, at_once, needs, further, lock)
-        failed = [workflow.failure(grid, run) for grid in grids for run in grid.unfinished()]
+        jobs, missing = asked[0].jobs, sum(len(one.missing()) for one in experiments)
+        check_folders(bench, missing, jobs.number or missing)
+        for one in experiments:
+            one.records.check_settings(one.systems)
         try:
-            if len(failed) < sum(len(grid.runs) for grid in grids):
-                _pages(grids, bench.results, command)
+            train_together(experiments, "paper", bench.home / "runs", jobs, lambda: None, records_count=True)
+            for one in experiments:
+                for run in one.unparsed:  # without a record, the next attempt parses again
+                    one.records.forget(run)
+            failed = _combine(experiments, jobs)
+            if any(run.state != FAILED for one in experiments for run in one.runs):
+                _pages(experiments, bench.results)
         finally:
-            for line in failed:
-                say(line, err=True)
-            if failed:
-                say("the log of Snakemake is %s" % shown(workflow.log(bench.home)), err=True)
-    return int(bool(failed or left_out))
+            code = failures([run for one in experiments for run in one.runs], bench.console)
+    return int(bool(code or failed or left_out or any(one.unparsed for one in experiments)))
 
 
-def _words(snakemake: str) -> list[str]:
-    """The options in SNAKEMAKE."""
-    try:
-        return shlex.split(snakemake)
-    except ValueError as error:
-        raise InputError("SNAKEMAKE: %s cannot be split into options: %s" % (snakemake, str(error).lower())) from None
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """Raise InputError if another process is in this block with the same folder."""
+    make_folder(home / "runs")
+    with open(home / "runs" / "paper.lock", "wb") as file:
+        if not lock(file.fileno()):
+            raise InputError("another make paper is running in %s: wait for it to finish, or stop it" % shown(home))
+        yield
 
 
-def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dict[str, str]]:
+def check_folders(bench: Bench, trainings: int, jobs: int) -> None:
+    """Raise InputError if records cannot be written, or if the models that are still to be trained do not fit on the disk."""
+    make_folder(bench.results)
+    if not os.access(bench.results, os.W_OK):
+        raise InputError("%s: records cannot be written there" % shown(bench.results))
+    needed, free = costs.disk(trainings, jobs), shutil.disk_usage(bench.home).free // 1_000_000
+    if free < needed:
+        said = "the disk is too full: training needs about %d MB in %s, and %d MB are free"
+        raise InputError(said % (needed, shown(bench.home), free))
+
+
+def found(asked: Sequence[options.Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:
     """The runs on each treebank that can be obtained, and by language why others cannot."""
-    grids, left_out = [], {}
+    experiments, left_out = [], {}
     for one in asked:
         try:
             bank = located(one.lang, one.ud, one.settings)
         except InputError as error:
             left_out[one.lang] = str(error)
             continue
-        conll17: str | None = one.conll17
         try:
-            bank = with_test(bank, one.ud, conll17)
+            bank = with_test(bank, one.ud, one.conll17)
         except InputError as error:  # no test scores, then
             say("%s: %s" % (one.lang, error), err=True)
-            conll17 = None
-        given = ["--lang", one.lang, *(["--settings", one.settings] if one.settings else [])]
-        for name, folder in (("--ud", one.ud), ("--conll17", conll17)):
-            given += [name, str(Path(folder).resolve())] if folder else []
-        grids.append(Grid(bank, one.systems, one.seeds, given, home))
-    return grids, left_out
+        experiments.append(Experiment(bank, one.systems, one.seeds, command, bench))
+    return experiments, left_out
 
 
-def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
+def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
+    """Record the ensembles of seeds whose models are here and that are not recorded; return whether any of them has failed."""
+    missing = [(one, seed) for one in experiments for seed in _to_combine(one)]
+    if not missing:
+        return False
+    bench, failed = experiments[0].bench, False
+    with workers(bench.home, min(jobs.number or len(missing), len(missing)), jobs.slurm) as them:
+        wrong: tuple[type[BaseException], ...] = (InputError, *them.killed)
+        calls = {them.executor.submit(_record_ensemble, *each): each for each in missing}
+        while calls:
+            for call in them.ended(calls):
+                one, seed = calls.pop(call)
+                name = "%s %s seed %d" % (one.bank.name, ensembles.NAME, seed)
+                try:
+                    bench.console.print("%s: dev UAS %.2f" % (name, call.result()["dev_uas"]), soft_wrap=True)
+                except wrong as error:
+                    say("%s: %s" % (name, error), err=True)
+                    failed = True
+    return failed
+
+
+def _to_combine(one: Experiment) -> list[int]:
+    """The seeds without a record of their ensemble, except, which is said, for those of which a model is recorded but not here."""
+    if not set(ensembles.MEMBERS) <= set(one.systems):
+        return []
+    seeds = dict.fromkeys(run.seed for run in one.runs)
+    without = [seed for seed in seeds if not one.records.of(Run(ensembles.NAME, seed, one.records.results))]
+    here = [{run.seed for run in finished_runs(one.bench, one.bank, system)} for system in ensembles.MEMBERS]
+    lacking = [seed for seed in without if not all(seed in mine for mine in here)]
+    if lacking:
+        said = "no ensemble of %s with seed %s: not all models are here"
+        say(said % (one.bank.name, ", ".join(map(str, lacking))), err=True)
+    return [seed for seed in without if seed not in lacking]
+
+
+def _record_ensemble(one: Experiment, seed: int) -> ensembles.Scores:
+    """Combine the models of one seed, in a worker, and record it."""
+    members = ensembles.members(one.bench, one.bank, ensembles.MEMBERS, [seed])[seed]
+    return ensembles.Combiner(one.bank, one.bench).record(one.records, seed, members, one.command)
+
+
+def _pages(experiments: Sequence[Experiment], results: Path) -> None:
     """Writes all pages, from the existing records, and first the record of the ensemble of all seeds."""
-    for grid in grids:  # the shared task's columns of Tables 5 and 6
-        shared_task.score_available(grid.bank, results)
-        if set(ensembles.MEMBERS) <= set(grid.systems):
-            ensembles.record_all_seeds(grid.bank, grid.records, ensembles.MEMBERS, command, grid.seeds)
-        grid.records.name_outdated()
+    for one in experiments:  # the shared task's columns of Tables 5 and 6
+        shared_task.score_available(one.bank, results)
+        if set(ensembles.MEMBERS) <= set(one.systems):
+            ensembles.record_all_seeds(one.bank, one.records, ensembles.MEMBERS, one.command, [run.seed for run in one.runs])
+        one.records.name_outdated()
     try:
-        _coverage(grids, results)
+        _coverage([one.bank for one in experiments], results)
     except InputError as error:  # perhaps in a treebank that was not asked for
         say("Table 3 is not measured: %s" % error, err=True)
     recorded = records.names(results)
-    report_written(report.write_all([grid.bank.name for grid in grids if grid.bank.name in recorded], results))
+    report_written(report.write_all([one.bank.name for one in experiments if one.bank.name in recorded], results))
 
 
-def _coverage(grids: Sequence[Grid], results: Path) -> None:
+def _coverage(banks: Sequence[Treebank], results: Path) -> None:
     """Writes Table 3 again if all training sets that it has are here, and one more of the paper's."""
-    of_paper = [grid.bank for grid in grids if grid.bank.release == published.RELEASE and grid.bank.lang in published.coverage()]
+    of_paper = [bank for bank in banks if bank.release == published.RELEASE and bank.lang in published.coverage()]
     folders = {bank.paths["train"].parent for bank in of_paper}
     kept = set(coverage.recorded(results))
     for folder in folders:

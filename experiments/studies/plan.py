@@ -12,10 +12,10 @@ from pathlib import Path
 from experiments.engine import costs, options
 from experiments.engine.command import study
 from experiments.engine.costs import Size, Speed
+from experiments.engine.experiment import Experiment
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import duration
 from experiments.engine.treebank import absent, identified, settings_files
-from experiments.engine.workflow import Grid, disk
 from experiments.engine.workplace import Bench
 from experiments.pages.writer import Table
 from mh4.data import treebanks
@@ -47,7 +47,7 @@ class Row:
 def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str) -> None:
     asked = options.requests(langs, systems, seeds, ud=ud, settings=settings)
     on_cores = options.number_of_jobs(cores or CORES, "CORES")
-    grids, sizes = [], {}
+    experiments, sizes = [], {}
     for one in asked:
         folder = Path(one.ud) if one.ud else treebanks.default_folder()
         files = {split: folder / ("%s-ud-%s.conllu" % (one.lang, split)) for split in ("train", "dev")}
@@ -55,20 +55,20 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
         sizes[one.lang] = costs.size(one.lang, files)
         here = {split: files[split] for split in ("train", "dev") if files[split].is_file()}
         bank = identified(one.lang, here) if len(here) == 2 else absent(one.lang)
-        grids.append(Grid(bank.with_settings(one.settings), one.systems, one.seeds, (), bench.home))
-    measurable = [grid for grid in grids if grid.bank.paths]
-    if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in measurable}:
+        experiments.append(Experiment(bank.with_settings(one.settings), one.systems, one.seeds, "", bench))
+    measurable = [experiment for experiment in experiments if experiment.bank.paths]
+    if {one.lang == treebanks.TOY for one in asked} != {experiment.bank.lang == treebanks.TOY for experiment in measurable}:
         raise InputError("no training set is here to measure speed on: " + HOW)
     wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
     speeds, lasting = costs.speeds(measurable, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results", asked[0].settings)
     sizes = costs.completed(sizes)
     rows = []
-    for one, grid in zip(asked, grids, strict=True):
+    for one, experiment in zip(asked, experiments, strict=True):
         lang, size, of_settings = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
         measured = {system: speeds[costs.key(lang, one.settings, system)] for system in one.systems}
         mine = {system: costs.seconds(system, size, speed, lasting, of_settings) for system, speed in measured.items()}
         each = [mine[system] for system in one.systems for _ in one.seeds]
-        left = [mine[run.system] for run in grid.missing if run.system in mine]
+        left = [mine[run.system] for run in experiment.missing()]
         memory = max(speed.memory for speed in measured.values())
         rows.append(Row(lang, size, each, left, memory))
     table(rows).print(bench.console)
@@ -91,7 +91,11 @@ def table(rows: Sequence[Row]) -> Table:
 def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Iterator[str]:
     """What the table adds up to, and what it rests on."""
     trainings, left = [one for row in rows for one in row.trainings], [one for row in rows for one in row.left]
-    hours, wall, gigabytes = sum(trainings) / 3600, costs.wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000
+    hours, wall, gigabytes = (
+        sum(trainings) / 3600,
+        costs.wall_clock(trainings, cores) / 3600,
+        costs.disk(len(trainings), cores) / 1000,
+    )
     said = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
     yield said % (len(trainings), hours, cores, wall, duration(max(trainings)), gigabytes)
     yield "Not yet recorded: %d trainings, %.1f core-hours." % (len(left), sum(left) / 3600)

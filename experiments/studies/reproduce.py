@@ -1,5 +1,5 @@
 """``make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]
-[SETTINGS=authors]``: trains the parsers on one treebank with several seeds, and compares their scores with the paper's
+[SLURM=options] [SETTINGS=authors]``: trains the parsers on one treebank with several seeds, and compares their scores with the paper's
 
 UAS on the development set is compared with Table 4 and, if the test set is available, LAS on it with Table 5 or 6.
 """
@@ -30,8 +30,10 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 @options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
 @options.JOBS
 @options.SETTINGS
-def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, settings: str) -> int:
-    asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings)
+def reproduce(
+    bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, slurm: str, settings: str
+) -> int:
+    asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings, slurm)
     results, bank = bench.results, asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     shared_task.score_available(bank, results)

@@ -47,6 +47,7 @@ class Jobs(SLURMCluster):
     """Jobs with these options of sbatch, and logs in the folder `logs`.
 
     number: how many there should be. environment: variables that jobs have in addition. security: see `certificates`.
+    name: of the jobs.
     """
 
     job_cls = _Job
@@ -59,6 +60,7 @@ class Jobs(SLURMCluster):
         environment: dict[str, str],
         scheduler_options: dict[str, Any],
         security: Security,
+        name: str,
     ) -> None:
         self._wanted, self._logs = number, logs
         self._again = time.monotonic() + AGAIN
@@ -77,8 +79,8 @@ class Jobs(SLURMCluster):
                 "--dashboard-address",
                 scheduler_options["dashboard_address"],
             ],
-            job_name="mh4-corpus",
-            job_script_prologue=["export %s=%s" % pair for pair in environment.items()],
+            job_name=name,
+            job_script_prologue=["export %s=%s" % (name, shlex.quote(value)) for name, value in environment.items()],
             scheduler_options=scheduler_options,
             security=security,
         )

@@ -4,69 +4,27 @@ Dask starts them, replaces those that die, and transfers calls and results; whic
 shard at a time, as neither DyNet nor its callers run on several threads; so if a worker dies, it is known which shard has failed.
 """
 
-import logging
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from mh4 import version
+from mh4.corpus.clusters import Processes, connected
 from mh4.corpus.folder import Corpus
 from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError, needs
 from mh4.parser import checksums
-from mh4.util.files import make_folder
 
 if TYPE_CHECKING:  # it needs dask-jobqueue
     from mh4.corpus.slurm import Jobs
 
 with needs("this", "corpus", "Dask"):
-    import dask
-    from distributed import CancelledError, Client, Future, LocalCluster, wait
-    from distributed.security import Security
-with needs("this", "corpus"):
-    import cryptography  # noqa: F401  # by which Dask makes certificates
+    from distributed import CancelledError, Client, Future, wait
 
 _LOOK = 1  # seconds between looks at which workers there are
 _ANSWER = 30  # seconds in which a worker that has a result gives it
-# Schedulers and workers have HTTP servers even without dashboards: at any free port of this machine only, and without pages.
-_NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-_OF_ALL_PROCESSES = {
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
-    "distributed.worker.profile.enabled": False,  # 70 KB a second of each worker's memory, for the dashboard
-}
-_STARTS = 3  # of the workers of this machine, until it is an error that they do not start
-
-
-class Processes(LocalCluster):
-    """Worker processes on this machine, which listen to nobody on another one and to nobody without certificates of this run.
-
-    Dask replaces those that are killed, but gives up those that are not back after 15 seconds.
-    """
-
-    def __init__(self, number: int) -> None:
-        self._wanted = number
-        super().__init__(
-            n_workers=number,
-            threads_per_worker=1,
-            memory_limit=0,
-            host="127.0.0.1",
-            security=Security.temporary(),
-            scheduler_kwargs=_NO_DASHBOARD,
-            silence_logs=logging.CRITICAL,
-        )
-
-    def keep(self) -> list[str]:
-        """Starts those again that Dask has given up, to be called regularly. Unlike Jobs.keep, it cannot say what was wrong with them."""
-        self.scale(self._wanted)
-        return []
-
-    def accepted(self) -> int:
-        """How many there are, or will be."""
-        return self._wanted
 
 
 class Workers:
@@ -197,76 +155,7 @@ def gone() -> InputError:
 def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str | None = None) -> Iterator[Workers]:
     """Start workers, which end with the block: `number` processes on this machine, or as many Slurm jobs.
 
-    scheduler: the address of one that already has workers, which keep running. slurm: options for sbatch of jobs; what these print goes to
-    the folder `jobs` of the corpus.
-    Raises InputError if a scheduler cannot be reached, or jobs cannot be submitted.
+    Arguments and errors are those of `connected`; what jobs print goes to the folder `jobs` of the corpus.
     """
-    options = {
-        "distributed.admin.large-graph-warning-threshold": "1GB",  # what is read from compressed files goes with the calls
-        "distributed.comm.timeouts.connect": "10s",
-        "logging.distributed": "critical",  # also of the workers; failures have logs of their own
-        **_OF_ALL_PROCESSES,
-    }
-    with dask.config.set(options), ExitStack() as stack:
-        cluster: Jobs | Processes | None = None
-        logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
-        stack.callback(logging.disable, logging.NOTSET)
-        try:
-            if scheduler is not None:
-                client = stack.enter_context(Client(scheduler, timeout="10s"))
-            else:
-                with _undisturbed():
-                    cluster = (
-                        _local(number) if slurm is None else _slurm(stack, slurm, os.path.join(corpus.folder, "jobs"), number)
-                    )
-                    stack.callback(_end, cluster)
-                client = stack.enter_context(Client(cluster))
-        except (OSError, TypeError, ValueError, RuntimeError) as error:  # TypeError: for TLS without certificates
-            raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
+    with connected(number, os.path.join(corpus.folder, "jobs"), scheduler, slurm) as (client, cluster):
         yield Workers(client, corpus.settings, cluster)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let Ctrl-C take effect at the end of the block, as Dask cannot be interrupted while it starts or ends.
-
-    Processes that are started in the block, or by threads that are, never hear of it: on a terminal, Ctrl-C goes to all processes of a
-    command, and only the driver should respond.
-    """
-    interrupted = False
-
-    def interrupt(number: int, frame: Any) -> None:
-        nonlocal interrupted
-        interrupted = True
-
-    handler = signal.signal(signal.SIGINT, interrupt)
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-        if interrupted:
-            raise KeyboardInterrupt
-
-
-def _end(cluster: Any) -> None:
-    with _undisturbed():
-        cluster.close()
-
-
-def _local(number: int) -> Processes:
-    """The processes. If one is killed when Dask starts them at first, all are started again."""
-    for _ in range(_STARTS - 1):
-        with suppress(RuntimeError):
-            return Processes(number)
-    return Processes(number)
-
-
-def _slurm(stack: ExitStack, options: str, logs: str, number: int) -> "Jobs":
-    from mh4.corpus.slurm import Jobs, certificates
-
-    make_folder(logs)
-    security = stack.enter_context(certificates(os.path.join(logs, ".certificates.pem")))
-    variables = {"DASK_%s" % name.replace(".", "__").upper(): str(value) for name, value in _OF_ALL_PROCESSES.items()}
-    return Jobs(options, logs, number, variables, _NO_DASHBOARD, security)

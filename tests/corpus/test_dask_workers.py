@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
+clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not installed", exc_type=ImportError)
 
 from trial import Trial, contents  # noqa: E402
 
@@ -51,7 +52,7 @@ def test_workers_are_not_taken_for_gone(monkeypatch):
 
     monkeypatch.setattr(workers.Client, "_update_scheduler_info", asked_meanwhile)
     monkeypatch.setattr(workers, "problem", lambda settings: "")
-    with workers.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+    with clusters.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
         with workers.Client(cluster) as client:
             assert workers.Workers(client, settings=None, cluster=None).count() == 1
 
@@ -60,7 +61,7 @@ def test_a_client_that_has_closed_itself(monkeypatch):
     """As it does where it cannot connect to the scheduler again, at any moment."""
     monkeypatch.setattr(workers, "problem", lambda settings: "")
     moments = [lambda pool: pool._look(), lambda pool: pool.submit(len, ""), lambda pool: pool.finished(1)]
-    with workers.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+    with clusters.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
         for number, moment in enumerate(moments):
             client = workers.Client(cluster)
             pool = workers.Workers(client, settings=None, cluster=None)
@@ -79,8 +80,8 @@ def test_workers_that_dask_has_given_up_are_started_again(monkeypatch):
     monkeypatch.setattr(workers, "problem", lambda settings: "")
     us = SimpleNamespace(pid=os.getpid())
     with (
-        workers.dask.config.set({"distributed.deploy.lost-worker-timeout": "1ms"}),
-        workers.start(SimpleNamespace(settings=None), 1) as pool,
+        clusters.dask.config.set({"distributed.deploy.lost-worker-timeout": "1ms"}),
+        workers.start(SimpleNamespace(settings=None, folder=""), 1) as pool,
     ):
         corpora.wait_for(pool.count)
         (worker,), (first,) = corpora.workers_of(us), pool._able()
@@ -104,10 +105,10 @@ def intrusions(ports):
 def test_nobody_else_runs_functions_in_our_processes(monkeypatch):
     """Neither another user of this machine, who is tried if the tests run as root, nor another machine, to which nothing listens."""
     monkeypatch.setattr(workers, "problem", lambda settings: "")
-    with workers.LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address="127.0.0.1:0") as cluster:
+    with clusters.LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address="127.0.0.1:0") as cluster:
         port = cluster.scheduler.port
         assert intrusions([port]) == ["%d %d" % (port, os.getuid())]  # where nothing protects it, an intruder gets in
-    with workers.start(SimpleNamespace(settings=None), 1) as pool:
+    with workers.start(SimpleNamespace(settings=None, folder=""), 1) as pool:
         corpora.wait_for(pool.count)
         found = listening()
         assert len(found) >= 4 and {address for address, _ in found} == {"127.0.0.1"}  # scheduler, its HTTP server, nanny, worker
@@ -116,7 +117,7 @@ def test_nobody_else_runs_functions_in_our_processes(monkeypatch):
 
 def test_a_scheduler_whose_certificates_are_missing():
     with pytest.raises(InputError, match="^tls://127.0.0.1:1: no workers: TLS expects "):
-        with workers.start(SimpleNamespace(settings=None), 1, scheduler="tls://127.0.0.1:1"):
+        with workers.start(SimpleNamespace(settings=None, folder=""), 1, scheduler="tls://127.0.0.1:1"):
             pass
 
 
@@ -125,7 +126,7 @@ def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals):
     blocked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     said, after = [], False
     with pytest.raises(KeyboardInterrupt):
-        with workers._undisturbed():
+        with clusters._undisturbed():
             os.kill(os.getpid(), signal.SIGINT)
             thread = Thread(target=lambda: said.append(subprocess.check_output([sys.executable, "-c", blocked])))
             thread.start()

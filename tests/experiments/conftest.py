@@ -5,7 +5,7 @@ import sys
 import pytest
 from samples import STAND_IN, as_conllu, fake_manifest, row, study
 
-from experiments.engine import local_runs
+from experiments.engine import executor
 from mh4.data import treebanks
 
 
@@ -15,7 +15,7 @@ def stand_in(tmp_path, monkeypatch):
     folder = tmp_path / "stand_in"
     folder.mkdir()
     monkeypatch.setenv("STAND_IN", str(folder))
-    monkeypatch.setattr(local_runs, "POLL_SECONDS", 0.02)  # nobody trains for long here
+    monkeypatch.setattr(executor, "POLL_SECONDS", 0.02)  # nobody trains for long here
     return folder
 
 

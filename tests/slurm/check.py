@@ -17,10 +17,7 @@ from cluster import Cluster, tasks, wait_for, why_not
 
 ROOT = Path(__file__).resolve().parents[2]
 GRID = {"--langs": "toy", "--systems": "mst mh4-hybrid 1ec", "--seeds": "1 2"}
-# No accounting; and status checks every few seconds, as the trainings are short.
-SNAKEMAKE = "--slurm-no-account --slurm-status-command squeue --slurm-init-seconds-before-status-checks 5"
-SNAKEMAKE += " --default-resources slurm_partition=main --latency-wait 5"
-TIMES = ("seconds", "tokens_per_second")
+TIMES = ("seconds", "tokens_per_second", "cpu_seconds", "date")
 PATIENCE = 1800  # seconds
 
 
@@ -48,17 +45,19 @@ def main():
 
 def trial(cluster, home):
     """Runs the grid on the cluster through all that can happen; returns the runs that were interrupted in mid-training."""
-    options = "--profile", "slurm", "--snakemake", SNAKEMAKE
+    options = ("--slurm=--partition=main --time=1:00:00", "--jobs", "2")
     first = driver(home, *options)
     try:
         in_training(cluster, home, "n1")
     finally:
+        orphans = set(cluster.jobs("RUNNING"))
         say("killing the driver")
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
     say("starting the driver again")
     second = driver(home, *options)
     try:
+        wait_for(lambda: not orphans & set(cluster.jobs("RUNNING")), PATIENCE, "slurm-test: FAILED: jobs outlive their driver")
         in_training(cluster, home, "n1")
         say("killing node n1")
         cluster.kill_node("n1")
@@ -111,20 +110,23 @@ def lines(path):
 
 
 def names(home):
-    """The tables, and the evaluations and trees of all runs."""
+    """The tables, and the records and trees of all runs."""
     results = home / "results"
     return {str(path.relative_to(results)) for ending in ("csv", "jsonl", "trees.gz") for path in results.rglob("*." + ending)}
 
 
 def content(home, name):
-    """What has to be the same: of evaluations all but times, of anything else every byte."""
+    """What has to be the same: of records all but times, of anything else every byte."""
     path = home / "results" / name
     if not path.exists():
         return None
     if path.suffix != ".jsonl":
         return path.read_bytes()
-    evaluations = [json.loads(line) for line in path.read_text().splitlines()]
-    return [{key: value for key, value in one.items() if key not in TIMES} for one in evaluations]
+    return [json.loads(line, object_hook=without_times) for line in path.read_text().splitlines()]
+
+
+def without_times(found):
+    return {key: value for key, value in found.items() if key not in TIMES}
 
 
 def say(what):

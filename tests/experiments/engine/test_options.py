@@ -54,7 +54,7 @@ def test_empty_values_mean_the_defaults():
         and asked.seeds == (1, 2, 3)
         and asked.ud is asked.conll17 is None
     )
-    assert 1 <= asked.jobs <= 4
+    assert 1 <= asked.jobs.number <= 4
     assert options.request("toy", "", "", "", "").seeds == (1, 2)
     assert options.request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
     assert options.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
@@ -90,7 +90,7 @@ def test_a_study_is_a_file():
         "mh5", "paper", "plan", "report",
     } == files  # fmt: skip
     context = click.Context(main)
-    assert set(main.list_commands(context)) == files | {"single", "predictions"}
+    assert set(main.list_commands(context)) == files | {"predictions"}
     for name in files:
         command = main.get_command(context, name)
         assert isinstance(command, Study) and command.name == name
@@ -102,7 +102,7 @@ def test_a_study_is_a_file():
 
 def test_variables_of_other_studies_are_left_out_or_refused(tmp_path, capsys):
     """make passes all that are given, also by the environment; LANG only if it was typed."""
-    assert study("coverage", "--profile=slurm", "--jobs=2", "--ud=" + str(tmp_path), home=tmp_path) == 2
+    assert study("coverage", "--slurm=-p main", "--jobs=2", "--ud=" + str(tmp_path), home=tmp_path) == 2
     assert capsys.readouterr().err.startswith("coverage: no LANG-ud-SPLIT.conllu in ")
     assert study("coverage", "--lang=hu", "--ud=" + str(tmp_path), home=tmp_path) == 2
     assert capsys.readouterr().err == "coverage: LANG=hu: this study is not of one treebank\n"

@@ -1,15 +1,18 @@
-"""Parallel training runs in child processes: their number, stopping, resuming, display."""
+"""Runs made by an executor: their number, stopping, resuming, retries, display; here and by workers of Dask."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 from samples import ROOT, STAND_IN, calls, kept, toy
 
-from experiments.engine import local_runs
+from experiments.engine import executor, experiment, making
 from experiments.engine.progress import table
 from experiments.engine.run import TRAINING, Run
 
@@ -18,17 +21,46 @@ pytestmark = pytest.mark.slow
 
 def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
     most = []
-    start = local_runs._start
+    real = making.child
 
-    def counted(run, environment):
-        start(run, environment)
-        most.append(sum(other.poll() is None for other in processes))
-        processes.append(run.process)
+    def counted(*arguments, **options):
+        most.append(len(executor._children))
+        return real(*arguments, **options)
 
-    processes = []
-    monkeypatch.setattr(local_runs, "_start", counted)
+    monkeypatch.setattr(making, "child", counted)
     assert run("--lang", "toy", "--systems", "mh3 mst", "--seeds", "1 2 3", "--jobs", "2") == 0
-    assert len(most) == 6 and max(most) <= 1
+    assert len(most) == 6 and max(most) <= 1 and not executor._children
+
+
+def test_the_same_records_by_workers_of_dask(run, stand_in, tmp_path, monkeypatch):
+    """One of which is killed while it trains; the run goes on where it was."""
+    clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not installed", exc_type=ImportError)
+    words = ("--lang", "toy", "--systems", "mst", "--seeds", "1", "--jobs", "2")
+    assert run(*words) == 0
+    here = kept(tmp_path, "toy/mst-seed1")
+    shutil.rmtree(tmp_path / "home")
+
+    @contextmanager
+    def by_dask(home, jobs, slurm):
+        with clusters.connected(2, str(home / "logs")) as (client, cluster):
+            client.run(sys.path.append, str(ROOT))
+            killer = threading.Thread(target=kill_one, args=(client, home))
+            killer.start()
+            yield executor.Workers(client.get_executor(pure=False, retries=2), cluster.keep, local=False)
+            killer.join()
+
+    def kill_one(client, home):
+        metrics = home / "runs" / "toy" / "mst" / "seed1" / "metrics.jsonl"
+        while not metrics.exists() or len(metrics.read_text().splitlines()) < 2:
+            time.sleep(0.02)
+        [working] = [worker for worker, calls in client.processing().items() if calls]
+        os.kill(client.run(os.getpid)[working], signal.SIGKILL)
+        (stand_in / "slow").unlink()
+
+    (stand_in / "slow").write_text("mst-1")
+    monkeypatch.setattr(experiment, "workers", by_dask)
+    assert run(*words) == 0
+    assert kept(tmp_path, "toy/mst-seed1") == here and len(calls(stand_in)) == 3  # once here, twice there
 
 
 DRIVER = """

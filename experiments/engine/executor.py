@@ -1,0 +1,137 @@
+"""Where runs are made: an executor, as of ``concurrent.futures``, of child processes here or of jobs on a Slurm cluster."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import DEVNULL, Popen
+from typing import Any
+
+from experiments.engine.provenance import EXPERIMENTS
+from mh4.cli.group import say
+from mh4.errors import InputError
+from mh4.util.processes import with_parent
+
+POLL_SECONDS = 0.2
+STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
+RETRIES = 2  # of a call that fails in a job
+
+_children: set[Popen] = set()
+_guard, _stopping = threading.Lock(), threading.Event()
+
+
+class Failed(Exception):
+    """A run has failed. Its arguments are the reason and the exit code of the process, or None."""
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """How many runs are made at a time, 0 for all, and options of sbatch if they are made on a Slurm cluster."""
+
+    number: int
+    slurm: str = ""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor of calls, which are to be waited for by `ended`.
+
+    keep: starts jobs in place of those that have ended, and returns what to report. killed: what calls raise whose jobs were killed.
+    local: whether calls are made on this machine, while nothing else is expected to work on the same runs.
+    """
+
+    executor: Executor
+    keep: Callable[[], list[str]] = list
+    killed: tuple[type[BaseException], ...] = ()
+    local: bool = True
+
+    def ended(self, calls: Collection[Future]) -> set[Future]:
+        """Return those of these calls that have ended, after a moment if there are none."""
+        for said in self.keep():
+            say(said, err=True)
+        return wait(calls, POLL_SECONDS, FIRST_COMPLETED).done
+
+
+@contextmanager
+def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
+    """Start `jobs` workers, which end with the block: threads that wait for a child process each, or Slurm jobs.
+
+    slurm: options of sbatch; empty for this machine. Raises InputError if jobs cannot be submitted.
+    """
+    if slurm:
+        from mh4.corpus.clusters import connected
+
+        logs, path = str(home / "runs" / "jobs"), str(EXPERIMENTS.parent)
+        with connected(jobs, logs, slurm=slurm, name="mh4-runs", PYTHONPATH=path) as (client, cluster):
+            from distributed import KilledWorker
+
+            assert cluster is not None
+            yield Workers(client.get_executor(pure=False, retries=RETRIES), cluster.keep, (KilledWorker,), local=False)
+        return
+    _stopping.clear()
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield Workers(pool)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        _stop()
+        raise
+    finally:
+        pool.shutdown()
+
+
+@contextmanager
+def child(command: Sequence[str], environment: dict[str, str], **options: Any) -> Iterator[Popen]:
+    """Start a command, which ends with this process, with the block if that fails, and with `workers` if they end early."""
+    with _guard:
+        if _stopping.is_set():
+            raise Failed("stopped", None)
+        # A session of its own: Ctrl-C reaches the children through us, once and in order.
+        process = Popen(command, env=environment, stdin=DEVNULL, start_new_session=True, preexec_fn=with_parent(), **options)
+        _children.add(process)
+    try:
+        with process:
+            try:
+                yield process
+            except BaseException:
+                _signal([process], signal.SIGKILL)
+                raise
+    finally:
+        _children.discard(process)
+
+
+def _stop() -> None:
+    """Interrupt the children, wait for them, and kill those still running (immediately on a second Ctrl-C)."""
+    with _guard:
+        _stopping.set()
+        children = list(_children)
+    _signal(children, signal.SIGINT)
+    deadline = time.monotonic() + STOP_SECONDS
+    try:
+        while any(process.poll() is None for process in children) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        _signal(children, signal.SIGKILL)
+
+
+def _signal(children: Sequence[Popen], number: int) -> None:
+    for process in children:
+        if process.poll() is None:  # so its number is not another's yet
+            os.killpg(process.pid, number)
+
+
+def check_slurm() -> None:
+    """Raise InputError if no Slurm cluster answers here."""
+    try:
+        asked = subprocess.run(["sinfo", "--noheader"], stdout=DEVNULL, stderr=subprocess.PIPE)
+    except OSError:
+        raise InputError("SLURM: there is no Slurm here (no sinfo); omit it, or use a machine of the cluster") from None
+    if asked.returncode:
+        why = (asked.stderr.decode(errors="replace").strip().splitlines() or ["sinfo failed"])[-1]
+        raise InputError("SLURM: Slurm does not answer: %s" % why)

@@ -1,0 +1,137 @@
+"""Clusters of Dask: processes on this machine, Slurm jobs, or a scheduler that is already running; all connections are encrypted."""
+
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from mh4.errors import InputError, needs
+from mh4.util.files import make_folder
+
+if TYPE_CHECKING:  # it needs dask-jobqueue
+    from mh4.corpus.slurm import Jobs
+
+with needs("this", "corpus", "Dask"):
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.security import Security
+with needs("this", "corpus"):
+    import cryptography  # noqa: F401  # by which Dask makes certificates
+
+# Schedulers and workers have HTTP servers even without dashboards: at any free port of this machine only, and without pages.
+_NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+_OF_ALL_PROCESSES = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,  # 70 KB a second of each worker's memory, for the dashboard
+}
+_STARTS = 3  # of the workers of this machine, until it is an error that they do not start
+
+
+class Processes(LocalCluster):
+    """Worker processes on this machine, which listen to nobody on another one and to nobody without certificates of this run.
+
+    Dask replaces those that are killed, but gives up those that are not back after 15 seconds.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._wanted = number
+        super().__init__(
+            n_workers=number,
+            threads_per_worker=1,
+            memory_limit=0,
+            host="127.0.0.1",
+            security=Security.temporary(),
+            scheduler_kwargs=_NO_DASHBOARD,
+            silence_logs=logging.CRITICAL,
+        )
+
+    def keep(self) -> list[str]:
+        """Starts those again that Dask has given up, to be called regularly. Unlike Jobs.keep, it cannot say what was wrong with them."""
+        self.scale(self._wanted)
+        return []
+
+    def accepted(self) -> int:
+        """How many there are, or will be."""
+        return self._wanted
+
+
+@contextmanager
+def connected(
+    number: int, logs: str, scheduler: str | None = None, slurm: str | None = None, name: str = "mh4-corpus", **variables: str
+) -> Iterator[tuple[Client, "Jobs | Processes | None"]]:
+    """Start a cluster, which ends with the block, and yield its client and, if it is not another scheduler's, the cluster.
+
+    number: of processes on this machine, or of Slurm jobs. scheduler: the address of one that already has workers, which keep running.
+    slurm: options for sbatch. logs: a folder for what jobs print. name: of the jobs. variables: in the environment of jobs.
+    Raises InputError if a scheduler cannot be reached, or jobs cannot be submitted.
+    """
+    options = {
+        "distributed.admin.large-graph-warning-threshold": "1GB",  # what is read from compressed files goes with the calls
+        "distributed.comm.timeouts.connect": "10s",
+        "logging.distributed": "critical",  # also of the workers; failures have logs of their own
+        **_OF_ALL_PROCESSES,
+    }
+    with dask.config.set(options), ExitStack() as stack:
+        cluster: Jobs | Processes | None = None
+        logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
+        stack.callback(logging.disable, logging.NOTSET)
+        try:
+            if scheduler is not None:
+                client = stack.enter_context(Client(scheduler, timeout="10s"))
+            else:
+                with _undisturbed():
+                    cluster = _local(number) if slurm is None else _slurm(stack, slurm, logs, number, name, variables)
+                    stack.callback(_end, cluster)
+                client = stack.enter_context(Client(cluster))
+        except (OSError, TypeError, ValueError, RuntimeError) as error:  # TypeError: for TLS without certificates
+            raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
+        yield client, cluster
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C take effect at the end of the block, as Dask cannot be interrupted while it starts or ends.
+
+    Processes that are started in the block, or by threads that are, never hear of it: on a terminal, Ctrl-C goes to all processes of a
+    command, and only the driver should respond.
+    """
+    interrupted = False
+
+    def interrupt(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        interrupted = True
+
+    handler = signal.signal(signal.SIGINT, interrupt)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if interrupted:
+            raise KeyboardInterrupt
+
+
+def _end(cluster: Any) -> None:
+    with _undisturbed():
+        cluster.close()
+
+
+def _local(number: int) -> Processes:
+    """The processes. If one is killed when Dask starts them at first, all are started again."""
+    for _ in range(_STARTS - 1):
+        with suppress(RuntimeError):
+            return Processes(number)
+    return Processes(number)
+
+
+def _slurm(stack: ExitStack, options: str, logs: str, number: int, name: str, variables: dict[str, str]) -> "Jobs":
+    from mh4.corpus.slurm import Jobs, certificates
+
+    make_folder(logs)
+    security = stack.enter_context(certificates(os.path.join(logs, ".certificates.pem")))
+    settings = {"DASK_%s" % option.replace(".", "__").upper(): str(value) for option, value in _OF_ALL_PROCESSES.items()}
+    return Jobs(options, logs, number, {**settings, **variables}, _NO_DASHBOARD, security, name)
