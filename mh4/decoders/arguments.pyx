@@ -14,11 +14,12 @@ from libcpp.vector cimport vector
 from mh4.decoders.derivation import NotInClass
 from mh4.decoders.memory import out_of_memory, room_for
 
-cdef extern from "interface.hpp" nogil:
+cdef extern from "score_kinds.hpp" nogil:
     const double LARGEST_SCORE "LARGEST"
     enum:
         MASKS, INVALID
-    int kinds[Number](const Number* numbers, size_t count)
+    int kinds(const float* numbers, size_t count)
+    int kinds(const double* numbers, size_t count)
 
 LARGEST = LARGEST_SCORE
 
@@ -56,8 +57,8 @@ cpdef converted(name, array, dtype):
 cdef int kinds_of(array) except -1:
     """What a C-contiguous array of floats has besides -inf and numbers between -1e30 and 1e30: MASKS, INVALID, both or 0."""
     if array.dtype == FLOAT32:
-        return kinds(<const float*> address(array), array.size)
-    return kinds(<const double*> address(array), array.size)
+        return kinds(<const float*> address(array), <size_t> array.size)
+    return kinds(<const double*> address(array), <size_t> array.size)
 
 
 def float32_scores(name, array, shape):

@@ -722,7 +722,7 @@ def decode(
     result = sentences.result()
     explain(name, "decode", sentences.failed() | (result.scores == -np.inf), sentences, trees)
     for b in np.flatnonzero(sentences.needed):
-        warnings.warn(f"sentence {b}: {mh5.too_large(lengths[b], sentences.needed[b])}", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"sentence {b}: {mh5.too_large(lengths[b], sentences.needed[b])}", RuntimeWarning)
     return result
 
 

@@ -69,7 +69,7 @@ def decode(
     found = best_derivation(MH5, tensors, heads, single_root, 5, max_bytes)
     if isinstance(found, Derivation):
         return found
-    warnings.warn(too_large(len(shift) - 2, found, max_bytes), RuntimeWarning, stacklevel=2)
+    warnings.warn(too_large(len(shift) - 2, found, max_bytes), RuntimeWarning)
     reduce_s1s0 = None if reduce_s1s0 is None else reduce_s1s0[:6]
     return mh4.decode(shift, reduce_s0b0[:6], reduce_s1s0, arcs=arcs, cost=cost, heads=heads, single_root=single_root)
 

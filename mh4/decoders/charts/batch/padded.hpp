@@ -4,6 +4,7 @@
 
 #include "chart_memory.hpp"
 #include "interface.hpp"
+#include "score_kinds.hpp"
 
 namespace batch {
 
