@@ -38,6 +38,12 @@ def treebank(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def sentences(treebank):
+    """The sentences of its training set."""
+    return toy.sentences(treebank)
+
+
+@pytest.fixture(scope="module")
 def chromium():
     """A browser of the module's own, see browser.py."""
     import browser

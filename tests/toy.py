@@ -37,3 +37,15 @@ def sentences(folder, split="train"):
     if not path.exists():
         generator.write(str(folder))
     return conllu.read(str(path))
+
+
+def untrained(system, sentences, folder=None, settings=SMALL):
+    """A model with random weights, saved in `folder`, if one is given."""
+    from mh4.parser.model import Model
+    from mh4.parser.vocabulary import Vocabulary
+
+    model = Model(system, settings, Vocabulary.of(sentences, settings), 1)
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        model.save(str(folder))
+    return model

@@ -15,8 +15,6 @@ import mh4 as mh4_package
 from mh4.data import conllu
 from mh4.decoders import arguments
 from mh4.parser import config
-from mh4.parser.model import Model
-from mh4.parser.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +22,7 @@ def folder(treebank):
     """Models that have not been trained."""
     sentences = toy.sentences(treebank)
     for system in ("mh4-hybrid", "mst"):
-        (treebank / system).mkdir()
-        Model(system, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1).save(str(treebank / system))
+        toy.untrained(system, sentences, treebank / system)
     return treebank
 
 
@@ -261,8 +258,7 @@ def test_probabilities_of_other_arcs_go(folder, given, model):
 
 def test_tags_that_nobody_predicts(folder, given):
     few = config.with_settings(toy.SMALL, ["training.%s_weight=0" % tags for tags in ("upos", "xpos", "feats")])
-    (folder / "untagged").mkdir()
-    Model("mst", few, Vocabulary.of(toy.sentences(folder), few), 1).save(str(folder / "untagged"))
+    toy.untrained("mst", toy.sentences(folder), folder / "untagged", few)
     untagged = ["--model", str(folder / "untagged"), "--tags", str(given)]
     said = "mh4: tags: none are predicted, as none were learned"
     assert refuses("parse", *untagged) == said

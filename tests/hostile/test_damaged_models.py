@@ -29,11 +29,6 @@ pytestmark = pytest.mark.slow
 TINY = config.with_settings(toy.SMALL, ["training.max_updates=20", "training.evaluate_updates=10", "encoder.units=16"])
 
 
-@pytest.fixture(scope="module")
-def sentences(tmp_path_factory):
-    return toy.sentences(tmp_path_factory.mktemp("toy"))
-
-
 def trainer(sentences, folder, system="mh4-hybrid", settings=TINY, **options):
     return Trainer(system, settings, sentences[:30], sentences[30:40], str(folder), **options)
 

@@ -22,11 +22,6 @@ DIMENSIONS = 4
 SETTINGS = config.with_settings(toy.SMALL, ["encoder.contextual=%d" % DIMENSIONS, "encoder.units=32"])
 
 
-@pytest.fixture(scope="module")
-def sentences(treebank):
-    return toy.sentences(treebank)
-
-
 def matrices(sentences, dtype=np.float32, seed=1):
     rng = np.random.default_rng(seed)
     return {key(s.words): rng.normal(size=(len(s), DIMENSIONS)).astype(dtype) for s in sentences}
@@ -140,7 +135,7 @@ def test_what_is_refused(sentences, files, tmp_path):
         "but the model needs vectors of 4 dimensions"
     )
     assert "of 7 dimensions, but %s has 4" % files[0] in refused(lambda: Contextual([files[0], str(tmp_path / "seven")]))
-    without = Model("mst", toy.SMALL, Vocabulary.of(sentences[:30], toy.SMALL), 1)
+    without = toy.untrained("mst", sentences[:30])
     assert "was trained without contextual vectors" in refused(lambda: without.read_contextual(files))
     assert "No such file" in refused(lambda: Contextual([str(tmp_path / "none")]))
     save_file({}, tmp_path / "empty")
@@ -183,10 +178,7 @@ def test_a_sentence_in_several_files(sentences, files, tmp_path):
 
 
 def test_the_model_that_lacks_vectors_is_named(sentences, tmp_path):
-    for name, made in (
-        ("with", Model("mst", toy.SMALL, Vocabulary.of(sentences[:30], toy.SMALL), 1)),
-        ("without", model(sentences)),
-    ):
+    for name, made in (("with", toy.untrained("mst", sentences[:30])), ("without", model(sentences))):
         (tmp_path / name).mkdir()
         made.save(str(tmp_path / name))
     folders = [str(tmp_path / "with"), str(tmp_path / "without")]

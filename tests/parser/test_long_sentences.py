@@ -15,10 +15,8 @@ from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config, long_sentences
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, default, window, window_of
-from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS, GlobalSystem
-from mh4.parser.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +28,8 @@ def sentences(tmp_path_factory):
 def models(sentences):
     """Untrained ones."""
     several = config.with_settings(toy.SMALL, ["scorer.single_root=false"])
-    made = {
-        name: Model(name, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1)
-        for name in ("mh4-hybrid", "mst", "1ec", "greedy-mh4")
-    }
-    return {**made, "several roots": Model("mst", several, Vocabulary.of(sentences, several), 1)}
+    made = {name: toy.untrained(name, sentences) for name in ("mh4-hybrid", "mst", "1ec", "greedy-mh4")}
+    return {**made, "several roots": toy.untrained("mst", sentences, settings=several)}
 
 
 def long(sentences, n):

@@ -24,11 +24,6 @@ from mh4.util.progress import Listener
 
 
 @pytest.fixture(scope="module")
-def sentences(tmp_path_factory):
-    return toy.sentences(tmp_path_factory.mktemp("toy"))
-
-
-@pytest.fixture(scope="module")
 def folders(sentences, tmp_path_factory):
     """Models of three systems, slightly trained, with networks of different sizes."""
     folders = {}

@@ -16,9 +16,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser.ensemble import Ensemble
-from mh4.parser.model import Model
 from mh4.parser.temperature import Calibration
-from mh4.parser.vocabulary import Vocabulary
 
 MORE = """\
 # sent_id = more
@@ -35,7 +33,7 @@ MORE = """\
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("token-lists")
     sentences = toy.sentences(folder, "dev")
-    model = Model("mh4-hybrid", toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1)
+    model = toy.untrained("mh4-hybrid", sentences)
     (folder / "model").mkdir()
     model.save(str(folder / "model"))
     Calibration(2.0, 1.0, 1.0).save(str(folder / "model"))

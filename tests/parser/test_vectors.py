@@ -147,11 +147,6 @@ def settings(how, *more):
 
 
 @pytest.fixture(scope="module")
-def sentences(treebank):
-    return toy.sentences(treebank)
-
-
-@pytest.fixture(scope="module")
 def vectors(sentences):
     words = sorted({word for sentence in sentences[:40] for word in sentence.words})
     matrix = np.random.default_rng(2).normal(size=(len(words) + 2, 6)).astype(np.float32)

@@ -21,7 +21,6 @@ from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
 from mh4.parser.temperature import FILE, at_temperature
-from mh4.parser.vocabulary import Vocabulary
 from mh4.training.calibration import calibrate, minimum
 from mh4.training.trainer import Trainer
 
@@ -37,14 +36,6 @@ def sample_scores(system, n, rng):
         ).astype(np.float32)
         for tensor in system.tensors
     }
-
-
-def untrained(system, sentences, folder=None):
-    model = Model(system, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-        model.save(str(folder))
-    return model
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +113,7 @@ def test_the_temperature_matters_for_minimum_bayes_risk(trained):
 def test_systems_without_probabilities_say_so(name, tmp_path):
     sentences = toy.sentences(tmp_path)[:5]
     folder = str(tmp_path / "model")
-    parser = Parser(untrained(name, sentences, folder))
+    parser = Parser(toy.untrained(name, sentences, folder))
     for attempt in (lambda: parser.parse(sentences, confidence=True), lambda: Parser(parser.model, "mbr")):
         with pytest.raises(InputError, match=name):
             attempt()
@@ -165,7 +156,7 @@ def test_confidence_on_the_command_line(trained, tmp_path):
 def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_path):
     sentences = toy.sentences(trained)[:5]
     folder = tmp_path / "model"
-    model = untrained("mst", sentences, folder)
+    model = toy.untrained("mst", sentences, folder)
     assert Model.load(str(folder)).temperature is None
     from running import mh4 as run
 
@@ -213,13 +204,13 @@ def test_training_ends_with_calibration(trained):
                 words += len(dev[k])
         nll = total / words
         assert nll == pytest.approx(found["nll"], rel=1e-4) if factor == 1 else nll > found["nll"]
-    assert calibrate(Parser(untrained("mh5-hybrid", dev)), dev) is None
+    assert calibrate(Parser(toy.untrained("mh5-hybrid", dev)), dev) is None
 
 
 def test_sentences_of_one_word_leave_the_temperature_at_1(tmp_path):
     """They have one tree, of probability 1 at any temperature."""
     one = [conllu.Sentence(["x"], ["X"], ["_"], ["_"], heads=np.array([-1, 0], dtype=np.int32), deprels=["root"])] * 3
-    assert calibrate(Parser(untrained("mst", toy.sentences(tmp_path)[:5])), one).temperature == 1
+    assert calibrate(Parser(toy.untrained("mst", toy.sentences(tmp_path)[:5])), one).temperature == 1
 
 
 def test_arcs_outside_the_class_do_not_make_the_likelihood_infinite():

@@ -282,11 +282,6 @@ def test_two_trainings_into_one_folder(treebank, whole, tmp_path):
 # Full disks
 
 
-@pytest.fixture(scope="module")
-def sentences(treebank):
-    return toy.sentences(treebank)
-
-
 SHORT = config.with_settings(toy.SMALL, ["training.max_updates=12", "training.evaluate_updates=4", "dropout.lstm=0.3"])
 
 

@@ -14,9 +14,6 @@ import pytest
 import tiny
 import toy
 
-from mh4.parser.model import Model
-from mh4.parser.vocabulary import Vocabulary
-
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")]
 HERE = Path(__file__).resolve().parent
 OLD = "old\n"
@@ -81,8 +78,7 @@ def arguments(run):
     good.write_text(tiny.as_conllu(tiny.PROJECTIVE, tiny.CROSSING) * 200, encoding="utf-8")
     sentences = toy.sentences(run.folder)
     model = run.folder / "model"
-    model.mkdir()
-    Model("mst", toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1).save(str(model))
+    toy.untrained("mst", sentences, model)
     short = run.folder / "short.conllu"
     short.write_text(tiny.as_conllu(tiny.PROJECTIVE) + "a\n", encoding="utf-8")
     vote = ["ensemble", "--vote", str(good), str(good), "--quiet", "-o"]
