@@ -84,6 +84,9 @@ def _either(names: list[str]) -> str:
 @click.option(
     "--vectors", type=NAMED_PATH, metavar="FILE", help="Vectors of words, in the format of word2vec, fastText (.vec) or GloVe."
 )
+@click.option(
+    "--partial", is_flag=True, help="Words of the treebanks may have no HEAD (_): only annotated words are learned and scored."
+)
 @contextual_option
 @resumable
 def train(system: SystemName | None, model: str, init: str | None, log: str | None, quiet: bool, **given: Any) -> None:

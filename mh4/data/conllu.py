@@ -127,7 +127,7 @@ class Sentence:
         """The words with their columns. Raises InputError if a column has more or fewer entries than there are words."""
         absent = [None] * len(self)
         tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
-        heads = absent if self.heads is None else np.asarray(self.heads)[1:].tolist()
+        heads = absent if self.heads is None else [None if head < 0 else head for head in np.asarray(self.heads)[1:].tolist()]
         probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
         columns = [self.words, *tags, heads, self.deprels or absent, probabilities]
         if {len(column) for column in columns} != {len(self)}:

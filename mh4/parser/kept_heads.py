@@ -56,6 +56,19 @@ def obstacle(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
     return "no %s tree has the heads given up to that of word %d" % (NAMES.get(tree_class, tree_class), high)
 
 
+def learnable(heads: np.ndarray, tree_class: str, single_root: bool) -> np.ndarray:
+    """The heads to learn of a partly annotated tree: as many of them as one tree of the class can have; -1 for the others."""
+    kept = (heads == np.arange(len(heads))[:, None]).astype(np.float32)
+    return np.where(heads == trees.best(kept, tree_class, single_root=single_root), heads, -1).astype(np.int32)
+
+
+def annotated_labels(sentence: Sentence) -> np.ndarray:
+    """Which words have a label to learn: all of a whole tree; in others, those with a head and a label. bool (n,)."""
+    if sentence.heads is None or whole(sentence.heads):
+        return np.ones(len(sentence), dtype=bool)
+    return (sentence.heads[1:] >= 0) & np.array([label not in _OPEN for label in sentence.deprels], dtype=bool)
+
+
 NAMES = {"mh4": "MH4", "mh5": "MH5", "1ec": "1-Endpoint-Crossing"}  # of classes, for people
 
 

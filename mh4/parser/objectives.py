@@ -24,9 +24,10 @@ class Violation(NamedTuple):
 
 
 def hamming_cost(heads: np.ndarray) -> np.ndarray:
-    """cost[h, m] = 1 for every arc that is not in the target tree `heads`: float32 (n+1, n+1)."""
+    """cost[h, m] = 1 for every arc that is not in the target tree `heads`, unless the head of m is open, -1: float32 (n+1, n+1)."""
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[heads[1:], np.arange(1, len(heads))] = 0.0
+    cost[:, 1:][:, heads[1:] < 0] = 0.0
     return cost
 
 

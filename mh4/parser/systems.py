@@ -16,7 +16,7 @@ from mh4 import transitions, trees
 from mh4.decoders import Derivation, Marginals, arguments, beam, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.derivation import from_heads
 from mh4.errors import InputError, shown, unknown
-from mh4.parser import oracle
+from mh4.parser import kept_heads, oracle
 from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM
 from mh4.parser.config import MOST, Config, override, tables
 from mh4.parser.objectives import Likelihood, Parts, Violation, hamming_cost, predicted_classes
@@ -106,7 +106,9 @@ class System:
         return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities, None)
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
-        """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class."""
+        """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class; see kept_heads.learnable."""
+        if not kept_heads.whole(heads):
+            return kept_heads.learnable(heads, self.tree_class, single_root)
         return trees.nearest(heads, self.tree_class, single_root=single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
@@ -115,6 +117,8 @@ class System:
 
     def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
         """-log of the probability of the tree `heads`, that of all its derivations together; only for systems with marginals.
+
+        Where heads are open, -1, that of all trees with the others.
 
         The derivatives are differences between expected counts: over all derivations, minus over those of the tree.
         """
@@ -132,11 +136,13 @@ class GlobalSystem(System):
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
-        The derivations of the target cost nothing.
+        The derivations of the target cost nothing. Where heads of the target are open, -1, it is the model's best completion of the others.
         """
         predicted = self.decoders["exact"](**tensors, cost=hamming_cost(heads), single_root=single_root)
         target = self.target(tensors, heads, single_root)
-        return Violation(predicted.parts, {name: target[name] for name in tensors}, float((predicted.heads != heads).sum()))
+        return Violation(
+            predicted.parts, {name: target[name] for name in tensors}, float(((predicted.heads != heads) & (heads >= 0)).sum())
+        )
 
     def target(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Parts:
         """What the derivation of the tree `heads` uses; of several, the one with the highest score."""

@@ -5,10 +5,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import compress
 
 import numpy as np
 
 from mh4.data.conllu import Sentence
+from mh4.parser import kept_heads
 from mh4.parser.config import Config
 
 UNKNOWN = 0  # the row of every table for anything not seen in training
@@ -80,7 +82,7 @@ class Vocabulary:
         return cls(
             words=Table.count(map(normalised, words), at_least=config.encoder.word_min_count),
             chars=Table.count(char for word in words for char in word),
-            labels=table("deprels"),
+            labels=Table.count(label for s in sentences for label in compress(s.deprels, kept_heads.annotated_labels(s))),
             **{tag: table(tag) for tag in TAGS},
         )
 

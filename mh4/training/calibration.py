@@ -38,7 +38,7 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
         for tensors, sentence in scored:
             with naming(sentence, "calibrate on"):
                 found = marginalize(**at_temperature(tensors, temperature), single_root=single_root)
-            probabilities.append(arc_probabilities(found.arcs, sentence.heads)[1:])
+            probabilities.append(arc_probabilities(found.arcs, sentence.heads)[sentence.heads >= 0])
         return negative_log_likelihood(np.concatenate(probabilities))
 
     best = math.exp(minimum(lambda x: nll(math.exp(x)), 0.0, math.log(_LOWEST), math.log(_HIGHEST)))

@@ -12,6 +12,7 @@ import numpy as np
 
 from mh4.data.conllu import Sentence
 from mh4.errors import working_on
+from mh4.parser import kept_heads
 from mh4.parser.config import Training
 from mh4.parser.model import Model
 from mh4.parser.network.graph import dy, forward
@@ -34,7 +35,8 @@ def minibatch_loss(
     learn no tree. Labels are learned on the gold trees. With `rng`, dropout is applied.
     """
     scores = model.build(sentences, rng)
-    labels = scores.labels([s.heads for s in sentences])
+    labels = scores.labels([np.maximum(s.heads, 0) for s in sentences])
+    labelled = np.concatenate([kept_heads.annotated_labels(s) for s in sentences])
     forward(labels)  # the newest node, so the whole graph is evaluated: the decoders need the scores as arrays
 
     names = [sentence.name for sentence in sentences]
@@ -46,7 +48,10 @@ def minibatch_loss(
         *((c, scores.tags[c], getattr(settings, c + "_weight"), getattr(vocabulary, c)) for c in scores.tags),
         ("deprels", labels, settings.label_weight, vocabulary.labels),
     ):
-        loss = hinge(of_column, table.numbers(chain.from_iterable(getattr(sentence, column) for sentence in sentences)))
+        gold = table.numbers(chain.from_iterable(getattr(sentence, column) for sentence in sentences))
+        if column == "deprels" and not labelled.all():
+            of_column, gold = dy.select_cols(of_column, np.flatnonzero(labelled).tolist()), gold[labelled]
+        loss = hinge(of_column, gold) if len(gold) else None
         terms.append(None if loss is None else loss * weight)
     terms = [term for term in terms if term is not None]
     return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None

@@ -43,6 +43,7 @@ def train(
     init: Path | None = None,
     vectors: Path | None = None,
     contextual: Path | Iterable[Path] = (),
+    partial: bool = False,
 ) -> Parser:
     """Train a parser as ``mh4 train`` does, and load it; see there for what a model folder is, and for resuming.
 
@@ -56,6 +57,8 @@ def train(
     gives the same model if no other thread trains or loads one meanwhile, as DyNet has one random generator.
     vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
     all sentences (see mh4.parser.contextual_vectors).
+    partial: whether words of the treebanks may have no head (`_`). The model then learns the others: with the hinge loss, the target is the
+    best completion under the model, with likelihood all completions together; only annotated words are scored.
     progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss" (per
     word), "dev_uas", "dev_las" (percent) and more; or a mh4.util.progress.Listener, which is also told of each update.
 
@@ -94,7 +97,7 @@ def train(
     vector_file = None if vectors is None else _files(_path(vectors, "vectors"), "vectors")[0]
     in_context = _files(contextual, "contextual") if contextual else []
     chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, in_context)
-    treebanks = {split: _read(files) for split, files in (("train", train_files), ("dev", dev_files))}
+    treebanks = {split: _read(files, partial) for split, files in (("train", train_files), ("dev", dev_files))}
     sources: dict[str, Any] = {split: _sources(read) for split, read in treebanks.items()}
     if from_folder is not None:
         weights = os.path.join(from_folder, "weights.npz") if os.path.isdir(from_folder) else from_folder
@@ -122,10 +125,12 @@ def train(
     return Parser.load(folder, contextual=in_context)
 
 
-def _read(files: Sequence[str]) -> dict[str, list[Sentence]]:
+def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
     """The sentences of each file; one that is empty is left out, with a warning, unless all are."""
     empty: list[InputError] = []
-    found = {path: [block.sentence for block in conllu.even_none(conllu.blocks(path), empty.append)] for path in files}
+    found = {
+        path: [block.sentence for block in conllu.even_none(conllu.blocks(path, partial=partial), empty.append)] for path in files
+    }
     if not any(found.values()):
         raise empty[0]
     for error in empty:

@@ -24,7 +24,7 @@ from mh4 import version
 from mh4.analysis.attachment import attachment_scores
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, counted
-from mh4.parser import authors, long_sentences, systems
+from mh4.parser import authors, kept_heads, long_sentences, systems
 from mh4.parser.config import Config, Training, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, each_source, other_content
@@ -142,7 +142,13 @@ class Trainer:
         if len(sentence) > self.longest:
             return None
         single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
-        if single_root and roots != 1:
+        if not kept_heads.whole(sentence.heads):
+            if why := kept_heads.obstacle(sentence.heads, "any", single_root):
+                raise InputError("%s: %s" % (sentence.name, why))
+            if type(self.model.system) is not systems.GlobalSystem:
+                can = "partly annotated trees are only learned by systems with exact decoding, and not with settings of the authors' runs"
+                raise InputError("%s: %s" % (sentence.name, can))
+        elif single_root and roots != 1:
             raise InputError(
                 "%s: %d words have the root as head, expected one (--set scorer.single_root=false allows more)"
                 % (sentence.name, roots)

@@ -1,0 +1,154 @@
+"""Training on partly annotated trees."""
+
+from dataclasses import replace
+
+import brute
+import numpy as np
+import pytest
+import toy
+from common import rng_for
+from running import mh4, refuses
+
+import mh4 as package
+from mh4.analysis.attachment import attachment_scores
+from mh4.data import conllu
+from mh4.data.conllu import Sentence
+from mh4.errors import InputError
+from mh4.parser import kept_heads
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS
+from mh4.parser.vocabulary import Vocabulary
+from mh4.training.trainer import Trainer
+
+
+def open_some(sentence, rng, share):
+    mask = rng.random(len(sentence)) < share
+    heads = np.where(np.append(False, mask), -1, sentence.heads).astype(np.int32)
+    return replace(sentence, heads=heads, deprels=["_" if o else label for o, label in zip(mask, sentence.deprels)])
+
+
+def tensors_of(system, n, rng):
+    found = {}
+    for tensor in system.tensors:
+        rows, columns = (n + 1 + end for end in tensor.sentinel)
+        shape = (rows, columns) if tensor.matrices is None else (tensor.matrices, rows, columns)
+        found[tensor.name] = rng.normal(size=shape).astype(np.float32)
+    return found
+
+
+@pytest.mark.parametrize("name", ["mh3", "mh4-hybrid", "mst", "1ec", "mh5-hybrid"])
+@pytest.mark.parametrize("n", range(1, 6))
+def test_losses_are_those_over_all_completions(name, n):
+    """Hinge: the most that any tree exceeds the best completion, with a cost for wrong heads; likelihood: all completions' share."""
+    system, rng = SYSTEMS[name], rng_for("partial", n)
+    every = [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)] if n < 5 else []
+    every = every or [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)][:: 1 + 5 * (name == "mh5-hybrid")]
+    for _ in range(3):
+        tensors = tensors_of(system, n, rng)
+        tree = every[int(rng.integers(len(every)))]
+        heads = np.where(rng.random(n + 1) < 0.5, -1, tree).astype(np.int32)
+        heads = system.training_tree(heads, True) if (heads[1:] < 0).any() else heads
+        if (heads[1:] >= 0).all():
+            continue
+        decode, scores, probable = system.decoders["exact"], {}, {}
+        for candidate in every:
+            try:
+                scores[tuple(candidate)] = decode(**tensors, heads=candidate, single_root=True).score
+                if system.marginals:
+                    probable[tuple(candidate)] = system.marginals(**tensors, heads=candidate, single_root=True).log_partition
+            except ValueError:  # not in the class
+                continue
+        agrees = {t: all(h in (-1, own) for own, h in zip(t[1:], heads[1:])) for t in scores}
+        wrong = {t: sum(h not in (-1, own) for own, h in zip(t[1:], heads[1:])) for t in scores}
+        violation = system.violation(tensors, heads, True)
+        value = violation.cost + sum(
+            sign * tensors[part][tuple(rows.T)].astype(float).sum()
+            for sign, parts in ((1, violation.predicted), (-1, violation.target))
+            for part, rows in parts.items()
+        )
+        best = max(scores[t] for t in scores if agrees[t])
+        if name != "mh5-hybrid" or n < 5:
+            assert value == pytest.approx(max(scores[t] + wrong[t] for t in scores) - best, abs=1e-3)
+        if system.marginals:
+            sums = [np.logaddexp.reduce([v for t, v in probable.items() if all_ or agrees[t]]) for all_ in (True, False)]
+            assert system.likelihood(tensors, heads, True).value == pytest.approx(sums[0] - sums[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["projective", "mh4", "1ec"])
+def test_heads_to_learn_are_as_many_as_one_tree_of_the_class_has(name):
+    rng = np.random.default_rng(5)
+    from mh4 import trees
+
+    candidates = [np.array(t) for t in brute.all_trees(4) if trees.in_class(np.array(t), name) and brute.has_single_root(t)]
+    fewer = 0
+    for tree in map(np.array, brute.all_trees(4)):
+        heads = np.where(rng.random(5) < 0.3, -1, tree).astype(np.int32)
+        found = kept_heads.learnable(heads, name, True)
+        assert ((found == heads) | (found == -1)).all() and not kept_heads.obstacle(
+            np.append(found, -1).astype(np.int32), "any", True
+        )
+        most = max(int((c[1:] == heads[1:]).sum()) for c in candidates)
+        assert (found[1:] >= 0).sum() == most
+        fewer += (found != heads).any()
+    assert fewer
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory):
+    return toy.sentences(tmp_path_factory.mktemp("partial"))[:60]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "likelihood"])
+@pytest.mark.parametrize("name", ["mh4-hybrid", "mst"])
+def test_what_is_annotated_is_learned(gold, tmp_path, name, loss):
+    """Only those words and labels: the parser comes to know them, never having seen the others."""
+    rng = np.random.default_rng(1)
+    given = [open_some(sentence, rng, 0.5) for sentence in gold[:40]]
+    settings = replace(toy.SMALL, training=replace(toy.SMALL.training, max_updates=120, loss=loss, evaluate_updates=60))
+    Trainer(name, settings, given, given, str(tmp_path)).run()
+    parser = Parser.load(str(tmp_path))
+    assert "_" not in parser.model.vocabulary.labels.strings
+    free = [replace(sentence, heads=None, deprels=None) for sentence in given]
+    assert attachment_scores(given, parser.parse(free))["las"] > 85
+
+
+def test_only_annotated_words_are_scored(gold):
+    rng = np.random.default_rng(2)
+    given = [open_some(sentence, rng, 0.5) for sentence in gold]
+    assert attachment_scores(given, gold) == {"uas": 100, "las": 100}
+    wrong = [replace(s, heads=np.where(g.heads >= 0, g.heads, 0), deprels=["x"] * len(s)) for s, g in zip(gold, given)]
+    assert attachment_scores(given, wrong) == {"uas": 100, "las": 0}
+    head_only = [replace(s, deprels=["_"] * len(s)) for s in given if (s.heads[1:] < 0).any()]
+    others = [s for s, g in zip(wrong, given) if (g.heads[1:] < 0).any()]
+    assert attachment_scores(head_only, others) == {"uas": 100, "las": 100}
+    with pytest.raises(ValueError, match="no words to score"):
+        attachment_scores(
+            [Sentence(["a"], heads=np.array([-1, -1]), deprels=["_"])], [Sentence(["a"], heads=np.array([-1, 0]), deprels=["x"])]
+        )
+
+
+def test_labels_of_whole_trees_are_learned_even_if_there_are_none(gold):
+    unlabelled = [replace(sentence, deprels=["_"] * len(sentence)) for sentence in gold]
+    assert Vocabulary.of(unlabelled, toy.SMALL).labels.strings == ["", "_"]
+
+
+@pytest.mark.slow
+def test_the_command(gold, tmp_path):
+    rng = np.random.default_rng(3)
+    for name, part in (("partial", gold[:30]), ("dev", gold[30:])):
+        text = "".join(open_some(sentence, rng, 0.3).to_conllu() for sentence in part)
+        (tmp_path / (name + ".conllu")).write_text(text, encoding="utf-8")
+    small = ["--set", "training.max_updates=10", "--set", "encoder.units=16", "--set", "encoder.char_units=8", "--quiet"]
+    files = ["--train", str(tmp_path / "partial.conllu"), "--dev", str(tmp_path / "dev.conllu")]
+    command = ["train", "--system", "mst", "--model", str(tmp_path / "model"), *files, *small]
+    assert "no HEAD, expected a number" in refuses(*command)
+    done = mh4(*command, "--partial")
+    assert done.returncode == 0, done.stderr
+    greedy = ["train", "--system", "greedy-mh3", "--model", str(tmp_path / "greedy"), *files, *small, "--partial"]
+    assert "only learned by systems with exact decoding" in refuses(*greedy)
+    block = next(conllu.blocks(str(tmp_path / "partial.conllu"), partial=True))
+    cycle = block.text({conllu.HEAD: ["2", "1", *["_"] * (len(block.sentence) - 2)]})
+    (tmp_path / "partial.conllu").write_text(cycle, encoding="utf-8")
+    assert "word 1 is on a cycle" in refuses(*command[:3], "--model", str(tmp_path / "other"), *files, *small, "--partial")
+    with pytest.raises(InputError, match="cycle"):
+        package.train(str(tmp_path / "partial.conllu"), str(tmp_path / "dev.conllu"), str(tmp_path / "o"), "mst", partial=True)
