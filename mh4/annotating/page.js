@@ -40,13 +40,13 @@ function read(text, keep) {
   });
 }
 
-// A sentence in CoNLL-U, with these heads and relations, and with `marks`, what is decided.
+// A sentence in CoNLL-U, with these heads and relations, and with `marks`, what is decided. Another tree leaves out the enhanced graph.
 function written(one, of, marks) {
   const lines = [...one.lines];
+  const same = one.rows.every((cells, m) => !m || (cells[HEAD] === String(of(m).head) && cells[DEPREL] === of(m).deprel));
   one.rows.forEach((cells, m) => {
     if (!m) return;
     const row = [...cells], { head, deprel } = of(m), pin = one.pins[m];
-    const same = row[HEAD] === String(head ?? "_") && row[DEPREL] === (deprel ?? "_");
     [row[HEAD], row[DEPREL]] = [String(head ?? "_"), deprel ?? "_"];
     if (!same) row[DEPS] = "_";
     const misc = row[MISC].split("|").filter((each) => each !== "_" && !MARKS.includes(each.split("=")[0]));
@@ -55,7 +55,7 @@ function written(one, of, marks) {
     row[MISC] = misc.join("|") || "_";
     lines[one.at[m]] = row.join("\t");
   });
-  const kept = lines.filter((line) => !/^# *(accepted|mh4) *=/.test(line) && !(/^\d+\.\d+\t/.test(line) && lines.join() !== one.lines.join()));
+  const kept = lines.filter((line) => !/^# *(accepted|mh4) *=/.test(line) && (same || !/^\d+\.\d+\t/.test(line)));
   const comments = kept.filter((line) => line.startsWith("#"));
   if (marks && one.accepted) comments.push("# accepted = yes");
   return [...comments, ...kept.filter((line) => !line.startsWith("#"))].join("\n") + "\n\n";

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -10,6 +11,7 @@ for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client",
 
 import browser  # noqa: E402
 from asking import ask, refusal, result, served, serving  # noqa: E402
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
@@ -94,7 +96,18 @@ def words(page):
 
 
 def heads(page):
-    return page.execute_script("return sentence().tree.slice(1).map((arc) => arc.head)")
+    return page.execute_script("return sentence().tree?.slice(1).map((arc) => arc.head)")
+
+
+def click(page, m):
+    """Click a word, whose button is another whenever the tree is drawn again."""
+
+    def clicked():
+        with suppress(StaleElementReferenceException):
+            words(page)[m].click()
+            return True
+
+    wait_for(page, clicked)
 
 
 def settled(page, act):
@@ -106,8 +119,8 @@ def settled(page, act):
 
 
 def attach(page, m, head):
-    words(page)[m].click()
-    return settled(page, lambda: words(page)[head].click())
+    click(page, m)
+    return settled(page, lambda: click(page, head))
 
 
 def press(page, *keys):
@@ -155,6 +168,20 @@ def test_pins_undo_redo_and_download(page, app, tmp_path):
 
 @pytest.mark.slow
 @browser.needed
+def test_trees_that_stay_keep_their_enhanced_graphs(page, models):
+    """The sentence in the file, with its empty node, but for the marks."""
+    text = (models / "toy-ud-test.conllu").read_text(encoding="utf-8").split("\n\n")[0] + "\n\n"
+    assert "\n1.1\t" in text
+    open_text(page, text)
+    kept = page.execute_script("return written(sentence(), (m) => sentence().tree[m], true)")
+    assert re.sub("[|]?Pinned=head,deprel", "", kept.replace("_|Pinned", "Pinned")).replace("\t\n", "\t_\n") == text
+    settled(page, lambda: page.execute_script("attach(1, sentence().tree[1].head === 3 ? 4 : 3)"))
+    changed = page.execute_script("return written(sentence(), (m) => sentence().tree[m], true)")
+    assert "\n1.1\t" not in changed and {line.split("\t")[8] for line in changed.splitlines() if "\t" in line} == {"_"}
+
+
+@pytest.mark.slow
+@browser.needed
 def test_by_keys_alone(page):
     open_text(page, rows(*"____") + rows(*"__"))
     wait_for(page, lambda: page.switch_to.active_element.get_attribute("data-word") == "1")
@@ -184,8 +211,8 @@ def test_what_no_tree_has_is_taken_back(page):
     open_text(page, rows(*"____"))
     attach(page, 1, 2)
     before = heads(page)
-    words(page)[2].click()
-    words(page)[1].click()
+    click(page, 2)
+    click(page, 1)
     wait_for(page, lambda: "not possible: word 1 is on a cycle" in find(page, "#status").text)
     assert heads(page) == before and len(page.find_elements(By.CSS_SELECTOR, "path.pinned:not(.end)")) == 1
     page.execute_script("sentences = []")
