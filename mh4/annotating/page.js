@@ -5,7 +5,9 @@
 const byId = (id) => document.getElementById(id);
 const [ID, FORM, UPOS, HEAD, DEPREL, DEPS, MISC] = [0, 1, 3, 6, 7, 8, 9];
 const MARKS = ["Pinned", "ArcProb"]; // attributes of MISC that are ours
-const UD = "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp";
+const UD =
+  "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated " +
+  "expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp";
 const UNSURE = 0.9; // arcs of a lower probability are dashed
 
 let sentences = [], at = 0, current = 1, chosen = 0, asked = 0, name = "annotated.conllu", probable = true;
@@ -13,7 +15,8 @@ const sentence = () => sentences[at];
 const relations = new Set(UD.split(" "));
 
 function element(tag, attributes, ...children) {
-  const made = tag === "svg" || tag === "path" ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  const drawn = tag === "svg" || tag === "path";
+  const made = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
   return made;
@@ -25,7 +28,9 @@ const say = (text) => (byId("status").textContent = text);
 
 // The sentences of a file: lines, and the rows of words, from 1. pins: what is decided of each word, { head, deprel }.
 function read(text, keep) {
-  return text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n").split(/\n[ \n]*\n/).map((part) => part.split("\n").filter((line) => line.trim())).filter((lines) => lines.some((line) => /^\d+\t/.test(line))).map((lines) => {
+  const parts = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n").split(/\n[ \n]*\n/);
+  const blocks = parts.map((part) => part.split("\n").filter((line) => line.trim()));
+  return blocks.filter((lines) => lines.some((line) => /^\d+\t/.test(line))).map((lines) => {
     const rows = [null], at = [null], pins = [null];
     lines.forEach((line, k) => {
       const cells = line.split("\t");
@@ -36,7 +41,8 @@ function read(text, keep) {
       rows.push(cells);
       at.push(k);
     });
-    return { lines, rows, at, pins, accepted: lines.some((line) => /^# *accepted *= *yes/.test(line)), past: [], future: [], tree: null };
+    const accepted = lines.some((line) => /^# *accepted *= *yes/.test(line));
+    return { lines, rows, at, pins, accepted, past: [], future: [], tree: null };
   });
 }
 
@@ -73,7 +79,8 @@ function download() {
 // The result of a request to /process; an Error with the server's sentence.
 async function process(parameters) {
   const asking = { model: byId("model").value, parser: true, ...(probable && { confidence: true }), ...parameters };
-  const response = await fetch("process", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asking) });
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch("process", { method: "POST", headers, body: JSON.stringify(asking) });
   if (response.ok) return (await response.json()).result;
   const said = (await response.text()).trim();
   if (!probable || !said.includes("gives no probabilities")) throw new Error(said);
@@ -121,15 +128,18 @@ function draw() {
   const one = sentence(), focused = document.activeElement?.closest(".words");
   const left = byId("tree").scrollLeft;
   const buttons = one.rows.map((cells, m) => {
-    const button = element("button", { type: "button", "data-word": m, tabindex: m === current ? 0 : -1, "aria-pressed": m === chosen && m > 0 }, m ? cells[FORM] : "root");
-    button.setAttribute("aria-label", described(one, m));
-    if (m) button.append(element("small", {}, cells[UPOS] === "_" ? "" : cells[UPOS]), element("small", { class: "deprel" + ("deprel" in one.pins[m] ? " pinned" : "") }, one.tree[m].deprel));
+    const state = { tabindex: m === current ? 0 : -1, "aria-pressed": m === chosen && m > 0, "aria-label": described(one, m) };
+    const button = element("button", { type: "button", "data-word": m, ...state }, m ? cells[FORM] : "root");
+    if (m) {
+      const kind = "deprel" in one.pins[m] ? "deprel pinned" : "deprel";
+      button.append(element("small", {}, cells[UPOS] === "_" ? "" : cells[UPOS]), element("small", { class: kind }, one.tree[m].deprel));
+    }
     return button;
   });
   const words = element("div", { class: "words", role: "group", "aria-label": "Words" }, ...buttons);
   byId("tree").replaceChildren(words);
   const middle = buttons.map((button) => button.offsetLeft + button.offsetWidth / 2);
-  const arcs = one.tree.map((arc, m) => arc && { m, head: arc.head, from: Math.min(m, arc.head), to: Math.max(m, arc.head), level: 1 }).filter(Boolean);
+  const arcs = one.tree.slice(1).map(({ head }, k) => ({ m: k + 1, head, from: Math.min(k + 1, head), to: Math.max(k + 1, head), level: 1 }));
   arcs.sort((a, b) => a.to - a.from - (b.to - b.from));
   arcs.forEach((arc, k) => arcs.slice(0, k).forEach((inner) => {
     if (inner.from >= arc.from && inner.to <= arc.to) arc.level = Math.max(arc.level, inner.level + 1);
@@ -137,17 +147,20 @@ function draw() {
   const height = 24 + 16 * Math.max(...arcs.map((arc) => arc.level));
   const picture = element("svg", { width: words.offsetWidth, height, "aria-hidden": "true" });
   for (const { m, head, level } of arcs) {
-    const side = head < m ? -1 : 1, [x, y] = [middle[m] + 3 * side, middle[head] - 3 * side], top = height - 8 - 16 * level, bend = Math.min(10, Math.abs(x - y) / 2);
+    const side = head < m ? -1 : 1, [x, y] = [middle[m] + 3 * side, middle[head] - 3 * side];
+    const top = height - 8 - 16 * level, bend = Math.min(10, Math.abs(x - y) / 2);
     const kind = ("head" in one.pins[m] ? "pinned" : "") + (one.tree[m].probability < UNSURE ? " unsure" : "");
-    const line = `M${y},${height} V${top + bend} Q${y},${top} ${y - side * bend},${top} H${x + side * bend} Q${x},${top} ${x},${top + bend} V${height - 6}`;
-    picture.append(element("path", { d: line, class: kind, "data-arc": m }), element("path", { d: `M${x - 4},${height - 8} h8 l-4,8 z`, class: `end ${kind}` }));
+    const over = `V${top + bend} Q${y},${top} ${y - side * bend},${top} H${x + side * bend} Q${x},${top} ${x},${top + bend}`;
+    picture.append(element("path", { d: `M${y},${height} ${over} V${height - 6}`, class: kind }));
+    picture.append(element("path", { d: `M${x - 4},${height - 8} h8 l-4,8 z`, class: `end ${kind}` }));
   }
   byId("tree").prepend(picture);
   byId("tree").scrollLeft = left;
   if (focused) buttons[current].focus();
   byId("place").textContent = `${at + 1} of ${sentences.length}, ${sentences.filter((each) => each.accepted).length} accepted`;
   byId("text").textContent = one.rows.slice(1).map((cells) => cells[FORM]).join(" ");
-  for (const [id, off] of [["previous", at === 0], ["next", at === sentences.length - 1], ["undo", !one.past.length], ["redo", !one.future.length]]) byId(id).disabled = off;
+  const off = { previous: at === 0, next: at === sentences.length - 1, undo: !one.past.length, redo: !one.future.length };
+  for (const [id, disabled] of Object.entries(off)) byId(id).disabled = disabled;
   byId("accept").setAttribute("aria-pressed", one.accepted);
   byId("relations").replaceChildren(...[...relations].sort().map((value) => element("option", { value })));
   look();
@@ -248,8 +261,8 @@ byId("tree").addEventListener("keydown", (event) => {
 document.addEventListener("keydown", (event) => {
   if (byId("main").hidden || ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
   const control = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
-  if (control && key === "z" && !event.shiftKey) travel("past", "future");
-  else if (control && (key === "y" || key === "z")) travel("future", "past");
+  if (control && key === "z" && !event.shiftKey) undo();
+  else if (control && (key === "y" || key === "z")) redo();
   else if (control || event.altKey) return;
   else if (key === "a") accept();
   else if (key === "n") turn(1);
@@ -263,7 +276,8 @@ byId("relation").addEventListener("keydown", (event) => {
   if (event.key === "Escape") focusOn(current);
 });
 
-const actions = { previous: () => turn(-1), next: () => turn(1), undo: () => travel("past", "future"), redo: () => travel("future", "past"), accept, download, set: relate, unpin };
+const [undo, redo] = [() => travel("past", "future"), () => travel("future", "past")];
+const actions = { previous: () => turn(-1), next: () => turn(1), undo, redo, accept, download, set: relate, unpin };
 for (const [id, act] of Object.entries(actions)) byId(id).addEventListener("click", act);
 
 byId("file").addEventListener("change", async () => {
