@@ -22,7 +22,7 @@ help:
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
-VARIABLES := LANGS ROWS SYSTEMS SEEDS LENGTH UD CONLL17 JOBS SETTINGS SLURM CORES
+VARIABLES := LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD CONLL17 JOBS SETTINGS SLURM CORES
 # The variables that are given, as options, with the values that they have in the shell's environment, where make puts them. LANG is the
 # treebank only if it follows `make`; no command started here may take it for a locale.
 options = $(if $(filter command,$(origin LANG)),--LANG='$(LANG)') $(foreach name,$(VARIABLES),$(if $($(name)),--$(name)="$$$(name)"))

@@ -12,7 +12,7 @@ from mh4.errors import InputError
 from mh4.util import streams
 
 LISTS = ("langs", "rows", "systems", "seeds")
-CHOICES = ("lang", *LISTS, "length", "settings")  # of what is studied, not of where and by whom
+CHOICES = ("lang", *LISTS, "length", "settings", "system", "seed", "updates")  # of what is studied, not of where and by whom
 VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores")  # of all studies
 
 

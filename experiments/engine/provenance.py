@@ -1,9 +1,12 @@
 """Where a record comes from: commit, machine, and paths and commands without what is private to a machine."""
 
+import importlib.util
+import json
 import os
 import platform
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -11,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from mh4 import version
+from mh4.decoders import search
 from mh4.errors import one_line
 from mh4.util import cpu
 from mh4.util.files import relative_if_inside
@@ -50,6 +54,19 @@ def commit() -> str:
     return version.commit("experiments/results", "docs") or "unknown"
 
 
+def _builds() -> dict[str, str]:
+    """What DyNet and the decoders were compiled by and for, as far as that is known."""
+    found = {"decoders": search.VARIANT}
+    with suppress(OSError, ValueError, KeyError):
+        setup = json.loads((Path(sys.prefix) / "mh4-setup.json").read_text(encoding="utf-8"))
+        found.update({"dynet_build": setup["dynet"], "dynet_processor": setup["processor"]})  # MH4_MARCH, or those of "native"
+    spec = importlib.util.find_spec("_dynet")
+    if spec and spec.origin:
+        compiler = re.search(rb"GCC: \([^)]*\) [0-9.]+|clang version [0-9.]+", Path(spec.origin).read_bytes())
+        found.update({"compiler": compiler[0].decode()} if compiler else {})
+    return found
+
+
 @cache
 def machine() -> dict[str, str | int]:
     """What may make results differ between machines: the processor and its instruction sets, and the versions of software.
@@ -66,5 +83,6 @@ def machine() -> dict[str, str | int]:
     for name in PACKAGES:
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
+    found.update(_builds())
     flags = fields.get("flags") or fields.get("Features")
     return {**found, "flags": " ".join(sorted(flags.split()))} if flags else found

@@ -1,0 +1,120 @@
+"""``make verify LANG=hu SYSTEM=mst SEED=1 [UPDATES=4000] [UD=folder] [CONLL17=folder] [SETTINGS=authors]``: a recorded run, trained again
+
+Trains the run with the settings of its record, up to UPDATES if given, in ``experiments/runs/verify/``, compares every evaluation with the
+record, and scores the recorded trees again. Says where both were made, and changes no record. The exit code is 1 if anything differs.
+"""
+
+import math
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from experiments.engine import options, predictions, records
+from experiments.engine.command import study
+from experiments.engine.executor import Jobs
+from experiments.engine.experiment import Experiment
+from experiments.engine.provenance import shown
+from experiments.engine.record_fields import Record
+from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
+from mh4.analysis.attachment import attachment_scores
+from mh4.analysis.evaluation import official
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.parser.config import as_toml
+from mh4.util.files import write_text
+
+TIMES = ("seconds", "tokens_per_second")  # which differ each time
+
+
+@study
+@options.lang()
+@options.variable("system", "of the run")
+@options.variable("seed", "of the run")
+@options.variable("updates", "at which to stop; by default where the run ended")
+@options.UD
+@options.CONLL17
+@options.SETTINGS
+def verify(bench: Bench, lang: str, system: str, seed: str, updates: str, ud: str, conll17: str, settings: str) -> int:
+    asked = options.request(lang, system, seed, ud, "1", conll17, settings)
+    if len(asked.systems) != 1 or len(asked.seeds) != 1:
+        raise InputError("SYSTEM and SEED: expected one of each")
+    if updates and not (updates.isdecimal() and int(updates)):
+        raise InputError("UPDATES: %s is not a positive whole number" % updates)
+    bank, (name,), (number,) = asked.treebank(), asked.systems, asked.seeds
+    path = records.file_of(bench.results, bank.name)
+    record = records.read(path).get(("", name, number))
+    if record is None or any(file["git_blob"] != bank.blobs[split] for split, file in records.files(record).items()):
+        raise InputError("%s has no record of %s seed %d on these files" % (shown(path), name, number))
+    again = _trained_again(bench, bank, record, updates)
+    found = [_evaluations(record, again), _trees(bench, bank, record)]
+    for line in [*(line for _, line in found), _origin("recorded", record), _origin("here", again)]:
+        bench.console.print(line, soft_wrap=True)
+    return int(not all(same for same, _ in found))
+
+
+def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -> Record:
+    """The record of the run as it is trained today, with the recorded settings. Raises InputError if it fails."""
+    theirs = {
+        "%s.%s" % (section, name): value
+        for section, values in record.get("settings", {}).items()
+        for name, value in values.items()
+        if section != "model"
+    }
+    theirs.update({"training.max_updates": int(updates)} if updates else {})
+    assignments = tuple("%s=%s" % (name, as_toml(value)) for name, value in theirs.items())
+    home = bench.home / "runs" / "verify" / ("%s-%s-seed%d" % (bank.name, record["system"], record["seed"]))
+    shutil.rmtree(home, ignore_errors=True)
+    own = replace(bench, home=home)
+    experiment = Experiment(
+        replace(bank, assignments=assignments), [record["system"]], [record["seed"]], options.repeat(), own, trees=False
+    )
+    experiment.train(Jobs(1), lambda: None)
+    if experiment.exit_code():
+        raise InputError("the run could not be trained again")
+    [found] = records.read(records.file_of(own.results, bank.name)).values()
+    return found
+
+
+def _evaluations(record: Record, again: Record) -> tuple[bool, str]:
+    """Whether all evaluations that both have are the same, and in words the first that differs."""
+    here = {one["updates"]: dict(one) for one in again.get("curve", [])}
+    both = [one for one in record.get("curve", []) if one["updates"] in here]
+    for number, one in enumerate(both, start=1):
+        mine = here[one["updates"]]
+        differing = [name for name, value in one.items() if name not in TIMES and mine.get(name, value) != value]
+        if differing:
+            said = ", ".join("%s is %s, recorded %s" % (name, mine[name], dict(one)[name]) for name in differing)
+            return False, "evaluation %d, after %d updates, differs: %s" % (number, one["updates"], said)
+    return bool(both), "recorded evaluations made again: %d of %d; all are the same" % (len(both), len(record.get("curve", [])))
+
+
+def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
+    """Whether the recorded trees have the recorded scores, and both in words."""
+    dev, scores = bank.paths["dev"], dict[str, float]()
+    if not records.trees_of(bench.results, bank.name, record["system"], record["seed"]).exists():
+        return True, "no trees are recorded"
+    trees = predictions.of_record(bench.results, bank.name, record, dev)
+    with tempfile.TemporaryDirectory() as place:
+        parsed = Path(place) / "parsed.conllu"
+        write_text(str(parsed), predictions.restored(trees, dev))
+        of_dev = attachment_scores(conllu.read(str(dev)), conllu.read(str(parsed)))
+        scores.update(dev_uas=of_dev["uas"], dev_las=of_dev["las"])
+        if bank.test and dict(record).get("segmentation") == bank.test_files["segmentation"]:
+            write_text(str(parsed), predictions.restored(trees, bank.test[1]))
+            of_test = official(str(bank.test[0]), str(predictions.single_roots(parsed)))
+            scores.update(test_uas=of_test["UAS"].f1, test_las=of_test["LAS"].f1)
+    recorded = cast(dict[str, float], record)
+    same = all(math.isclose(recorded[name], value) for name, value in scores.items() if name in recorded)
+    said = ", ".join(
+        "%s %.4f (recorded %.4f)" % (name, value, recorded[name]) for name, value in scores.items() if name in recorded
+    )
+    return same, "the recorded trees score %s: %s" % (said, "the same" if same else "which differs")
+
+
+def _origin(side: str, record: Record) -> str:
+    """Where a run was made."""
+    machines = ["; ".join("%s %s" % pair for pair in one.items() if pair[0] != "flags") for one in record.get("machines", [])]
+    return "%s: commit %s; %s" % (side, record.get("commit", "unknown"), " and ".join(machines) or "machine not recorded")
