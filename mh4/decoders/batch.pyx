@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from mh4.decoders.arguments cimport address, not_below_root
 from mh4.decoders.search cimport (
-    ARCS as SCORES_OF_ARCS, TENSORS, BestDerivation, BestTree, Charts, Counts, PartRows, Replay, Rows, Samples, Scores, TransitionScores,
-    replay, write
+    ARCS as SCORES_OF_ARCS, DERIVED, TENSORS, TOO_LARGE, BestDerivation, BestTree, Charts, Counts, PartRows, Replay, Rows, Samples, Scores,
+    TransitionScores, derive, replay, write
 )
 
 from mh4.decoders import arguments, mh3, mh4, mh5, mst, oneec
@@ -394,7 +394,7 @@ cdef class TransitionDecoding(Decoding):
 
 
 cdef class TransitionWorker(Worker):
-    """Decodes for mh3, mh4 or mh5, as best_derivation in search.pyx does."""
+    """Decodes for mh3, mh4 or mh5."""
 
     cdef Charts charts
     cdef BestDerivation* full
@@ -448,14 +448,10 @@ cdef class TransitionWorker(Worker):
             return FAILED
         scores.shift, scores.s0b0, scores.s1s0, scores.arcs = tensors[0], tensors[1], tensors[2], tensors[3]
         scores.by_arc = self.scores.with_heads(self.scores.sum(scores.arcs, scores.cost, n), heads, n)
-        search.scores = scores
-        search.single = of.single_root
-        search.heads = tree
-        search.prepare()
-        if search == self.full and search.bytes_needed() > self.most:
+        cdef int outcome = derive(search, scores, of.single_root, tree, self.most if search == self.full else INFINITY)
+        if outcome == TOO_LARGE:
             of.needed[b] = search.bytes_needed()
-            return FAILED
-        if not search.find():
+        if outcome != DERIVED:
             return FAILED
         to.heads = &of.to_heads[b, 0]
         to.transitions = &of.to_transitions[2 * of.before[b] + b, 0]

@@ -94,6 +94,13 @@ cdef class Charts:
     cdef int make(self, const Factories* const* variants) except -1
 
 
+cdef enum Outcome:
+    NONE, DERIVED, TOO_LARGE
+
+
+cdef int derive(BestDerivation* search, const TransitionScores& scores, bint single, const int* tree, double most) except -1 nogil
+
+
 cdef class Tensors:
     """The validated scores of a decoder of transitions; keeps them alive, as `scores` points into them."""
 

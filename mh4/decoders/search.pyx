@@ -179,23 +179,33 @@ cdef search(kind, bint whole, Tensors tensors, heads, bint single_root, double m
     if heads is not None and not by_items:
         allowed = arguments.with_heads(tensors.by_arc, heads, arguments.FLOAT32)
         scores.by_arc = <const float*> address(allowed)
-    search.scores = scores
-    search.single = single_root
-    search.heads = <const int*> address(heads) if by_items else NULL
-    cdef double needed
-    cdef bint derived = False
+    cdef const int* tree = <const int*> address(heads) if by_items else NULL
+    cdef int outcome
     try:
         with nogil:
-            search.prepare()
-            needed = search.bytes_needed()
-            if needed <= most:
-                derived = search.find()
+            outcome = derive(search, scores, single_root, tree, most)
     except MemoryError:
         raise out_of_memory(scores.n, search.bytes_needed()) from None
-    result = derivation(search.codes.data(), &scores) if derived else None
+    result = <double> search.bytes_needed() if outcome == TOO_LARGE else None
+    if outcome == DERIVED:
+        result = derivation(search.codes.data(), &scores)
     search.release()
     workspaces.give_back(charts)
-    return needed if needed > most else result
+    return result
+
+
+cdef int derive(BestDerivation* search, const TransitionScores& scores, bint single, const int* tree, double most) except -1 nogil:
+    """Find the best derivation of a sentence, by itself or in a batch; it is in search.codes if the Outcome is DERIVED.
+
+    tree: the heads of the only tree to derive, or NULL. most: the bytes that the chart may take, or else it is TOO_LARGE.
+    """
+    search.scores = scores
+    search.single = single
+    search.heads = tree
+    search.prepare()
+    if search.bytes_needed() > most:
+        return TOO_LARGE
+    return DERIVED if search.find() else NONE
 
 
 def best_tree(kind, dict tensors, cost, bint single_root, heads=None):
