@@ -151,7 +151,7 @@ def _ids():
 
 def _heads():
     for k, bad in enumerate(BAD_HEADS):
-        yield Case("HEAD %d" % k, text(word(1), word(2, head=bad), word(3, head=1)), bad != "", False)
+        yield Case("HEAD %d" % k, text(word(1), word(2, head=bad), word(3, head=1)), bool(bad.strip()) and "\0" not in bad, False)
     for name, heads in BAD_TREES.items():
         yield Case(name, text(*(word(m, head=h) for m, h in enumerate(heads, start=1))), True, False)
     yield Case("zeros before HEAD", text(word(1, head="000"), word(2, head="0001")), True, True)
