@@ -115,7 +115,7 @@ def voting(ensembles: Ensembles) -> Table:
 
 def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[document.Part]:
     """The page below its title."""
-    parts: list[document.Part] = [table(rows), SAID % bank.name]
+    parts: list[document.Part] = [table(rows), SAID]
     if ensembles:
         members = ", ".join(dict.fromkeys(row.system for row in rows))
         said = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members
@@ -124,8 +124,8 @@ def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: En
 
 
 SAID = """\
-dev UAS, dev LAS: on the development set, in percent; mean and standard deviation (n - 1) over seeds, as in [Table 4](%s.md).
-The other columns are means over seeds, measured on every other sentence of the development set, with the temperature fitted on
+dev UAS, dev LAS: on the development set, in percent; mean and standard deviation (n - 1) over seeds, as in Table 4 of
+[the report](report.md). The other columns are means over seeds, measured on every other sentence of the development set, with the temperature fitted on
 the rest. ECE: expected calibration error of the predicted arcs in percent; NLL: negative log-likelihood of a gold arc (whose
 probability counts as at least 0.001); both at temperature 1 and at the temperature given. UAS and LAS are those of exact
 decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The speed of training with either loss is in
