@@ -3,7 +3,7 @@
 import os
 import sys
 
-OLDEST, NEWEST = (3, 11), (3, 15)  # of those that it was tested with
+OLDEST, NEWEST = (3, 11), (3, 14)  # of those that it was tested with
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 
 
