@@ -124,12 +124,12 @@ def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: En
 
 
 SAID = """\
-dev UAS, dev LAS: on the development set, in percent; mean and standard deviation (n - 1) over seeds, as in Table 4 of
-[the report](report.md). The other columns are means over seeds, measured on every other sentence of the development set, with the temperature fitted on
-the rest. ECE: expected calibration error of the predicted arcs in percent; NLL: negative log-likelihood of a gold arc (whose
-probability counts as at least 0.001); both at temperature 1 and at the temperature given. UAS and LAS are those of exact
-decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The speed of training with either loss is in
-[benchmarks/results/training.md](../../benchmarks/results/training.md)."""
+dev UAS, dev LAS: on the development set, in percent; mean and standard deviation (n - 1) over seeds, as in Table 4 of [the
+report](report.md). The other columns are means over seeds, measured on every other sentence of the development set, with the
+temperature fitted on the rest. ECE: expected calibration error of the predicted arcs in percent; NLL: negative log-likelihood
+of a gold arc (whose probability counts as at least 0.001); both at temperature 1 and at the temperature given. UAS and LAS are
+those of exact decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The speed of training with either loss is
+in [benchmarks/results/training.md](../../benchmarks/results/training.md)."""
 
 
 def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
