@@ -397,25 +397,22 @@ cdef class TransitionWorker(Worker):
     """Decodes for mh3, mh4 or mh5."""
 
     cdef Charts charts
-    cdef BestDerivation* full
-    cdef BestDerivation* tree  # of one tree, or NULL if `full` finds its derivations, too
+    cdef BestDerivation* search
     cdef TransitionWorker simpler
     cdef Corners[float] scores
-    cdef double most           # bytes that the chart `full` may take up; if it takes more, `simpler` is used
+    cdef double most           # bytes that the chart may take up; if it takes more, `simpler` is used
 
     def __init__(self, charts):
         self.charts, self.most = charts, INFINITY
         if isinstance(charts, mh5.MH5):
             self.simpler, self.most = TransitionWorker(mh4.MH4()), mh5.MAX_BYTES
-        self.full, self.tree = self.charts.own.search.get(), self.charts.own.tree_search.get()
+        self.search = self.charts.own.search.get()
 
     cdef double bytes_needed(self) noexcept nogil:
-        return <double> max(self.full.bytes_needed(), self.tree.bytes_needed() if self.tree else 0)
+        return <double> self.search.bytes_needed()
 
     cdef void release(self) noexcept nogil:
-        self.full.release()
-        if self.tree:
-            self.tree.release()
+        self.search.release()
         if self.simpler is not None:
             self.simpler.release()
         self.scores.release()
@@ -427,19 +424,12 @@ cdef class TransitionWorker(Worker):
         cdef int heads = of.given_heads(b, self.nodes, self.reached_from)
         if heads == WRONG or heads == NO_TREE:
             return FAILED
-        cdef const int* given = &of.given[b, 0] if heads == ONE_TREE or heads == SOME_TREES else NULL
-        if heads == ONE_TREE and self.tree:
-            return self.search(self.tree, of, b, given, NULL)
-        cdef int found = self.search(self.full, of, b, NULL, given)
+        cdef const int* given = &of.given[b, 0] if heads != OPEN else NULL
+        cdef int found = self.find(of, b, given)
         return found if of.needed[b] == 0 or self.simpler is None else self.simpler.decode_with(of, b)
 
-    cdef int search(
-        self, BestDerivation* search, TransitionDecoding of, Py_ssize_t b, const int* tree, const int* heads
-    ) except -1 nogil:
-        """Search for the best derivation of a sentence, and write it, unless it takes up too much memory.
-
-        tree: the heads of the tree to whose items the search is restricted, or NULL. heads: those given to any other search, or NULL.
-        """
+    cdef int find(self, TransitionDecoding of, Py_ssize_t b, const int* heads) except -1 nogil:
+        """Search for the best derivation of a sentence, and write it, unless it takes up too much memory; heads: those given, or NULL."""
         cdef int n = of.words[b]
         cdef const float* tensors[TENSORS]
         cdef TransitionScores scores = TransitionScores(n)
@@ -448,15 +438,15 @@ cdef class TransitionWorker(Worker):
             return FAILED
         scores.shift, scores.s0b0, scores.s1s0, scores.arcs = tensors[0], tensors[1], tensors[2], tensors[3]
         scores.by_arc = self.scores.with_heads(self.scores.sum(scores.arcs, scores.cost, n), heads, n)
-        cdef int outcome = derive(search, scores, of.single_root, tree, self.most if search == self.full else INFINITY)
+        cdef int outcome = derive(self.search, scores, of.single_root, self.most)
         if outcome == TOO_LARGE:
-            of.needed[b] = search.bytes_needed()
+            of.needed[b] = self.search.bytes_needed()
         if outcome != DERIVED:
             return FAILED
         to.heads = &of.to_heads[b, 0]
         to.transitions = &of.to_transitions[2 * of.before[b] + b, 0]
         to.shift, to.s0b0, to.s1s0, to.arcs = of.rows_of(0, b), of.rows_of(1, b), of.rows_of(2, b), of.rows_of(3, b)
-        of.to_totals[b] = replay(search.codes.data(), &scores, &to)
+        of.to_totals[b] = replay(self.search.codes.data(), &scores, &to)
         return DONE
 
 
@@ -664,7 +654,7 @@ cdef class SummingWorker(SumsWorker):
         if heads == ONE_TREE:
             scores.heads = &of.given[b, 0]
         for x in range(TENSORS):
-            if heads == SOME_TREES and of.score_arcs[x]:
+            if heads != OPEN and of.score_arcs[x]:
                 scores.tensors[x] = self.with_heads[x].with_heads(scores.tensors[x], &of.given[b, 0], n)
             if of.counts[x].values:
                 counts.tensors[x] = place(self.counts[x], of.counts[x], b, n)
@@ -737,7 +727,7 @@ def marginals(
     name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
     scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
     heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count. The head of a word is open if it
-        is -1. For a whole tree, whose derivations are few, this takes a fraction of the time.
+        is -1.
     allow_none: of a sentence without derivations, log_partition is -inf and all else is 0; otherwise this is an error.
 
     Returns BatchMarginals. The GIL is released.

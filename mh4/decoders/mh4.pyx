@@ -4,7 +4,7 @@ Read mh4/decoders/reference.py first: it has the items and the steps. Here only 
 recomputes the argmaxes along its path (docs/explanation/products.md).
 
 The recurrence is in charts/mh4/full_chart.hpp, with the order in which the items are computed; `trace` in charts/shared/traced_chart.hpp
-finds the transitions again, and `replay` in search.pyx executes them. charts/mh4/tree_items.hpp has the items of one tree (heads=).
+finds the transitions again, and `replay` in search.pyx executes them.
 """
 
 import numpy as np
@@ -47,14 +47,13 @@ def decode(
     reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
-    heads: int array (n+1,); if given, only derivations of trees with these heads are considered, -1 leaving the head of a word open. A
-        whole tree, which may have several derivations, takes a fraction of the time.
+    heads: int array (n+1,); if given, only derivations of trees with these heads are considered, -1 leaving the head of a word open:
+        arcs that contradict them are forbidden.
     single_root: exactly one dependent of node 0.
     Scores and cost of other floating-point types are rounded to float32.
 
     Ties are broken in the same way on every processor and in batches: going back from the goal, the trace takes the first of the best
-    ways to an item, in the order of ``step2``, ``step3`` (charts/shared/traced_chart.hpp) and ``step4`` (charts/mh4/full_chart.hpp). For
-    a whole tree, the derivation is the one found if ``cost`` forbids all other arcs, provided that float32 sums are exact, as of integers.
+    ways to an item, in the order of ``step2``, ``step3`` (charts/shared/traced_chart.hpp) and ``step4`` (charts/mh4/full_chart.hpp).
 
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
@@ -83,7 +82,6 @@ def marginals(
     rounded to float32.
 
     heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, -1 leaving the head of a word open.
-        For a whole tree, whose derivations are few, this takes a fraction of the time.
 
     Without words (n = 0) the only derivation is the shift of the root.
     Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.

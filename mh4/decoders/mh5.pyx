@@ -57,7 +57,7 @@ def decode(
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
-    arcs, cost, heads, single_root, and ties: as for mh4.decode, but one tree takes as much time and memory as all.
+    arcs, cost, heads, single_root, and ties: as for mh4.decode.
     max_bytes: a sentence that takes more memory (by default 2 GB, enough for 318 words) is decoded by mh4.decode, with a RuntimeWarning.
 
     Returns a Derivation with the parts that mh4.decode returns.

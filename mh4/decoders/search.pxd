@@ -47,7 +47,6 @@ cdef extern from "interface.hpp" nogil:
     cdef cppclass BestDerivation:
         TransitionScores scores
         bint single
-        const int* heads
         vector[int] codes
         void prepare() except +
         size_t bytes_needed()
@@ -80,7 +79,7 @@ cdef extern from "interface.hpp" nogil:
     cdef cppclass Factories:
         pass
     cdef cppclass OwnCharts "Charts":
-        unique_ptr[BestDerivation] search, tree_search
+        unique_ptr[BestDerivation] search
         unique_ptr[BestTree] best_tree
         Sums sums
         void make(const Factories& chosen, const Factories& baseline) except +
@@ -98,7 +97,7 @@ cdef enum Outcome:
     NONE, DERIVED, TOO_LARGE
 
 
-cdef int derive(BestDerivation* search, const TransitionScores& scores, bint single, const int* tree, double most) except -1 nogil
+cdef int derive(BestDerivation* search, const TransitionScores& scores, bint single, double most) except -1 nogil
 
 
 cdef class Tensors:

@@ -159,31 +159,29 @@ cdef Rows rows(array):
 
 def best_derivation(kind, Tensors tensors, heads, bint single_root, int k, double most=INFINITY):
     """Return the best Derivation or, if its chart takes more than `most` bytes, how many it takes; k: of MH_k."""
-    heads, whole = arguments.given_heads(heads, tensors.scores.n, single_root)
+    heads, _ = arguments.given_heads(heads, tensors.scores.n, single_root)
 
     def possible():
-        return search(kind, False, tensors.zeros(), heads, single_root, most) is not None
+        return search(kind, tensors.zeros(), heads, single_root, most) is not None
 
-    found = search(kind, whole, tensors, heads, single_root, most)
+    found = search(kind, tensors, heads, single_root, most)
     if found is None:
         raise arguments.no_derivation(heads, k, possible)
     return found
 
 
-cdef search(kind, bint whole, Tensors tensors, heads, bint single_root, double most):
-    """As `best_derivation`, of heads that have been checked, but None if there is no derivation; whole: whether they are all given."""
+cdef search(kind, Tensors tensors, heads, bint single_root, double most):
+    """As `best_derivation`, of heads that have been checked, but None if there is no derivation."""
     cdef Charts charts = workspaces.take(kind)
-    cdef bint by_items = whole and charts.own.tree_search  # otherwise, arcs that contradict heads are forbidden
-    cdef BestDerivation* search = charts.own.tree_search.get() if by_items else charts.own.search.get()
+    cdef BestDerivation* search = charts.own.search.get()
     cdef TransitionScores scores = tensors.scores
-    if heads is not None and not by_items:
+    if heads is not None:
         allowed = arguments.with_heads(tensors.by_arc, heads, arguments.FLOAT32)
         scores.by_arc = <const float*> address(allowed)
-    cdef const int* tree = <const int*> address(heads) if by_items else NULL
     cdef int outcome
     try:
         with nogil:
-            outcome = derive(search, scores, single_root, tree, most)
+            outcome = derive(search, scores, single_root, most)
     except MemoryError:
         raise out_of_memory(scores.n, search.bytes_needed()) from None
     result = <double> search.bytes_needed() if outcome == TOO_LARGE else None
@@ -194,14 +192,13 @@ cdef search(kind, bint whole, Tensors tensors, heads, bint single_root, double m
     return result
 
 
-cdef int derive(BestDerivation* search, const TransitionScores& scores, bint single, const int* tree, double most) except -1 nogil:
+cdef int derive(BestDerivation* search, const TransitionScores& scores, bint single, double most) except -1 nogil:
     """Find the best derivation of a sentence, by itself or in a batch; it is in search.codes if the Outcome is DERIVED.
 
-    tree: the heads of the only tree to derive, or NULL. most: the bytes that the chart may take, or else it is TOO_LARGE.
+    most: the bytes that the chart may take, or else it is TOO_LARGE.
     """
     search.scores = scores
     search.single = single
-    search.heads = tree
     search.prepare()
     if search.bytes_needed() > most:
         return TOO_LARGE
@@ -295,7 +292,7 @@ cdef summed(kind, dict tensors, bint single_root, heads, bint whole):
     """The same, of heads as `given_heads` returns them."""
     cdef int n = words_of(tensors)
     arcs = score_arcs(tensors)
-    used = tensors if heads is None or whole else arguments.all_with_heads(tensors, heads)
+    used = tensors if heads is None else arguments.all_with_heads(tensors, heads)
     cdef Scores scores = scores_of(used, single_root)
     if whole:
         scores.heads = <const int*> address(heads)

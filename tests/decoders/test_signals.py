@@ -56,11 +56,6 @@ def samples(n):
     return {"samples": n**3, "rng": 1}
 
 
-def star(n):
-    """All words depend on the first."""
-    return np.array([-1, 0, *[1] * (n - 1)], dtype=np.int32)
-
-
 def chain(n):
     return {"heads": np.arange(-1, n, dtype=np.int32)}
 
@@ -70,10 +65,8 @@ LONG = {
     "mh3": (mh3.decode, lambda n: transitions(n, 2, 1), 4000),
     "mh4": (mh4.decode, lambda n: transitions(n, 6), 1000),
     "mh4, arcs, single root": (mh4.decode, lambda n: {**transitions(n, 6, arcs=True), "single_root": True}, 800),
-    "mh4, one tree": (mh4.decode, lambda n: {**transitions(n, 6), "heads": star(n)}, 2000),
     "mh5": (mh5.decode, lambda n: transitions(n, 12), 250),
     "mh5, arcs": (mh5.decode, lambda n: transitions(n, 12, arcs=True), 250),
-    "mh5, one tree": (mh5.decode, lambda n: {**transitions(n, 12), "heads": star(n)}, 700),
     "mhk": (mhk.decode, lambda n: {**arc_scores(n), "k": 4}, 400),
     "mst": (mst.decode, arc_scores, 9000),
     "mh4, the first": (lambda arcs: first_mh4(arcs)[0], arc_scores, 400),
@@ -89,7 +82,6 @@ LONG = {
     "mh3.marginals of large scores": (mh3.marginals, lambda n: wide(transitions(n, 2, 1)), 1500),
     "mh4.marginals of large scores": (mh4.marginals, lambda n: wide(transitions(n, 6)), 200),
     "mst.marginals of large scores": (mst.marginals, lambda n: {**wide(arc_scores(n)), "single_root": True}, 2000),
-    "mh4.marginals of one tree": (mh4.marginals, lambda n: {**transitions(n, 6), "heads": star(n)}, 400),
     "mh3.sample": (mh3.sample, lambda n: {**transitions(n, 2, 1), **samples(n)}, 60),
     "mh4.sample": (mh4.sample, lambda n: {**transitions(n, 6), **samples(n)}, 60),
     "mst.sample": (mst.sample, lambda n: {**arc_scores(n), **samples(n)}, 60),

@@ -5,10 +5,8 @@
 //     t[i,l] = sum over j of u[i,j] (before[j,l] + arc(i->j) after[j,l]),    u[i,j] = t[i,j] shift[i,j],    t[i,i+1] = 1
 //     before[j,l] = t[j,l] LA[j,l] arc(l->j),    after[j,l] = t[j,l] RA[j,l].
 #pragma once
-#include "one_tree.hpp"
 #include "sum_charts.hpp"
 #include "transition_sums.hpp"
-#include "tree_items.hpp"
 
 namespace VARIANT::marginals {
 
@@ -123,8 +121,6 @@ template <class N> class MH3 : public TransitionSums<N> {
   public:
     MH3() : Base(2.1) {}
 };
-
-template <class N> using MH3Tree = TreeSums<one_tree::MH3Items, N>;
 
 // Drawing arc-hybrid derivations in proportion to the exponential of their scores; each costs O(n^2) time at most.
 

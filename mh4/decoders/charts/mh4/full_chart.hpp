@@ -1,6 +1,6 @@
 // All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 //
-// The recurrences are those of docs/explanation/products.md. Those of one tree are in tree_items.hpp.
+// The recurrences are those of docs/explanation/products.md.
 #pragma once
 #include "lanes.hpp"
 #include "traced_chart.hpp"

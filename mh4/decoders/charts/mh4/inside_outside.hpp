@@ -19,10 +19,8 @@
 // in reverse: for each plane i, what its items are needed for, then for each plane j, what [j,k,l] and [k,l] are needed for in
 // planes i < j (gather).
 #pragma once
-#include "one_tree.hpp"
 #include "sum_charts.hpp"
 #include "transition_sums.hpp"
-#include "tree_items.hpp"
 
 namespace VARIANT::marginals {
 
@@ -463,8 +461,6 @@ template <class N> class MH4 : public TransitionSums<N> {
   public:
     MH4() : Base(3.3) {}
 };
-
-template <class N> using MH4Tree = TreeSums<one_tree::MH4Items, N>;
 
 // Drawing MH4 derivations in proportion to the exponential of their scores; each costs O(n^2) time at most.
 //

@@ -4,6 +4,6 @@
 namespace VARIANT {
 
 extern const Factories factories;
-const Factories factories = {make<mh5::FullChart>, nullptr, nullptr, nullptr, nullptr};
+const Factories factories = {make<mh5::FullChart>, nullptr, nullptr, nullptr};
 
 }  // namespace VARIANT

@@ -5,10 +5,10 @@
 
 namespace VARIANT {
 
-template <class N> using Sums = marginals::AllSums<N, marginals::MST, marginals::SampledMST, marginals::MSTTree>;
+template <class N> using Sums = marginals::AllSums<N, marginals::MST, marginals::SampledMST>;
 extern const Factories factories;
 const Factories factories = {
-    nullptr, nullptr, make<mst::Contraction>, make<Sums<marginals::Doubles>>, ONCE(make<Sums<marginals::Extendeds>>),
+    nullptr, make<mst::Contraction>, make<Sums<marginals::Doubles>>, ONCE(make<Sums<marginals::Extendeds>>),
 };
 
 }  // namespace VARIANT

@@ -6,7 +6,7 @@ namespace VARIANT {
 
 extern const Factories factories;
 const Factories factories = {
-    nullptr, nullptr, make<oneec::Chart>, make<oneec::sums::AllSums<marginals::Doubles>>,
+    nullptr, make<oneec::Chart>, make<oneec::sums::AllSums<marginals::Doubles>>,
     ONCE(make<oneec::sums::AllSums<marginals::Extendeds>>),
 };
 

@@ -23,10 +23,9 @@ static_assert((int)PARTS == (int)TENSORS, "as many of each");
 // The best derivation of a transition system.
 class BestDerivation {
   public:
-    transitions::TransitionScores scores;  // set these three, then prepare and find
-    bool single = false;         // whether node 0 is to have one dependent
-    const int *heads = nullptr;  // of the only tree to derive, or NULL
-    std::vector<int> codes;      // of the transitions found, in order of execution
+    transitions::TransitionScores scores;  // set these two, then prepare and find
+    bool single = false;     // whether node 0 is to have one dependent
+    std::vector<int> codes;  // of the transitions found, in order of execution
 
     virtual ~BestDerivation() {}
     // Lay out the chart of a new sentence.
@@ -61,7 +60,7 @@ struct Scores {
     // of transitions: (n + 2, n + 2) by s0, b0; (reduces, n + 2, n + 2) by transition, s0, b0; the same by s1, s0; (n + 1, n + 1) by
     // head, dependent; of 1EC: as for oneec.marginals
     const double *tensors[TENSORS] = {};
-    const int *heads = nullptr;  // (n + 1,): the only tree whose derivations count, or NULL; looked at by charts of one tree alone
+    const int *heads = nullptr;  // (n + 1,): the only tree that scores of arcs leave, or NULL; 1EC sums over it faster
 };
 
 // Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before. If
@@ -79,8 +78,7 @@ struct Samples {
     bool none;              // whether there is no tree
 };
 
-// Sums over the derivations of an algorithm in one type of numbers: all or, where the scores have heads, those of that tree. Methods
-// return false if the numbers are not enough for these scores.
+// Sums over the derivations of an algorithm in one type of numbers. Methods return false if the numbers are not enough for these scores.
 class SumCharts {
   public:
     virtual ~SumCharts() {}
@@ -131,8 +129,7 @@ class Sums {
 
 // What makes the charts of an algorithm, in a variant for one kind of processor; NULL for what the algorithm does not have.
 struct Factories {
-    BestDerivation *(*search)();                // for the best of all derivations
-    BestDerivation *(*tree_search)();           // for the best of one tree
+    BestDerivation *(*search)();
     BestTree *(*best_tree)();
     marginals::SumCharts *(*sums)();            // in float64
     marginals::SumCharts *(*exact_sums)();      // for all scores; in the baseline alone
@@ -142,15 +139,13 @@ template <class Chart, class Interface> Interface *make() { return new Chart; }
 
 // The charts of an algorithm.
 struct Charts {
-    std::unique_ptr<BestDerivation> search, tree_search;
+    std::unique_ptr<BestDerivation> search;
     std::unique_ptr<BestTree> best_tree;
     marginals::Sums sums;
 
     void make(const Factories &chosen, const Factories &baseline) {
         if (chosen.search)
             search.reset(chosen.search());
-        if (chosen.tree_search)
-            tree_search.reset(chosen.tree_search());
         if (chosen.best_tree)
             best_tree.reset(chosen.best_tree());
         if (chosen.sums) {

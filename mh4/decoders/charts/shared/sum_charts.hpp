@@ -76,30 +76,22 @@ template <class Chart> class Sampler : public Chart {
     }
 };
 
-// All: over all derivations; Sampled: the same, from whose sums derivations can be drawn; Tree: over those of one tree.
-template <class N, template <class> class All, template <class> class Sampled, template <class> class Tree>
+// Sampled: those of All, from whose sums derivations can be drawn.
+template <class N, template <class> class All, template <class> class Sampled>
 class AllSums final : public SumCharts {
     Sampled<N> all;
     All<Duals<N>> dual_all;
-    Tree<N> tree;
-    Tree<Duals<N>> dual_tree;
 
   public:
-    bool find(const Scores &scores, Counts &counts) override {
-        return scores.heads ? tree.find(scores, counts) : all.find(scores, counts);
-    }
+    bool find(const Scores &scores, Counts &counts) override { return all.find(scores, counts); }
     bool differentiate(const Scores &scores, Counts &counts, const Scores &direction) override {
-        return scores.heads ? dual_tree.find(scores, counts, direction) : dual_all.find(scores, counts, direction);
+        return dual_all.find(scores, counts, direction);
     }
     bool draw(const Scores &scores, Samples &to) override { return all.find(scores, to); }
-    size_t bytes_needed() const override {
-        return std::max({all.bytes_needed(), dual_all.bytes_needed(), tree.bytes_needed(), dual_tree.bytes_needed()});
-    }
+    size_t bytes_needed() const override { return std::max(all.bytes_needed(), dual_all.bytes_needed()); }
     void release() override {
         all.release();
         dual_all.release();
-        tree.release();
-        dual_tree.release();
     }
 };
 
