@@ -5,6 +5,7 @@ An input may be a folder, which stands for the files of its kind in it, and may 
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -106,7 +107,8 @@ def _in_folder(folder: str, omitted: Sequence[str]) -> list[str]:
     from mh4.util.reading import all_files
 
     if os.path.isdir(folder) and not os.path.exists(os.path.join(folder, "config.toml")):
-        return [path for path in all_files(folder, omitted) if ".conllu" in path.lower()]
+        with suppress(InputError):  # that it cannot be read is said when it is to be read
+            return [path for path in all_files(folder, omitted) if ".conllu" in path.lower()]
     from mh4.parser.model_files import FILES
 
     return [os.path.join(folder, name) for name in FILES]

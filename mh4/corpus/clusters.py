@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from mh4.errors import InputError, needs
@@ -26,6 +27,7 @@ _OF_ALL_PROCESSES = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,  # 70 KB a second of each worker's memory, for the dashboard
+    "distributed.worker.use-file-locking": False,  # of the folders below, which no other run has
 }
 _STARTS = 3  # of the workers of this machine, until it is an error that they do not start
 
@@ -75,6 +77,8 @@ def connected(
         **_OF_ALL_PROCESSES,
     }
     with dask.config.set(options), ExitStack() as stack:
+        # Workers would write into a folder of a fixed name in /tmp, which others can make first, with links in it.
+        stack.enter_context(dask.config.set({"temporary-directory": stack.enter_context(TemporaryDirectory(prefix="mh4-dask-"))}))
         cluster: Jobs | Processes | None = None
         logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
         stack.callback(logging.disable, logging.NOTSET)
@@ -133,5 +137,7 @@ def _slurm(stack: ExitStack, options: str, logs: str, number: int, name: str, va
 
     make_folder(logs)
     security = stack.enter_context(certificates(os.path.join(logs, ".certificates.pem")))
-    settings = {"DASK_%s" % option.replace(".", "__").upper(): str(value) for option, value in _OF_ALL_PROCESSES.items()}
+    scratch = stack.enter_context(TemporaryDirectory(prefix=".scratch-", dir=logs))  # for nodes, which have other folders /tmp
+    of_jobs = {**_OF_ALL_PROCESSES, "temporary-directory": os.path.abspath(scratch)}
+    settings = {"DASK_%s" % option.replace(".", "__").replace("-", "_").upper(): str(value) for option, value in of_jobs.items()}
     return Jobs(options, logs, number, {**settings, **variables}, _NO_DASHBOARD, security, name)

@@ -228,9 +228,13 @@ def given_heads(heads, int n, bint single_root):
 
 def with_heads(arcs, heads, dtype=FLOAT64):
     """Return scores of arcs, (n+1, n+1), of this type, with -inf for every arc that contradicts heads; arcs: None if all score 0."""
-    room_for(dtype.itemsize * len(heads) ** 2, "the scores of arcs")
-    possible = (heads == -1) | (heads == np.arange(len(heads))[:, None])
-    return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
+    size = dtype.itemsize * len(heads) ** 2
+    room_for(size, "the scores of arcs")
+    try:
+        possible = (heads == -1) | (heads == np.arange(len(heads))[:, None])
+        return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
+    except MemoryError:
+        raise out_of_memory(len(heads) - 1, size) from None
 
 
 def all_with_heads(dict tensors, heads):

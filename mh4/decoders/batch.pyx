@@ -301,7 +301,10 @@ def run(name, kind, Sentences sentences, threads):
     teams = workspaces.take(Teams)
     charts = DECODERS[name].charts
     workers = teams.setdefault((kind, charts), [])
-    workers.extend([kind(charts()) for _ in range(size - len(workers))])
+    try:
+        workers.extend([kind(charts()) for _ in range(size - len(workers))])
+    except MemoryError:
+        raise out_of_memory(sentences.longest, 0) from None
     errors = []
 
     def work(worker):

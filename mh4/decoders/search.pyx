@@ -170,11 +170,19 @@ def best_derivation(kind, Tensors tensors, heads, bint single_root, int k, doubl
     return found
 
 
+cdef Charts charts_of(kind, int n):
+    """Return this thread's charts of a kind, for a sentence of n words."""
+    try:
+        return workspaces.take(kind)
+    except MemoryError:
+        raise out_of_memory(n, 0) from None
+
+
 cdef search(kind, Tensors tensors, heads, bint single_root, double most):
     """As `best_derivation`, of heads that have been checked, but None if there is no derivation."""
-    cdef Charts charts = workspaces.take(kind)
-    cdef BestDerivation* search = charts.own.search.get()
     cdef TransitionScores scores = tensors.scores
+    cdef Charts charts = charts_of(kind, scores.n)
+    cdef BestDerivation* search = charts.own.search.get()
     if heads is not None:
         allowed = arguments.with_heads(tensors.by_arc, heads, arguments.FLOAT32)
         scores.by_arc = <const float*> address(allowed)
@@ -226,7 +234,7 @@ cdef tuple search_tree(kind, dict tensors, cost, bint single_root):
     cdef const double* arcs_cost = <const double*> address(cost)
     found = np.full(n + 1, -1, dtype=np.int32)
     cdef int* heads = <int*> address(found)
-    cdef Charts charts = workspaces.take(kind)
+    cdef Charts charts = charts_of(kind, n)
     cdef BestTree* search = charts.own.best_tree.get()
     cdef double best
     try:
@@ -242,7 +250,7 @@ cdef tuple search_tree(kind, dict tensors, cost, bint single_root):
 def parts_of(kind, names, const int[::1] heads):
     """What a tree uses of the tensors of these names, as in Derivation. Raises NotInClass if it is not in the class, that of 1EC."""
     cdef int n = heads.shape[0] - 1
-    cdef Charts charts = workspaces.take(kind)
+    cdef Charts charts = charts_of(kind, n)
     cdef const PartRows* found
     try:
         with nogil:
@@ -296,7 +304,7 @@ cdef summed(kind, dict tensors, bint single_root, heads, bint whole):
     cdef Scores scores = scores_of(used, single_root)
     if whole:
         scores.heads = <const int*> address(heads)
-    cdef Charts charts = workspaces.take(kind)
+    cdef Charts charts = charts_of(kind, n)
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
     parts = {name: np.full(tensor.shape, 0.0) for name, tensor in tensors.items()}
@@ -343,7 +351,7 @@ def drawn(kind, dict tensors, bint single_root, samples, rng, heads):
     room_for(4 * samples * (n + 1), "the samples")
     found = np.full((samples, n + 1), -1, dtype=np.int32)
     cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, <int*> address(found), False)
-    cdef Charts charts = workspaces.take(kind)
+    cdef Charts charts = charts_of(kind, n)
     try:
         with nogil:
             charts.own.sums.draw(scores, to)

@@ -13,9 +13,10 @@ from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
 
-# Anything but what separates columns and lines; U+0085 and U+2028 do not, but no word has them.
-field = st.text(st.characters(blacklist_characters="\t\n\r", blacklist_categories=("Cs",)), min_size=1, max_size=8)
-form = field.filter(lambda text: text.strip() and not conllu.WHITE_SPACE.search(text))
+# Anything but NUL and what separates columns and lines; U+0085 and U+2028 do not, but no word has them.
+anything = st.text(st.characters(blacklist_characters="\0\t\n\r", blacklist_categories=("Cs",)), min_size=1, max_size=8)
+field = anything.filter(str.strip)
+form = field.filter(lambda text: not conllu.WHITE_SPACE.search(text))
 lines_of_comments = st.lists(field.map(lambda text: "#" + text), max_size=2)
 
 

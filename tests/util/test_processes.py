@@ -33,7 +33,7 @@ from mh4.data.conllu import Block, Sentence
 from mh4.cli.group import Commands
 
 class Parser:
-    def parse(self, sentences, **options):
+    def parse_as_usual(self, sentences, **options):
         os.write(1, b"%%d\\n" %% os.getpid())  # in one piece, as other processes write, too
         sum(range(%d))
 

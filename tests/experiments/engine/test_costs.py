@@ -105,10 +105,11 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
 def test_speed_is_measured(tmp_path):
     """Of the small network, on the toy treebank, in a process of its own."""
     from experiments.engine import options
+    from experiments.engine.workplace import Bench
     from experiments.studies.paper import found
 
     [asked] = [options.request("toy", "mst", "1", "", "")]
-    grids, _ = found([asked], tmp_path)
+    grids, _ = found([asked], "make paper", Bench(tmp_path))
     measured = costs.speeds(grids, tmp_path)
     assert set(measured) == {"toy/mst"}
     assert measured["toy/mst"].training > 100 and measured["toy/mst"].parsing > 100 and measured["toy/mst"].memory > 50
