@@ -113,8 +113,6 @@ def test_speed_is_measured(tmp_path):
     measured = costs.speeds(grids, tmp_path)
     assert set(measured) == {"toy/mst"}
     assert measured["toy/mst"].training > 100 and measured["toy/mst"].parsing > 100 and measured["toy/mst"].memory > 50
-    needs = costs.resources(grids, tmp_path)
-    assert needs.memory > measured["toy/mst"].memory and needs.minutes >= 30
     tiny = tmp_path / "tiny.conllu"
     tiny.write_text(as_conllu(("a", 0, "root"), ("b", 1, "obj")))
     fewer_than_warm_up = costs.measure("mst", grids[0].bank.config("mst"), str(tiny), str(tiny))
