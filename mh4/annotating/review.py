@@ -90,7 +90,7 @@ class Reviewed:
             misc[doubt.word - 1].append("%s=%s" % (doubt.column.capitalize(), doubt.proposed))
         for m, cell in enumerate(misc, start=1):
             cell += ["%s=%.4f" % pair for pair in zip(MARKS[::2], (self.heads[m], self.deprels[m]), strict=True) if pair[1] >= 0]
-        return self.block.text({conllu.MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})
+        return self.block.alone({conllu.MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})
 
 
 def _place(attribute: str) -> int:

@@ -150,9 +150,7 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
         split = {"train": [one for j, part in enumerate(parts) if j not in (k, dev) for one in part], "dev": parts[dev]}
         files = {name: os.path.join(place, name + ".conllu") for name in split}
         for name, sentences in split.items():
-            write_text(
-                files[name], "".join(block.text({}).removeprefix("\ufeff").rstrip("\r\n") + "\n\n" for _, _, block in sentences)
-            )
+            write_text(files[name], "".join(block.alone({}) for _, _, block in sentences))
         arguments.append({**files, "model": os.path.join(place, "model"), **training})
 
     def train(of_part: dict[str, Any]) -> str:

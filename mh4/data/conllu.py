@@ -51,6 +51,7 @@ _WHITE_SPACE = {
 }
 WHITE_SPACE = re.compile("[%s]" % "".join(_WHITE_SPACE))
 NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
+_BLANK_LINES = re.compile(r"\A(?:[ \r]*\n)+")
 _NOTE = "# %s = " % NOTE
 SKIPPED = "skipped"  # how the note begins of a sentence that has no new tree
 
@@ -200,6 +201,11 @@ class Block:
         if DEPS in columns:
             lines = [line for line in lines if not _EMPTY_NODE.match(line)]
         return "".join(lines if note is None else _noted(lines, note))
+
+    def alone(self, columns: dict[int, list[str]], note: str | None = None) -> str:
+        """The same, for a sentence that others follow: without a byte order mark or blank lines before it, with a blank line after it."""
+        text = _BLANK_LINES.sub("", self.text(columns, note).removeprefix(_BYTE_ORDER_MARK))
+        return text.rstrip("\r\n") + 2 * (_line_end(self.lines[self.sentence.rows[0]]) or "\n")
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
         """What a parse of this sentence writes: Sentence.columns, and MISC with its probabilities, or without those of other arcs.

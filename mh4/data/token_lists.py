@@ -8,7 +8,7 @@ from conllu.parser import DEFAULT_FIELDS, parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, NOTE, Sentence, check_columns
-from mh4.errors import InputError
+from mh4.errors import InputError, shown
 
 
 def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Sentence:
@@ -34,6 +34,9 @@ def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Senten
             raise InputError("%s: word %d has the id %d, expected %d" % (name, m, token["id"], m))
     known = [isinstance(head, int) and 0 <= head <= len(words) for head in heads]
     if partial:
+        for m, (head, has_one) in enumerate(zip(heads, known, strict=True), start=1):
+            if not has_one and head not in (None, "_"):
+                raise InputError("%s: the head of word %d is %s, expected 0 to %d, or None" % (name, m, shown(head), len(words)))
         heads = [head if has_one else -1 for head, has_one in zip(heads, known, strict=True)]
     elif not all(known):
         heads = []

@@ -1,5 +1,6 @@
 """Writing parsed sentences as CoNLL-U."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -41,8 +42,12 @@ def write(
     written = Written()
     with closing(parses):
         for block, parsed in parses:
-            for tree in (parsed, *(parsed.alternatives or ())):
-                output.write(block.text(block.parsed_columns(tree, tags, keep_deps), tree.note))
+            if parsed.alternatives:
+                for number, tree in enumerate((parsed, *parsed.alternatives), start=1):
+                    text = block.alone(block.parsed_columns(tree, tags, keep_deps), tree.note)
+                    output.write(text if number == 1 else _renamed(text, number))
+            else:
+                output.write(block.text(block.parsed_columns(parsed, tags, keep_deps), parsed.note))
             if flush:
                 output.flush()
             progress(len(parsed))
@@ -51,3 +56,8 @@ def write(
             if parsed.note and parsed.alternatives is None:
                 written.noted[parsed.note.partition(",")[0]] += 1
     return written
+
+
+def _renamed(text: str, number: int) -> str:
+    """A further tree of a sentence: it begins no document or paragraph, and its sent_id ends in its number, as sent_ids are unique."""
+    return re.sub(r"(?m)^(# sent_id *=.*?)(\r?)$", r"\1-%d\2" % number, re.sub(r"(?m)^# new(doc|par)\b.*\n", "", text))

@@ -165,6 +165,14 @@ def test_the_best_trees_with_their_probabilities(parsers, gold):
         (alone,) = parsers[name].parse([given[1]], keep_heads=True)
         assert alone.heads.tolist() == found[1].heads.tolist() and alone.deprels == found[1].deprels == ["x"] * 4
         assert alone.alternatives is None
+    (long,) = parsers["mst"].parse([["a", "b", "c"]], best=2, longest=2)
+    assert long.alternatives == []
+    given = token_lists("1\ta" + 8 * "\t_" + "\n\n")
+    with pytest.raises(InputError, match="best: a TokenList has no place for other trees"):
+        parsers["mst"].parse(given, best=2)
+    given[0][0]["head"] = 99
+    with pytest.raises(InputError, match="the head of word 1 is 99, expected 0 to 1, or None"):
+        parsers["mst"].parse(given, keep_heads=True)
     for best in (0, 1001, "2"):
         with pytest.raises(InputError, match="best is .*, expected 1 to 1000"):
             parsers["mst"].parse([["a"]], best=best)
