@@ -165,7 +165,7 @@ def test_the_best_trees_with_their_probabilities(parsers, gold):
         (alone,) = parsers[name].parse([given[1]], keep_heads=True)
         assert alone.heads.tolist() == found[1].heads.tolist() and alone.deprels == found[1].deprels == ["x"] * 4
         assert alone.alternatives is None
-    (long,) = parsers["mst"].parse([["a", "b", "c"]], best=2, longest=2)
+    (long,) = parsers["mh4-hybrid"].parse([["a", "b", "c", "d"]], best=2, longest=3)
     assert long.alternatives == []
     given = token_lists("1\ta" + 8 * "\t_" + "\n\n")
     with pytest.raises(InputError, match="best: a TokenList has no place for other trees"):
