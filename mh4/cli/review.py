@@ -9,7 +9,7 @@ import click
 
 from mh4.cli.group import resumable, say, say_written
 from mh4.cli.paths import NAMED_PATH, OUTPUT, PATH, Input
-from mh4.errors import InputError, counted
+from mh4.errors import InputError, counted, one_line
 
 if TYPE_CHECKING:
     from mh4.annotating.review import Reviewed
@@ -71,6 +71,7 @@ def review(
     """
     from mh4.annotating import review
     from mh4.data import conllu
+    from mh4.parser import systems
     from mh4.parser.parsing import Parser
     from mh4.util.files import write_text
 
@@ -79,12 +80,21 @@ def review(
     for output in outputs:
         if not output.endswith(KINDS):
             raise InputError("%s: expected a name that ends with %s" % (output, ", ".join(KINDS)))
+        if not os.path.isdir(os.path.dirname(output) or "."):
+            raise InputError("%s: there is no such folder to write to" % output)
+    if folder and systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
+        raise systems.no_marginals(training["system"])
     skip = review.known(since) if since else set()
     blocks: Numbered = []
+    empty: list[InputError] = []
     for path in treebanks:
         for file, of_file in conllu.each_file(path):
             name = os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file))
-            blocks += [(name, number, block) for number, block in enumerate(of_file, start=1)]
+            blocks += [(name, number, block) for number, block in enumerate(conllu.even_none(of_file, empty.append), start=1)]
+    if not blocks:
+        raise empty[0]
+    for error in empty:
+        say("mh4: %s" % error, err=True)
     reviewed: list[Reviewed] = []
     if model:
         reviewed = list(review.review(Parser.load(model), blocks))
@@ -103,7 +113,8 @@ def review(
     if len(reviewed) < len(blocks):
         say("mh4: %s too long for probabilities" % counted(len(blocks) - len(reviewed), "sentence"), err=True)
     if not outputs:
-        click.echo(review.as_tsv(doubts), nl=False)
+        for line in review.as_tsv(doubts).removesuffix("\n").split("\n"):
+            click.echo("\t".join(map(one_line, line.split("\t"))))
     for output in outputs:
         if output.endswith(".conllu"):
             text = "".join(one.conllu() for one in reviewed)

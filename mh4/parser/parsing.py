@@ -276,12 +276,9 @@ class Parser:
     def check_probabilities(self) -> "Marginalize":
         """The function that computes the system's probabilities of arcs. Raises InputError if it has none."""
         if self.model.system.marginals is None:
-            from mh4.parser.systems import with_marginals
+            from mh4.parser.systems import no_marginals
 
-            raise InputError(
-                "%s gives no probabilities of arcs; the systems that do are %s"
-                % (self.model.system.name, ", ".join(with_marginals()))
-            )
+            raise no_marginals(self.model.system.name)
         return self.model.system.marginals
 
     def _best(self, k: int, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool, **options: bool) -> list[Sentence]:

@@ -273,6 +273,11 @@ def with_marginals() -> list[str]:
     return [name for name, system in SYSTEMS.items() if system.marginals]
 
 
+def no_marginals(name: str) -> InputError:
+    """The error for a system that gives no probabilities of arcs."""
+    return InputError("%s gives no probabilities of arcs; the systems that do are %s" % (name, ", ".join(with_marginals())))
+
+
 def get(name: str) -> System:
     """The system called `name`; InputError if there is none."""
     if not isinstance(name, str) or name not in SYSTEMS:

@@ -181,3 +181,24 @@ def test_what_is_wrong_is_said(trained):
         "review", "--model", model, given, "--since", str(trained / "cut.tsv")
     )
     assert "there are only 40 sentences" in refuses("review", "--folder", str(trained / "f"), "--folds", "50", given)
+    missing = str(trained / "none" / "out.tsv")
+    for options in (["--model", model], ["--folder", str(trained / "f")]):
+        assert "out.tsv: there is no such folder to write to" in refuses("review", *options, given, "-o", missing)
+    said = refuses("review", "--folder", str(trained / "f"), "--system", "greedy-mh4", given)
+    assert "greedy-mh4 gives no probabilities of arcs" in said and not (trained / "f").exists()
+
+
+def test_empty_files_and_control_characters(trained):
+    """One of several files may be empty; words cannot control a terminal, and the end of a file ends its sentence."""
+    damaged(trained)
+    given, empty, out = trained / "damaged.conllu", trained / "empty.conllu", trained / "joined.conllu"
+    empty.write_text("")
+    (trained / "cut.conllu").write_text(
+        given.read_text(encoding="utf-8").rstrip("\n").replace("1\t", "1\t\x9b", 1), encoding="utf-8"
+    )
+    files = [str(trained / "cut.conllu"), str(empty), str(given)]
+    done = mh4("review", "--model", str(trained / "model"), *files)
+    assert done.returncode == 0 and b"empty.conllu: no sentences in it" in done.stderr and "\x9b" not in done.stdout.decode()
+    assert mh4("review", "--model", str(trained / "model"), *files, "-o", str(out)).returncode == 0
+    assert len(conllu.read(str(out))) == 2 * len(conllu.read(str(given)))
+    assert "no sentences in it" in refuses("review", "--model", str(trained / "model"), str(empty))
