@@ -6,6 +6,8 @@ from itertools import count
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
+from mh4.errors import InputError
+from mh4.util import reading
 
 _BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
 _CR_ALONE = re.compile(r"\r(?!\r*\n)")
@@ -33,16 +35,17 @@ def parsed(lines: Iterable[str], name: str, split: str) -> Iterator[Block]:
     """
     numbers = count(1)
     words: list[str] = []
-    first = number = 0
-    each = (
-        (k, part.strip()) for k, line in enumerate(lines, start=1) for part in with_line_ends(line.rstrip("\r\n")).split("\n")
-    )
+    first = number = size = 0
+    each = ((k, part) for k, line in enumerate(lines, start=1) for part in with_line_ends(line.rstrip("\r\n")).split("\n"))
     for k, line in each:
         if split == "horizontal":
             found, ended = _BETWEEN_WORDS.split(line), True
         else:
-            found, ended = [line.partition("\t")[0]], not line
-        first = first if words else k
+            found, ended = [line.partition("\t")[0]], not line.strip()
+            if not ended and not found[0].strip():
+                raise InputError("%s, line %d: its first column is empty, expected a word" % (name, k))
+        first, size = (first, size + len(line)) if words else (k, len(line))
+        reading.check_size(size, name, first)
         words += filter(None, (" ".join(word.split()) for word in found))
         if words and ended:
             number = next(numbers)

@@ -10,7 +10,7 @@ import brute
 import numpy as np
 import pytest
 import toy
-from running import COMMAND, on_a_terminal, refuses, succeeds
+from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
 from tiny import CROSSING, NEITHER, PROJECTIVE, WORD, as_conllu
 
@@ -227,3 +227,11 @@ def test_no_matplotlib(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match=r"pip install 'matplotlib>=3.7'"):
         check_plot(str(tmp_path / "out.png"))
+
+
+def test_one_of_several_files_may_be_empty(tmp_path):
+    for name, text in (("a.conllu", as_conllu((-1, 0))), ("b.conllu", "")):
+        (tmp_path / name).write_text(text)
+    done = mh4("coverage", str(tmp_path / "a.conllu"), str(tmp_path / "b.conllu"))
+    assert done.returncode == 0 and b"b.conllu: no sentences in it" in done.stderr and b"a.conllu" in done.stdout
+    assert "b.conllu: no sentences in it" in refuses("coverage", str(tmp_path / "b.conllu"))

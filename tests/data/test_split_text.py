@@ -6,6 +6,7 @@ import pytest
 
 from mh4.data import conllu, split_text
 from mh4.errors import InputError
+from mh4.util import reading
 
 WORDS = [["ta", "zenita", "wi bonit"], ["mosuro"], ["#", "1 x"]]
 
@@ -44,3 +45,11 @@ def test_messages_name_the_line():
         list(split_text.parsed([" \n", "\xa0"], "F", "horizontal"))
     with pytest.raises(InputError, match="F, line 2: a character NUL"):
         list(split_text.parsed(conllu.decoded(io.BytesIO(b"a\nb\0\n"), "F"), "F", "horizontal"))
+
+
+def test_what_is_no_text(monkeypatch):
+    with pytest.raises(InputError, match="in, line 2: its first column is empty, expected a word"):
+        list(split_text.parsed(["a\tx\n", "\tfoo\n"], "in", "vertical"))
+    monkeypatch.setattr(reading, "LONGEST", 20)
+    with pytest.raises(InputError, match="in, line 3: more than .* without a blank line"):
+        list(split_text.parsed(["a\n", "\n", *["word\n"] * 10], "in", "vertical"))
