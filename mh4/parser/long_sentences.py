@@ -39,8 +39,11 @@ AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
 Progress = Callable[[int], object]  # takes a number of words that are done
 
 
-def default(parser: AnyParser, confidence: bool = False) -> int:
-    """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
+def default(parser: AnyParser, confidence: bool = False, best: int = 1) -> int:
+    """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too.
+
+    best: how many trees are found; each of several takes up to one decode a word.
+    """
     most = window(parser) if parser.members else sys.maxsize
     found = [most]
     for member in parser.members:
@@ -53,7 +56,7 @@ def default(parser: AnyParser, confidence: bool = False) -> int:
             found.append(_of_class(member.model.system.tree_class, most))
     if parser.vote_class:
         found.append(_of_class(parser.vote_class, most))
-    return min(found)
+    return min(found) if best == 1 else max(1, int((min(found) ** 4 / best) ** 0.2))
 
 
 def window(parser: AnyParser) -> int:
@@ -95,9 +98,12 @@ def parse(
         raise InputError("longest is %s, expected a number of words from 1" % shown(longest))
     if beyond is not None and beyond not in BEYOND:
         raise InputError(unknown("way to decode long sentences", beyond, BEYOND))
-    longest = default(parser, confidence) if longest is None else longest
+    best = options.get("best", 1)  # which the parser checks
+    several = isinstance(best, Integral) and int(best) > 1
+    if longest is None:
+        longest = default(parser, True, int(best)) if several else default(parser, confidence)
     how, other = _around_heads(parser, beyond) if keep_heads else _otherwise(parser, beyond)
-    if other is parser and not confidence:
+    if other is parser and not confidence and not several:
         longest = max(longest, default(parser))
     done, no_tree, in_the_way = _kept(parser, sentences, longest, confidence, tags) if keep_heads else ({}, {}, {})
     aside = {*done, *no_tree, *in_the_way}

@@ -304,3 +304,11 @@ def test_the_table_of_the_longest_sentences():
         assert said == ("%d, a window" if chosen == most else "%d") % chosen
         assert 0.75 < chosen / int(words) < 1.34, (name, what)
     assert {*EXACT, *MARGINALS} <= {row[0] for row in rows}
+
+
+def test_several_trees_have_a_lower_limit(models):
+    """As each takes up to a decode for each word."""
+    parser = Parser(models["mh4-hybrid"])
+    assert long_sentences.default(parser, True, 2) < 100 < long_sentences.default(parser)
+    found, other = parser.parse([["w"] * 90, ["w"] * 5], best=2)
+    assert found.alternatives == [] and "90 words are more than" in found.note and len(other.alternatives) == 1
