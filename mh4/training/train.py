@@ -13,7 +13,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, shown
 from mh4.parser import config as configuration
-from mh4.parser import systems
+from mh4.parser import kept_heads, systems
 from mh4.parser.choices import SystemName
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
@@ -103,6 +103,10 @@ def train(
         weights = os.path.join(from_folder, "weights.npz") if os.path.isdir(from_folder) else from_folder
         sources["init"] = {"file": os.path.basename(os.path.abspath(from_folder)), "git_blob": git_blob_id(weights)}
     sentences = {split: [sentence for of_file in read.values() for sentence in of_file] for split, read in treebanks.items()}
+    if not any(kept_heads.annotated_labels(sentence).any() for sentence in sentences["train"]):
+        raise InputError("train: no word has both a HEAD and a DEPREL, from which to learn")
+    if not any((sentence.heads[1:] >= 0).any() for sentence in sentences["dev"] if sentence.heads is not None):
+        raise InputError("dev: no word has a HEAD, by which to score parses")
     _warn_of_overlap(sentences["train"], sentences["dev"])
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
         # A label root that only the first model has is not that of roots here.

@@ -147,8 +147,19 @@ def test_the_command(gold, tmp_path):
     greedy = ["train", "--system", "greedy-mh3", "--model", str(tmp_path / "greedy"), *files, *small, "--partial"]
     assert "only learned by systems with exact decoding" in refuses(*greedy)
     block = next(conllu.blocks(str(tmp_path / "partial.conllu"), partial=True))
-    cycle = block.text({conllu.HEAD: ["2", "1", *["_"] * (len(block.sentence) - 2)]})
+    n = len(block.sentence)
+    cycle = block.text({conllu.HEAD: ["2", "1", *["_"] * (n - 2)], conllu.DEPREL: ["x"] * n})
     (tmp_path / "partial.conllu").write_text(cycle, encoding="utf-8")
     assert "word 1 is on a cycle" in refuses(*command[:3], "--model", str(tmp_path / "other"), *files, *small, "--partial")
     with pytest.raises(InputError, match="cycle"):
         package.train(str(tmp_path / "partial.conllu"), str(tmp_path / "dev.conllu"), str(tmp_path / "o"), "mst", partial=True)
+
+
+def test_nothing_to_learn_or_to_score_is_said_at_once(gold, tmp_path):
+    headless = [replace(sentence, heads=np.full(len(sentence) + 1, -1), deprels=["x"] * len(sentence)) for sentence in gold[:3]]
+    (tmp_path / "none.conllu").write_text("".join(sentence.to_conllu() for sentence in headless), encoding="utf-8")
+    (tmp_path / "some.conllu").write_text("".join(sentence.to_conllu() for sentence in gold[:3]), encoding="utf-8")
+    none, some, model = (str(tmp_path / name) for name in ("none.conllu", "some.conllu", "model"))
+    command = ["train", "--partial", "--system", "mst", "--model", model]
+    assert "train: no word has both a HEAD and a DEPREL" in refuses(*command, "--train", none, "--dev", some)
+    assert "dev: no word has a HEAD" in refuses(*command, "--train", some, "--dev", none)
