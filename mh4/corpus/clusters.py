@@ -136,8 +136,9 @@ def _slurm(stack: ExitStack, options: str, logs: str, number: int, name: str, va
     from mh4.corpus.slurm import Jobs, certificates
 
     make_folder(logs)
-    security = stack.enter_context(certificates(os.path.join(logs, ".certificates.pem")))
-    scratch = stack.enter_context(TemporaryDirectory(prefix=".scratch-", dir=logs))  # for nodes, which have other folders /tmp
-    of_jobs = {**_OF_ALL_PROCESSES, "temporary-directory": os.path.abspath(scratch)}
+    # A folder that all nodes have, of this run alone: another run in the same folder has its own.
+    private = stack.enter_context(TemporaryDirectory(prefix=".run-", dir=os.path.abspath(logs)))
+    security = stack.enter_context(certificates(os.path.join(private, "certificates.pem")))
+    of_jobs = {**_OF_ALL_PROCESSES, "temporary-directory": private}
     settings = {"DASK_%s" % option.replace(".", "__").replace("-", "_").upper(): str(value) for option, value in of_jobs.items()}
     return Jobs(options, logs, number, {**settings, **variables}, _NO_DASHBOARD, security, name)

@@ -121,10 +121,8 @@ class Jobs(SLURMCluster):
 
 @contextmanager
 def certificates(path: str) -> Iterator[Security]:
-    """Certificates of this run in a file, which jobs read and nobody but its owner can, and which is deleted at the end of the block."""
+    """Certificates of this run in a new file, which only its owner and its jobs can read, and which is deleted at the end of the block."""
     made = Security.temporary()
-    with suppress(FileNotFoundError):
-        os.remove(path)  # of a run that was killed
     with open(path, "x", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
         file.write(made.tls_client_cert + made.tls_client_key)
     try:

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import corpora
 import psutil
 import pytest
+import toy
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
 clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not installed", exc_type=ImportError)
@@ -151,3 +152,22 @@ def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
     assert (driver.returncode, out, said) == (130, b"", b"mh4: interrupted\n")
     assert not any(map(corpora.alive, workers))
     assert not corpora.in_mid_shard(folder)
+
+
+@pytest.mark.slow
+def test_files_of_workers_are_in_a_folder_of_their_own(tmp_path):
+    """In a folder that others may write to, Dask's would have fixed names, such as that of a lock, which can be a link to any file."""
+    precious, shared = tmp_path / "precious", tmp_path / "shared"
+    precious.write_text("precious")
+    (shared / "dask-scratch-space").mkdir(parents=True)
+    (shared / "dask-scratch-space" / "global.lock").symlink_to(precious)
+    (tmp_path / "script.py").write_text(
+        "from mh4.corpus.clusters import connected\n"
+        "if __name__ == '__main__':\n"
+        "    with connected(1, 'logs') as (client, _):\n"
+        "        print(client.submit(len, 'abc').result())\n"
+    )
+    environment = dict(os.environ, TMPDIR=str(shared), PYTHONPATH=str(toy.ROOT))
+    done = subprocess.run([sys.executable, "script.py"], cwd=str(tmp_path), env=environment, stdout=-1, check=True)
+    assert done.stdout == b"3\n" and precious.read_text() == "precious"
+    assert [path.name for path in shared.iterdir()] == ["dask-scratch-space"]

@@ -40,20 +40,19 @@ def here(tmp_path, monkeypatch):
 def test_jobs_that_are_refused_are_submitted_again(here):
     """Even if no job has been accepted so far; until then, it is said why, once. And Dask ends well if that stays so."""
     corpus = Corpus(str(here / "a corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
-    secret = here / "a corpus" / "jobs" / ".certificates.pem"
-    secret.parent.mkdir(parents=True)
-    secret.write_text("of a run that was killed")
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="-p short") as pool:
         said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
         assert said == ["Slurm refuses a job: sbatch: error: Invalid partition"] and not pool.expected()
         (here / "closed").unlink()
         corpora.wait_for(lambda: pool.count() == 2)
-        assert secret.stat().st_mode & 0o777 == 0o600 and all(name.startswith("tls://") for name in pool._able())
+        (secret,) = (here / "a corpus" / "jobs").glob(".run-*/certificates.pem")
+        assert secret.stat().st_mode & 0o777 == 0o600 and secret.parent.stat().st_mode & 0o777 == 0o700
+        assert all(name.startswith("tls://") for name in pool._able())
         assert pool.refused() == [] and not pool.expected()
         corpora.wait_for(lambda: pool.count() == 2 and all(job.worked for job in pool._cluster.workers.values()))
     jobs = (here / "jobs").read_text().split()
-    assert not secret.exists() and len(jobs) == 2 and sorted((here / "cancelled").read_text().split()) == sorted(jobs)
+    assert not secret.parent.exists() and len(jobs) == 2 and sorted((here / "cancelled").read_text().split()) == sorted(jobs)
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="") as pool:
         corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
