@@ -168,11 +168,12 @@ def test_it_learns():
 def test_they_are_those_of_the_scorer_in_dynet(name, end):
     """With the same weights and vectors. (Its learned ends of mh3 are before the MLPs otherwise.)"""
     pytest.importorskip("dynet", reason="DyNet is not installed")
+    from mh4.parser import authors
     from mh4.parser.network.graph import dy, lock
-    from mh4.parser.network.scorer import TensorScorer
 
     config = with_settings(Config(), ["scorer.end=%s" % end, "scorer.mlp_units=%d" % MLP_UNITS, "encoder.units=%d" % 8])
-    system = replace(SYSTEMS[SYSTEM_OF[name]].configured(config), tree_class="any")
+    chosen = authors.parts(SYSTEMS[SYSTEM_OF[name]], config)
+    system = replace(chosen.system, tree_class="any")
     torch.manual_seed(1)
     model = Scores(name, 8, MLP_UNITS, nodes="all" if end == "encoded" else "words").eval()
     columns, stop = [], 0
@@ -190,13 +191,14 @@ def test_they_are_those_of_the_scorer_in_dynet(name, end):
         found = model(torch.nn.utils.rnn.pad_sequence(sentences, batch_first=True), torch.tensor(LENGTHS))
     with lock:
         dy.renew_cg()
-        theirs = TensorScorer(system, config, dy.ParameterCollection())
-        assert set(theirs.mlps) == set(model.mlps) and set(theirs.after.vectors) >= set(getattr(model, "ends", ()))
+        theirs = chosen.scorer(system, config, dy.ParameterCollection())
+        ends = theirs.after.vectors if end == "learned" else {}
+        assert set(theirs.mlps) == set(model.mlps) and set(ends) >= set(getattr(model, "ends", ()))
         for position, mlp in theirs.mlps.items():
             mlp.map.weights.set_value(model.mlps[position][0].weight.detach().numpy())
             mlp.map.bias.set_value(model.mlps[position][0].bias.detach().numpy())
         for position, vector in getattr(model, "ends", {}).items():
-            theirs.after.vectors[position].set_value(vector.detach().numpy()[:, None])
+            ends[position].set_value(vector.detach().numpy()[:, None])
         for tensor, biaffine in theirs.biaffines.items():
             biaffine.weights.set_value(model.weights[tensor].detach().numpy().reshape(biaffine.weights.shape()))
         scores = theirs(dy.inputTensor(rows.numpy().T), columns, training=False)
