@@ -1,10 +1,10 @@
 """The version of mh4, and the commit of its code, which models and records contain."""
 
-import subprocess
 from pathlib import Path
 
 __version__ = "1.0.0"
 PACKAGE = Path(__file__).resolve().parent
+WRITTEN = ("experiments/results", "docs")  # folders that runs write, whose changes do not change the code
 
 
 def commit(*exclude: str) -> str:
@@ -12,6 +12,8 @@ def commit(*exclude: str) -> str:
 
     Changes in the folders `exclude`, which are relative to the top of the checkout, do not count.
     """
+    import subprocess  # only here, as every `import mh4` imports this module
+
     if not (PACKAGE.parent / ".git").exists():
         return ""
     git = ["git", "-C", str(PACKAGE.parent)]
@@ -30,5 +32,5 @@ def commit(*exclude: str) -> str:
 
 def described() -> str:
     """Return the version, with the commit where it is known: "1.0.0 (commit 0123456789ab)"."""
-    found = commit("experiments/results", "docs")
+    found = commit(*WRITTEN)
     return __version__ + (" (commit %s)" % found if found else "")

@@ -51,7 +51,7 @@ def without_machine(command: str) -> str:
 
 def commit() -> str:
     """Return the commit of the code, with "+changes" if the work tree differs, apart from results and documentation, which runs write."""
-    return version.commit("experiments/results", "docs") or "unknown"
+    return version.commit(*version.WRITTEN) or "unknown"
 
 
 def _builds() -> dict[str, str]:

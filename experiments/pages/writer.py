@@ -71,10 +71,14 @@ def difference(one: Average | None, other: Average | None) -> str:
     """Of two means, with its standard error if both are of several runs; nothing if one of them is missing."""
     if one is None or other is None:
         return ""
-    error = None
-    if one.std is not None and other.std is not None:
-        error = error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
-    return plus_minus(one.mean - other.mean, error, "+z.2f")
+    return plus_minus(one.mean - other.mean, error_between(one, other), "+z.2f")
+
+
+def error_between(one: Average, other: Average) -> float | None:
+    """The standard error of the difference of two means, if both are of several runs."""
+    if one.std is None or other.std is None:
+        return None
+    return error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
 
 
 def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:

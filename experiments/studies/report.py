@@ -25,7 +25,7 @@ from experiments.engine.workplace import Bench
 from experiments.pages import document, drawings
 from experiments.pages.document import Figure, Section
 from experiments.pages.sections import page_name
-from experiments.pages.writer import Average, Table, averages, error_of_difference, pooled
+from experiments.pages.writer import Average, Table, averages, error_between, error_of_difference, pooled
 from experiments.studies import compare, coverage
 from experiments.tables import against_mh3, agreement, summary, systems, table1_2, table4, table5_6, treebank
 from mh4.data import treebanks
@@ -194,10 +194,7 @@ def _leads(lines: Sequence[Line], system: str) -> list[tuple[float, bool]]:
     for line in lines:
         if system in line.ours:
             one, other = line.ours[FINDING], line.ours[system]
-            error = None
-            if one.std is not None and other.std is not None:
-                error = error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
-            difference = one.mean - other.mean
+            difference, error = one.mean - other.mean, error_between(one, other)
             found.append((difference, error is not None and abs(difference) > 2 * error))
     return found
 

@@ -5,7 +5,6 @@ import click
 from mh4.cli.group import say, say_written
 from mh4.cli.options import json_option, plot_option
 from mh4.cli.paths import PATH, Input
-from mh4.errors import InputError
 
 
 @click.command()
@@ -37,17 +36,11 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
     if plot_file:
         check_plot(plot_file)
     rows = []
-    empty: list[InputError] = []
     with counting("measuring") as progress:
-        for name, blocks in chain.from_iterable(map(conllu.each_file, files)):
-            found = conllu.even_none(blocks, empty.append)
-            row = measuring.measure_coverage((block.sentence.heads for block in found), progress)
-            if row.sentences or row.left_out:  # a file of a folder may be empty
+        for name, blocks in conllu.some_empty(chain.from_iterable(map(conllu.each_file, files))):
+            row = measuring.measure_coverage((block.sentence.heads for block in blocks), progress)
+            if row.sentences or row.left_out:  # it is not empty
                 rows.append((name, row))
-    if empty and not rows:
-        raise empty[0]
-    for error in empty:
-        say("mh4: %s" % error, err=True)
     total = measuring.total(rows)
     shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
     if plot_file:

@@ -86,15 +86,13 @@ def review(
         raise systems.no_marginals(training["system"])
     skip = review.known(since) if since else set()
     blocks: Numbered = []
-    empty: list[InputError] = []
-    for path in treebanks:
-        for file, of_file in conllu.each_file(path):
-            name = os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file))
-            blocks += [(name, number, block) for number, block in enumerate(conllu.even_none(of_file, empty.append), start=1)]
-    if not blocks:
-        raise empty[0]
-    for error in empty:
-        say("mh4: %s" % error, err=True)
+    files = (
+        (os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file)), of_file)
+        for path in treebanks
+        for file, of_file in conllu.each_file(path)
+    )
+    for name, of_file in conllu.some_empty(files):
+        blocks += [(name, number, block) for number, block in enumerate(of_file, start=1)]
     reviewed: list[Reviewed] = []
     if model:
         reviewed = list(review.review(Parser.load(model), blocks))

@@ -288,12 +288,24 @@ def each_file(path: str, omitted: Sequence[str] = (), **options: Any) -> Iterato
     if not os.path.isdir(path):
         yield path, _of_file(path, **options)
         return
-    files = files_of(path, omitted).values()
-    empty: list[InputError] = []
-    for file in files:
-        yield file, even_none(_of_file(file, **options), empty.append)
-    if len(empty) == len(files):
-        raise NoSentences("%s: no sentences in its files, expected CoNLL-U" % path)
+    files = ((file, _of_file(file, **options)) for file in files_of(path, omitted).values())
+    yield from some_empty(files, NoSentences("%s: no sentences in its files, expected CoNLL-U" % path))
+
+
+def some_empty(
+    files: Iterable[tuple[str, Iterable[Block]]], none: "NoSentences | None" = None
+) -> Iterator[tuple[str, Iterator[Block]]]:
+    """The same files, each with its blocks, to be read before the next: empty ones have none, with a RuntimeWarning at the end.
+
+    Raises `none`, or else the error of the first, if all are empty.
+    """
+    empty: list[NoSentences] = []
+    total = 0
+    for file, blocks in files:
+        total += 1
+        yield file, even_none(blocks, empty.append)
+    if empty and len(empty) == total:
+        raise none or empty[0]
     for error in empty:
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
 

@@ -366,10 +366,11 @@ def parsed_with(
 ) -> Parsed:
     """Parse whatever Parser.parse takes, with these of its options; where TokenLists were given, TokenLists are returned."""
     given, unparsed = as_sentences(sentences, segmenter, allow_empty, keep_heads)
-    if options.get("best", 1) != 1 and any(isinstance(one, TokenList) for one in given):
+    several = options.get("best", 1) != 1
+    if several and any(isinstance(one, TokenList) for one in given):
         raise InputError("best: a TokenList has no place for other trees: give Sentences")
     parsed = long_sentences.parse(parser, unparsed, tags=tags, keep_heads=keep_heads, **options)
-    if options.get("best", 1) != 1:  # those that have only one tree, as long ones, have no others
+    if several:  # those that have only one tree, as long ones, have no others
         parsed = [one if one.alternatives is not None else replace(one, alternatives=[]) for one in parsed]
     for number, sentence in enumerate(parsed if options["beyond"] != "skip" else (), start=1):
         if keep_heads and sentence.heads is None:

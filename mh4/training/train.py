@@ -131,14 +131,8 @@ def train(
 
 def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
     """The sentences of each file; one that is empty is left out, with a warning, unless all are."""
-    empty: list[InputError] = []
-    found = {
-        path: [block.sentence for block in conllu.even_none(conllu.blocks(path, partial=partial), empty.append)] for path in files
-    }
-    if not any(found.values()):
-        raise empty[0]
-    for error in empty:
-        warnings.warn(str(error), RuntimeWarning, stacklevel=3)
+    of_files = conllu.some_empty((path, conllu.blocks(path, partial=partial)) for path in files)
+    found = {path: [block.sentence for block in blocks] for path, blocks in of_files}
     return {path: sentences for path, sentences in found.items() if sentences}
 
 
