@@ -1,17 +1,19 @@
 """``make coverage [UD=folder]``: the coverage of the classes of trees, compared with the paper (Table 3)
 
-For all treebanks in a folder, every LANG-ud-SPLIT.conllu, with further statistics that are not in the paper. ``results/table3.md`` and
-``.csv`` only contain counts and percentages. Training sets of UD 2.0 are compared with the paper's numbers; files of other releases
-never are.
+For all treebanks in a folder and its subfolders, every LANG-ud-SPLIT.conllu, with further statistics that are not in the paper.
+``results/table3.md`` and ``.csv`` only contain counts and percentages. Training sets of UD 2.0 are compared with the paper's numbers;
+files of other releases never are. With the whole of ud-treebanks-v2.0.tgz as the folder, the page also checks what the paper says of UD.
 """
 
 import csv
 import os
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 from experiments import paper
 from experiments.engine import options
@@ -27,6 +29,7 @@ from mh4.errors import InputError
 from mh4.util.files import git_blob_id
 from mh4.util.progress import words_bar
 
+MANY = 40  # training sets: a folder with fewer does not hold the whole release
 HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
 COLUMNS = ["sentences", "words", *("%s_%s" % (kind, name) for kind in ("sent", "edge") for name in classes.CLASSES)]
 
@@ -73,7 +76,7 @@ def measure(folder: Path) -> list[File]:
         raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
     found = []
     with words_bar() as bar:
-        for path in sorted(folder.iterdir()):
+        for path in sorted(folder.rglob("*.conllu")):
             match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
             if match:
                 (lang, split), blob = match.groups(), git_blob_id(path)
@@ -124,6 +127,8 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
         said = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
         parts += [Table(["training set", *header], rows, right=1), said % ", ".join(paper.coverage())]
     parts += ["\n".join(agreement(measured)), *classes.without([(file.path.name, file.counts) for file in measured]), OF_CLASSES]
+    if len(training) >= MANY:
+        parts += ["## What the paper says of UD 2.0", Table(["", "the paper", "here"], survey(training), right=3)]
     if others:
         rows = [[file.name, file.split, *_cells(file)] for file in others]
         parts += ["## Development and test sets", Table(["treebank", "set", *header], rows, right=2)]
@@ -137,6 +142,26 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
         Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2),
         *sections.data(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.blob) for file in measured),
         *sections.command([repeat], "At commit %s." % commit()),
+    ]
+
+
+def survey(training: Sequence[File]) -> list[list[str]]:
+    """What the paper's text says of all training sets of UD 2.0, and what these say, as the rows of a table."""
+    crossing = {file.lang: 100 - file.counts.sentence_coverage("projective") for file in training}
+    most = max(crossing, key=crossing.__getitem__)
+    languages = defaultdict(list)
+    for lang in crossing:
+        languages[lang.partition("_")[0]].append(lang)
+    single = sorted((langs[0] for langs in languages.values() if len(langs) == 1), key=crossing.__getitem__)
+    mean = fmean(fmean(map(crossing.__getitem__, langs)) for langs in languages.values())
+    some = sum(share > 0 for share in crossing.values())
+    of_one = "%s projective, of the languages with one training set"
+    return [
+        ["sentences with crossing arcs, at most (Introduction)", "63 %, Ancient Greek", "%.0f %%, %s" % (crossing[most], most)],
+        ["the same, the mean over languages (Introduction)", "around 12 %", "%.1f %%" % mean],
+        ["treebanks with such sentences (Section 6)", "68 of 70", "%d of %d training sets" % (some, len(training))],
+        [of_one % "least", ", ".join(paper.test_languages(5)), ", ".join(reversed(single[-10:]))],
+        [of_one % "most", ", ".join(sorted(paper.test_languages(6))), ", ".join(sorted(single[:10]))],
     ]
 
 
