@@ -227,14 +227,6 @@ def test_odd_names(sweep, odd, tmp_path):
     assert b"\n" not in b"".join(name for name in map(os.fsencode, os.listdir(".")) if odd != "a\nb")
 
 
-@pytest.mark.parametrize("odd", ["escapes", "no UTF-8"], indirect=True)
-def test_plots_with_odd_names(odd):
-    pytest.importorskip("matplotlib")
-    one, two = ("x%s%s.conllu" % (odd, end) for end in "12")
-    accepted("coverage", one, two, "--plot", "x%s.png" % odd)
-    accepted("compare", one, one, two, "--plot", "x%s.svg" % odd)
-
-
 def test_escapes_in_files(sweep, tmp_path):
     """Relations, tags, words, comments and the record of a training; output in CoNLL-U has every byte."""
     path, model = tmp_path / "odd.conllu", tmp_path / "model"
@@ -384,14 +376,6 @@ def test_a_deep_tree_for_the_scorer(tmp_path, upwards):
     path = tmp_path / "deep.conllu"
     path.write_bytes(corpus.GOOD.encode() + corpus.chain(5000, upwards))
     assert b"UAS        |    100.00" in accepted("evaluate", str(path), str(path))
-
-
-def test_a_word_of_a_million_characters(sweep, tmp_path):
-    path = tmp_path / "long.conllu"
-    path.write_bytes(corpus.text(corpus.word(1, "x" * 1_000_000), corpus.word(2, "y" * 1_000_000, 1)))
-    out = accepted("parse", "--model", str(sweep.models["mst"]), str(path))
-    assert out.count(b"x" * 1_000_000) == 2  # FORM and LEMMA
-    accepted(*sweep.training("mst", path, tmp_path / "model"))
 
 
 # ----------------------------------------------------------------------------------------------------------------- size

@@ -21,7 +21,6 @@ from mh4.parser import authors, config, systems
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
 from mh4.parser.network.graph import dy, forward
-from mh4.parser.objectives import predicted_classes
 from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.loss import minibatch_loss
@@ -181,11 +180,6 @@ def test_orthogonal_matrices(bilinear):
     for block in np.split(after, 3):
         np.testing.assert_allclose(block[:, :side] @ block[:, :side].T, np.eye(side), atol=1e-5)
     assert side == 10 + (not bilinear) and np.abs(after[:, -1]).max() > 0
-
-
-def test_orthogonal_as_a_setting(everything):
-    weights = model(everything, "mst", "scorer.orthogonal=true").scorer.biaffines["arcs"].weights.as_array()
-    np.testing.assert_allclose(weights @ weights.T, np.eye(len(weights)), atol=1e-5)
 
 
 @pytest.mark.parametrize("system", ["greedy-mh4", "greedy-mh4-three", "greedy-mh4-two"])
@@ -429,12 +423,6 @@ def test_illegal_rivals(everything):
         system = authors.parts(systems.get(name), settings).system
         rows, rivals = system.steps(trees.nearest(heads, system.tree_class, single_root=True), True)
         assert rivals.all() == (illegal and name == "greedy-mh4") and rivals[rows[1:, 0], np.arange(rivals.shape[1])].all()
-
-
-def test_rivals_of_a_class():
-    scores, gold = np.array([[0.0, 5.0], [0.5, 0.0], [0.0, 9.0]]), np.array([0, 1])
-    assert predicted_classes(scores, gold).tolist() == [1, 2]
-    assert predicted_classes(scores, gold, np.array([[1, 1], [0, 1], [0, 0]], dtype=bool)).tolist() == [0, 0]
 
 
 def test_long_sentences_are_not_learned(everything, tmp_path):

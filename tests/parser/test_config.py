@@ -80,10 +80,6 @@ def test_hostile_assignments_are_refused_in_a_short_line(assignment):
     assert "\n" not in str(error.value) and len(str(error.value)) < 300
 
 
-def test_the_defaults_are_allowed():
-    assert config.override(Config(), config.tables(Config().to_toml(), "here"), "here") == Config()
-
-
 def test_a_file_that_is_not_toml_or_not_there(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text("[training\n")

@@ -18,7 +18,7 @@ from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import config
-from mh4.parser.ensemble import TREES, Ensemble, SentenceWithVotes, vote, with_votes
+from mh4.parser.ensemble import TREES, Ensemble, SentenceWithVotes, vote
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
 
@@ -65,16 +65,6 @@ def test_the_order_of_members_only_decides_ties(tree):
     assert differ > 5
     a, b = int32([-1, 0, 1, 2]), int32([-1, 2, 0, 2])
     assert (vote([a, b], tree) == a).all() and (vote([b, a], tree) == b).all() and (vote([b, a, a], tree) == a).all()
-
-
-def test_one_tree_is_its_own_ensemble_where_it_is_in_the_class():
-    for heads in brute.all_trees(5):
-        if brute.has_single_root(heads):
-            for tree, name in TREES.items():
-                near = vote([int32(heads)], tree)
-                kept = sum(a == b for a, b in zip(near[1:], heads[1:]))
-                assert kept == sum(a == b for a, b in zip(trees.nearest(int32(heads), name, single_root=True)[1:], heads[1:]))
-                assert kept == 5 or not trees.in_class(int32(heads), name)
 
 
 def test_long_sentences_and_many_members_are_exact():
@@ -153,21 +143,6 @@ def test_members_vote_for_arcs_and_average_labels_and_tags(models, treebank):
             from_others += deprels and sum(a != b for a, b in zip(sentence.deprels, own[0][k].deprels))
     assert from_others > 10
     assert {"det:the", "mark"} & {label for sentence in parsed for label in sentence.deprels}
-
-
-@pytest.mark.slow
-def test_order_of_models_does_not_matter_where_there_are_no_ties(models, treebank):
-    sentences = toy.sentences(treebank, "test")
-    results = [mh4.load(list(order)).parse(sentences) for order in permutations(models)]
-    own = [mh4.load(folder).parse(sentences) for folder in models]
-    agreed = 0
-    for k in range(len(sentences)):
-        members = np.stack([member[k].heads for member in own])
-        if ((members == vote(list(members))).sum(axis=0) >= 2).all():  # every arc has a majority
-            for result in results[1:]:
-                same(result[k], results[0][k])
-            agreed += 1
-    assert agreed > 5
 
 
 def sentence(heads, deprels):
@@ -344,13 +319,6 @@ def test_of_two_members_the_first_wins_and_the_command_says_so(other, treebank, 
         assert said == "mh4: where two members differ, the first wins, so the trees are its own: it takes a third to outvote it\n"
     assert voted(chains, other, options=["--quiet"])[1] == voted(chains, other, other)[1] == ""
     assert voted(chains, other, other)[0] == voted(other, chains)[0]
-
-
-def test_voted_blocks_are_those_of_the_input(other, treebank):
-    gold = str(treebank / "toy-ud-test.conllu")
-    for block, plain in zip(with_votes(conllu.blocks(gold, trees=False), [other, gold]), conllu.blocks(gold)):
-        assert block.lines == plain.lines and block.sentence.words == plain.sentence.words
-        assert [v.heads.tolist() for v in block.sentence.votes] == [plain.sentence.heads.tolist()] * 2
 
 
 def test_probabilities_are_those_of_the_members_on_average(models, treebank):

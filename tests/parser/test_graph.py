@@ -122,8 +122,3 @@ def test_more_numbers_than_dynet_can_hold():
         graph.forward(huge)
     dy.renew_cg()
     assert graph.product(dy.inputTensor(np.ones((2, 1))), dy.inputTensor(np.ones((1, 2)))).npvalue().sum() == 4
-
-
-def test_what_needs_little_is_not_weighed(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: pytest.fail("weighed"))
-    memory.require(1 << 20, "this")

@@ -9,7 +9,6 @@ import toy
 from conllu.models import TokenList
 
 import mh4
-from mh4.analysis.attachment import attachment_scores
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config
@@ -48,11 +47,6 @@ def test_tables_with_nothing_but_root_or_without_it():
     ]
 
 
-def test_a_tag_may_be_called_root():
-    scores = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]])
-    assert best(scores, Table({"root": 1, "NOUN": 1})) == ["root", "NOUN"]
-
-
 def test_untrained_parsers_label_roots_too(tmp_path):
     """Also where there may be several."""
     sentences = toy.sentences(tmp_path)[:20]
@@ -63,33 +57,6 @@ def test_untrained_parsers_label_roots_too(tmp_path):
         for sentence in parsed:
             assert [deprel == "root" for deprel in sentence.deprels] == (sentence.heads[1:] == 0).tolist()
         assert any((sentence.heads[1:] == 0).sum() > 1 for sentence in parsed) == several
-
-
-@pytest.mark.slow
-def test_subtypes_survive_training_and_parsing(tmp_path):
-    """Subtypes of det and amod, which here depend on the last letter of their words; they do not count for LAS."""
-    sentences = toy.sentences(tmp_path)[:25]
-    for sentence in sentences:
-        typed = {"det": "det:%s", "amod": "amod:%s"}
-        sentence.deprels = [
-            typed[deprel] % word[-1] if deprel in typed and word[-1] in "ao" else deprel
-            for word, deprel in zip(sentence.words, sentence.deprels)
-        ]
-    gold = [deprel for sentence in sentences for deprel in sentence.deprels]
-    assert {"det", "det:a", "det:o", "amod:a", "amod:o"} <= set(gold)
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=120", "training.evaluate_updates=20"])
-    folder = str(tmp_path / "model")
-    Trainer("mst", settings, sentences, sentences, folder).run()
-    parser = mh4.load(folder)
-    assert set(parser.model.vocabulary.labels.strings) == {"", *gold}
-    parsed = parser.parse([sentence.words for sentence in sentences])
-    found = [deprel for sentence in parsed for deprel in sentence.deprels]
-    subtyped = [(one, two) for one, two in zip(gold, found) if ":" in one]
-    assert sum(one == two for one, two in subtyped) > 0.9 * len(subtyped) > 10
-    scores = attachment_scores(sentences, parsed)
-    for sentence in parsed:
-        sentence.deprels = [deprel.partition(":")[0] for deprel in sentence.deprels]
-    assert attachment_scores(sentences, parsed) == scores and scores["las"] > 90
 
 
 def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
@@ -265,18 +232,6 @@ def test_what_are_no_sentences(saved, given):
     for nothing in ("", b""):
         with pytest.raises(InputError, match="cannot test on b?'': expected a list of sentences"):
             parser.test(nothing)
-
-
-def test_errors_of_those_who_give_sentences_are_theirs(saved):
-    def failing():
-        yield ["ta"]
-        raise KeyError("mine")
-
-    parser = mh4.load(saved)
-    for given in (failing(), [failing()], [["ta"], (1 / 0 for _ in "x")]):
-        with pytest.raises((KeyError, ZeroDivisionError)):
-            parser.parse(given)
-    assert len(parser.parse([["ta"]])) == 1
 
 
 def raising(error):

@@ -47,10 +47,6 @@ def trained(tmp_path_factory):
     return folder
 
 
-def test_systems_with_marginals():
-    assert WITH_MARGINALS == ["mh3", "mst", "mh4-two", "mh4-hybrid", "1ec", "mh3-arcs", "mh4-arcs"]
-
-
 @pytest.mark.parametrize("name", WITH_MARGINALS)
 @pytest.mark.parametrize("single_root", [False, True])
 def test_minimum_bayes_risk(name, single_root):
@@ -250,11 +246,3 @@ def test_reliability():
     assert accuracy_at_coverage(probabilities, correct, 3 / 7) == 1
     assert accuracy_at_coverage(probabilities, correct, 4 / 7) == 0.75
     assert accuracy_at_coverage(probabilities, correct, 1) == pytest.approx(4 / 7)
-
-
-def test_probabilities_that_hold_have_no_calibration_error():
-    rng = np.random.default_rng(1)
-    probabilities = rng.random(200_000)
-    correct = rng.random(200_000) < probabilities
-    assert expected_calibration_error(probabilities, correct) < 0.01
-    assert expected_calibration_error(np.sqrt(probabilities), correct) > 0.1

@@ -378,22 +378,6 @@ def test_parsing_into_files_that_may_not_be_large(short, long_file, treebank, tm
     assert names(folder) == ["config.toml", "vocabulary.json"]
 
 
-@pytest.mark.parametrize("command", ["parse", "info", "test", "train"])
-def test_standard_output_that_is_full(short, treebank, long_file, command):
-    """One sentence, and none from the interpreter when it ends."""
-    arguments = {
-        "parse": ["parse", "--model", str(short), str(long_file)],
-        "info": ["info", str(short)],
-        "test": ["test", "--model", str(short), str(long_file)],
-        "train": ["train", "--help"],
-    }[command]
-    with open("/dev/full", "wb") as full:
-        process = start(arguments, stdout=full, stderr=subprocess.PIPE)
-        said = process.communicate()[1].decode()
-    assert process.returncode == 2 and said.startswith("mh4: ") and said.endswith(": No space left on device\n")
-    assert said.count("\n") == 1
-
-
 # Folders and files that may not be written
 
 

@@ -239,16 +239,6 @@ def _trees_of_no_sequence():
             yield heads
 
 
-def test_parse_takes_unknown_words_and_characters_and_refuses_what_is_no_sentence(finished):
-    parser = mh4.load(finished[0])
-    (parsed,) = parser.parse([["Ω", "☃☃☃", "x" * 200]])
-    assert len(parsed.heads) == 4
-    for bad in ("a string", [], ["", "a"], [1, 2]):
-        with pytest.raises(InputError, match="expected a list of words"):
-            parser.parse([bad])
-    assert parser.parse([]) == []
-
-
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_model_and_another_another(finished, everything, tmp_path):
     """To the bit."""
@@ -294,21 +284,6 @@ def test_cut_off_before_the_first_evaluation_starts_again(everything, tmp_path):
     with pytest.raises(InputError, match="weights.npz: no weights there, expected a trained model"):  # random ones are none
         mh4.load(tmp_path)
     assert Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()["updates"] == 20
-
-
-def test_resuming_restores_weights_and_optimizer(everything, tmp_path):
-    learner = Trainer("mst", SHORT, everything[:30], everything[60:90], str(tmp_path), listener=Cut(evaluations=2))
-    with pytest.raises(KeyboardInterrupt):
-        learner.run()
-    resumed = Trainer("mst", SHORT, everything[:30], everything[60:90], str(tmp_path))
-    resumed._open_folder()
-    assert resumed.progress == learner.progress
-    for one, two in zip(learner.model.parameters.parameters_list(), resumed.model.parameters.parameters_list()):
-        assert (one.as_array() == two.as_array()).all()
-    tables = zip(learner.model.parameters.lookup_parameters_list(), resumed.model.parameters.lookup_parameters_list())
-    for one, two in tables:
-        assert (one.as_array() == two.as_array()).all()
-    assert resumed.optimizer.save() == learner.optimizer.save()
 
 
 def test_an_average_over_more_updates_than_there_are(everything, tmp_path):

@@ -2,49 +2,70 @@
 
 import os
 import re
+import shlex
 
 import click
 import pytest
-from samples import ROOT, calls, study, usage
+from samples import ROOT, study, usage
 
 from experiments.__main__ import main
 from experiments.engine import options
 from experiments.engine.command import Study
+from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS
 
 
-@pytest.mark.parametrize("lang", ["", "en_US.UTF-8", "C.UTF-8", "C", "hu_HU", "xx", "HU", "../hu"])
-def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang):
-    assert run("--lang", lang) == 2
-    lines = capsys.readouterr().err.splitlines()
-    usage = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
-    assert usage in lines
-    codes = next(line for line in lines if line.startswith("  LANG "))
-    assert set("bg cu da de el eu got he hi hu id it ja lv pl ro sk ur vi zh".split()) <= set(codes.replace(",", "").split())
-
-
 @pytest.mark.parametrize(
-    "arguments, sentence",
+    "words, sentence",
     [
+        ("reproduce --lang hu --systems 'mh3 mh9'", "SYSTEMS: no system mh9; there are %s, and of" % ", ".join(SYSTEMS)),
         (
-            ("--systems", "mh3 mh9"),
-            "reproduce: SYSTEMS: no system mh9; there are %s, and of those with marginals NAME-likelihood" % ", ".join(SYSTEMS),
+            "reproduce --lang hu --seeds '1 two'",
+            'SEEDS: two is not a positive whole number; expected something like SEEDS="1 2 3"',
         ),
-        (("--seeds", "1 two"), 'reproduce: SEEDS: two is not a positive whole number; expected something like SEEDS="1 2 3"'),
-        (("--seeds", "0"), 'reproduce: SEEDS: 0 is not a positive whole number; expected something like SEEDS="1 2 3"'),
-        (("--seeds", "-1"), 'reproduce: SEEDS: -1 is not a positive whole number; expected something like SEEDS="1 2 3"'),
-        (("--jobs", "0"), "reproduce: JOBS: 0 is not a whole number from 1 to 9999"),
-        (("--jobs", "many"), "reproduce: JOBS: many is not a whole number from 1 to 9999"),
-        (("--ud", "no/such/folder"), "reproduce: UD: no/such/folder is not a folder"),
-        (("--conll17", "no/such/folder"), "reproduce: CONLL17: no/such/folder is not a folder"),
+        ("reproduce --lang hu --seeds=-1", "SEEDS: -1 is not a positive whole number"),
+        ("reproduce --lang hu --jobs 0", "JOBS: 0 is not a whole number from 1 to 9999"),
+        ("reproduce --lang hu --ud no/folder", "UD: no/folder is not a folder"),
+        ("reproduce --lang hu --conll17 no/folder", "CONLL17: no/folder is not a folder"),
+        ("reproduce --lang toy --settings ../authors", "SETTINGS: no settings ../authors; there are authors"),
+        ("paper --langs 'hu xx'", "LANGS: xx is not the code of a treebank; there are eu ur "),
+        ("paper --lang=hu", "LANG=hu: this study is not of one treebank; to choose some of its treebanks, give LANGS"),
+        ("paper --slurm=--partition=main --langs toy", "SLURM: there is no Slurm here (no sinfo); "),
+        ("plan --langs hu --cores no", "CORES: no is not a whole number from 1 to 9999"),
+        ("plan --langs hu --ud .", "no training set is here to measure speed on: "),
+        ("ablations --rows nonsense", "ROWS: no row nonsense in short runs; there are "),
+        ("ablations --rows x --length full", "ROWS: no row x in full runs; there are "),
+        ("ablations --length long", "LENGTH: long is not full; omit it for short runs"),
+        ("calibration --lang toy --systems mh5-hybrid", "SYSTEMS: mh5-hybrid is not one of mh3, "),
+        ("calibration --lang toy --systems mh3", "no trained model of mh3 in "),
+        ("likelihood --lang toy --systems mst-likelihood", "SYSTEMS: mst-likelihood is not one of mh3, mst"),
+        ("search --lang toy --systems greedy-mh4", "SYSTEMS: greedy-mh4 is not one of mh3, "),
+        ("ensemble --lang toy --systems 'mst greedy-mh4'", "SYSTEMS: greedy-mh4 is not one of mh3, mst, "),
+        ("ensemble --lang toy", "no trained model of mh4-hybrid in "),
+        ("text --lang toy", "no trained model of mh4-hybrid in "),
+        ("mh5 --langs toy --seeds 0", "SEEDS: 0 is not a positive whole number"),
+        ("compare --lang toy --systems 'mst mst'", 'SYSTEMS: expected two different systems, as in SYSTEMS="mh4-hybrid 1ec"'),
+        ("coverage --ud .", "no LANG-ud-SPLIT.conllu in "),
+        ("report", "no records in "),
+        ("ensemble --lang hu --settings=authors", "SETTINGS=authors: this study has no choice of these"),
     ],
 )
-def test_bad_values_get_one_sentence_before_anything_happens(run, stand_in, tmp_path, capsys, arguments, sentence):
-    arguments = [arguments[0] + "=" + arguments[1]]
-    assert run("--lang", "hu", *arguments) == 2
-    assert capsys.readouterr().err == sentence + "\n"
-    assert not calls(stand_in) and not (tmp_path / "home").exists()
+def test_bad_values_get_one_sentence_before_anything_happens(tmp_path, monkeypatch, capsys, words, sentence):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert study(*shlex.split(words), home=tmp_path / "home") == 2
+    error = capsys.readouterr().err
+    assert error.startswith("%s: %s" % (words.split()[0], sentence)) and error.count("\n") == 1
+    assert not any((tmp_path / "home").rglob("*.*"))
+
+
+@pytest.mark.parametrize("lang", ["", "en_US.UTF-8", "C", "xx", "HU", "../hu"])
+def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang):
+    assert run("--lang", lang) == 2
+    shown = capsys.readouterr().err
+    assert usage("reproduce") in shown
+    assert set(treebanks.languages()) <= set(shown.partition("\n  LANG ")[2].partition("\n")[0].replace(",", "").split())
 
 
 def test_empty_values_mean_the_defaults():
@@ -70,18 +91,6 @@ def test_systems_may_be_trained_on_likelihood():
             options.request("hu", system, "", "", "")
 
 
-def test_the_command_on_record_has_no_absolute_path(tmp_path):
-    folder = tmp_path / "ud-2.0"
-    folder.mkdir()
-    assert (
-        options.request("hu", "mh3", "1 2", str(folder), "7").command()
-        == 'make reproduce LANG=hu SYSTEMS="mh3" SEEDS="1 2" UD=ud-2.0'
-    )
-    assert options.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
-    with_segmentation = options.request("hu", "", "1", str(folder), "", str(folder)).command()
-    assert with_segmentation == 'make reproduce LANG=hu SEEDS="1" UD=ud-2.0 CONLL17=ud-2.0'
-
-
 def test_a_study_is_a_file():
     """Its first lines have its usage, with the variables that its options are."""
     files = {path.stem for path in (ROOT / "experiments" / "studies").glob("[a-z]*.py")}
@@ -100,13 +109,9 @@ def test_a_study_is_a_file():
         assert command.get_short_help_str()
 
 
-def test_variables_of_other_studies_are_left_out_or_refused(tmp_path, capsys):
-    """make passes all that are given, also by the environment; LANG only if it was typed."""
+def test_variables_of_other_studies_are_left_out(tmp_path, capsys):
+    """make passes all that are given, also by the environment."""
     assert study("coverage", "--slurm=-p main", "--jobs=2", "--ud=" + str(tmp_path), home=tmp_path) == 2
     assert capsys.readouterr().err.startswith("coverage: no LANG-ud-SPLIT.conllu in ")
-    assert study("coverage", "--lang=hu", "--ud=" + str(tmp_path), home=tmp_path) == 2
-    assert capsys.readouterr().err == "coverage: LANG=hu: this study is not of one treebank\n"
-    assert study("ensemble", "--lang=hu", "--settings=authors", "--ud=" + str(tmp_path), home=tmp_path) == 2
-    assert capsys.readouterr().err == "ensemble: SETTINGS=authors: this study has no choice of these\n"
     assert study("coverage", "--langes=hu", home=tmp_path) == 2
     assert "--langes" in capsys.readouterr().err

@@ -129,11 +129,6 @@ def test_damaged_trees_are_refused(files, trees, tmp_path):
         assert "\n" not in str(error.value)
 
 
-def test_trees_that_are_not_there(files, tmp_path):
-    with pytest.raises(InputError, match="none.gz: cannot be read: No such file or directory$"):
-        predictions.restored(tmp_path / "none.gz", files["dev"])
-
-
 def test_trees_that_are_none_are_refused(files, trees, tmp_path):
     """The checksum of gzip is right here."""
     text, damaged = gzip.decompress(trees.read_bytes()).decode("utf-8"), tmp_path / "damaged.gz"

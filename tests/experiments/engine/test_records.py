@@ -65,15 +65,6 @@ def test_names_of_settings_that_end_alike(tmp_path, monkeypatch):
     assert len(records.load("hu-my-authors", tmp_path)) == 1
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", "not json"])
-def test_a_broken_record_is_named(tmp_path, content):
-    record(tmp_path, "eu", "mh3", 1, 80.0)
-    with open(tmp_path / "eu.jsonl", "a") as file:
-        file.write(content + "\n")
-    with pytest.raises(InputError, match="eu.jsonl, line 2: .*: restore or delete this line"):
-        pages.write("eu", tmp_path)
-
-
 @pytest.mark.parametrize(
     "damage, said",
     [
@@ -108,14 +99,6 @@ def test_a_wrong_field_is_named(tmp_path, damage, said):
     with pytest.raises(InputError) as error:
         records.load("eu", tmp_path)
     assert str(error.value).endswith("eu.jsonl, line 1: %s: restore or delete this line" % said)
-
-
-def test_a_copy_is_not_another_run(tmp_path):
-    record(tmp_path, "eu", "mh3", 1, 80.0)
-    path = tmp_path / "eu.jsonl"
-    path.write_text(path.read_text() * 2)
-    with pytest.raises(InputError, match="eu.jsonl, line 2: another line has the same key"):
-        records.load("eu", tmp_path)
 
 
 def test_a_file_is_read_again_only_if_it_was_replaced(tmp_path):

@@ -36,12 +36,6 @@ def test_console():
     ]
 
 
-def test_a_file_has_no_width():
-    console = Console(file=io.StringIO(), width=20)
-    TABLE.print(console)
-    assert "mst     1       9.50  8.00  d" in console.file.getvalue()
-
-
 def test_csv():
     rows = [["a, b", 3, 0.5, None], ["c", 4, 2 / 3, "0.50"]]
     assert writer.comma_separated(["name", "n", "x", "y"], rows) == 'name,n,x,y\n"a, b",3,0.5000,\nc,4,0.6667,0.50\n'

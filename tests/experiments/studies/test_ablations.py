@@ -3,12 +3,11 @@
 import csv
 import dataclasses
 import shutil
-import subprocess
 import sys
 from operator import attrgetter
 
 import pytest
-from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, kept, record, study, toy_settings, usage
+from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, kept, record, study, toy_settings
 
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import markdown
@@ -205,26 +204,6 @@ def test_a_run_that_fails_is_named_and_trained_the_next_time(train, stand_in, tm
     assert recorded(tmp_path)["short", "greedy", "greedy-mh4"]["seeds"] == "1"
 
 
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["--rows", "nonsense"], "ROWS: no row nonsense in short runs; there are boundaries greedy\n"),
-        (["--rows", "rate"], "ROWS: no row rate in short runs; there are boundaries greedy\n"),
-        (["--rows", "x", "--length", "full"], "ROWS: no row x in full runs; there are boundaries greedy rate\n"),
-        (["--length", "long"], "LENGTH: long is not full; omit it for short runs\n"),
-        (["--systems", "mst"], "SYSTEMS: mst is not one of mh4-hybrid, greedy-mh4\n"),
-        (["--langs", "xx"], "LANGS: xx is not the code of a treebank"),
-        (["--jobs", "0"], "JOBS: 0 is not a whole number from 1 to 9999\n"),
-        (["--seeds", "x"], "SEEDS: x is not a positive whole number"),
-    ],
-)
-def test_what_is_wrong_is_one_sentence(train, stand_in, tmp_path, capsys, arguments, sentence):
-    assert train(*arguments) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("ablations: " + sentence) and len(error.splitlines()) == 1
-    assert not calls(stand_in) and not (tmp_path / "home").exists()
-
-
 @pytest.mark.parametrize("evaluations", [[], [{"updates": 4000, "dev_uas": 80.0}]])
 def test_a_run_without_its_last_scores_is_named(tmp_path, evaluations):
     row = PLAN.rows[0]
@@ -235,12 +214,6 @@ def test_a_run_without_its_last_scores_is_named(tmp_path, evaluations):
         InputError, match="%s.jsonl: the record of mh4-hybrid seed 1 has no evaluations, or no dev_las" % bank.name
     ):
         ablations.measured(PLAN, tmp_path, toy=False)
-
-
-def test_help():
-    script = [sys.executable, "-m", "experiments", "ablations", "--help"]
-    done = subprocess.run(script, cwd=str(ROOT), capture_output=True, check=True)
-    assert done.stdout.decode().startswith(usage("ablations") + "\n") and done.stderr == b""
 
 
 @pytest.mark.slow
@@ -351,24 +324,6 @@ def test_the_documentation_has_the_effects_that_are_recorded(tmp_path):
         assert "`%s`" % name in text
     for path in ablations.write(PLAN, everything, tmp_path, toy=False):
         assert path.read_bytes() == (ROOT / "experiments" / "results" / path.name).read_bytes()
-
-
-def test_what_the_page_says_of_greedy_parsers():
-    """Its numbers are those of the records and of the paper."""
-    page = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
-    text = " ".join(page.split())
-    with open(ROOT / "experiments" / "results" / "ablations.csv") as file:
-        short = [row for row in csv.DictReader(file) if row["within"] == "short" and row["row"] != "unchanged"]
-    effects = {(row["system"], row["row"], row["lang"]): float(row["uas_effect"]) for row in short}
-    late = {
-        system: [-effects[system, "late-sequences", lang] for lang in ("hu", "got")] for system in ("greedy-mh4", "greedy-mh3")
-    }
-    assert "it loses %.2f on Hungarian and %.2f on Gothic in short runs" % tuple(late["greedy-mh4"]) in text
-    assert "changes its UAS less, by %+.2f on Hungarian and %+.2f on Gothic" % tuple(-x for x in late["greedy-mh3"]) in text
-    assert max(late["greedy-mh3"]) < 0.7 < 1 < min(late["greedy-mh4"])
-    for row, name in (("joint-layer", "the joint layer"), ("illegal-rivals", "illegal rivals")):
-        both = [effects["greedy-mh4", row, lang] for lang in ("hu", "got")]
-        assert "%s by %.2f" % (name, sum(both) / 2) in text
 
 
 def test_holms_correction():

@@ -14,7 +14,6 @@ from mh4.analysis.reliability import expected_calibration_error
 from mh4.data import conllu, treebanks
 from mh4.parser import config
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import SYSTEMS
 from mh4.training.calibration import calibrate
 from mh4.training.trainer import Trainer
 
@@ -62,15 +61,3 @@ def test_the_table_the_page_and_the_plot(home, capsys):
     assert "| 0.9 to 1.0 |" in page and "toy-calibration.png" in page and str(home) not in page
     assert (results / "toy-calibration.png").read_bytes().startswith(b"\x89PNG")
     assert "toy-calibration.md" in out
-
-
-def test_what_is_wrong_is_one_sentence(home, capsys):
-    known = ", ".join(name for name, system in SYSTEMS.items() if system.marginals)
-    for arguments, sentence in (
-        (["--systems", "mh5-hybrid"], "calibration: SYSTEMS: mh5-hybrid is not one of %s\n" % known),
-        (["--systems", "mh3"], "calibration: no trained model of mh3 in"),
-        (["--seeds", "1 7"], "calibration: no trained model of mh4-hybrid with seed 7 in"),
-    ):
-        assert study("calibration", "--lang", "toy", *arguments, home=home) == 2
-        error = capsys.readouterr().err
-        assert error.startswith(sentence) and len(error.splitlines()) == 1

@@ -1,7 +1,6 @@
 """The shared task's systems: their scores, records and comparison with the paper; and the table in the repository."""
 
 import csv
-import json
 import os
 from pathlib import Path
 
@@ -107,16 +106,6 @@ def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, 
     assert score(folders, home) == 0
     assert {path.name: path.read_bytes() for path in (home / "results").rglob("*.*")} == before
     assert "no hu-c2l2" not in capsys.readouterr().out
-
-
-def test_scores_of_an_unknown_commit(folders, tmp_path):
-    home = tmp_path / "home"
-    assert score(folders, home) == 0
-    record = kept(home)
-    del record["systems"]["c2l2"]["commit"]
-    (home / "results" / "conll17.jsonl").write_text(json.dumps(record))
-    assert score(folders, home) == 0
-    assert "At commit unknown, with the official scorer of udtools " in (home / "results" / "conll17.md").read_text()
 
 
 def test_a_file_that_the_scorer_refuses(folders, tmp_path, capsys, monkeypatch):

@@ -100,19 +100,6 @@ def test_a_broken_treebank_leaves_no_table(folder, tmp_path, capsys):
     assert not (tmp_path / "results").exists()
 
 
-def test_no_treebanks(tmp_path, capsys):
-    assert study("coverage", "--ud", str(tmp_path), home=tmp_path) == 2
-    assert "coverage: no LANG-ud-SPLIT.conllu in" in capsys.readouterr().err
-    assert study("coverage", "--ud", str(tmp_path / "none"), home=tmp_path) == 2
-    assert "is not a folder" in capsys.readouterr().err
-
-
-def test_the_papers_rows_are_read():
-    rows = paper.coverage()
-    assert list(rows) == ["eu", "ur", "got", "hu", "cu", "da", "el", "hi", "de", "ro"]
-    assert all(set(COLUMNS) - set(row) == {"sent_mh5", "edge_mh5"} for row in rows.values())
-
-
 def test_the_committed_table_is_right():
     """The table in the repository, against the paper's and, if UD names the treebanks, the files."""
     results = toy.ROOT / "experiments" / "results"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import toy
-from samples import record, recorded, rewrite, study, toy_settings, trees_file, usage
+from samples import record, recorded, rewrite, study, toy_settings, trees_file
 
 import mh4
 from experiments.engine import ensembles, predictions, records, ways_of_voting
@@ -22,7 +22,6 @@ from experiments.engine.ways_of_voting import WAYS
 from experiments.pages.writer import averages
 from experiments.studies import ensemble as study_of_ensembles
 from experiments.studies import report
-from experiments.studies.ensemble import Row
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.evaluation import official
 from mh4.data import conllu, treebanks
@@ -115,26 +114,6 @@ def test_only_the_papers_ensemble_has_its_name():
     assert name_of(["mst", "mh4-hybrid"]) == "ensemble-mst-mh4-hybrid" and name_of(["mst"]) == "ensemble-mst"
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["--systems", "mst greedy-mh4"], "ensemble: SYSTEMS: greedy-mh4 is not one of mh3, mst, "),
-        (["--systems", "mst 1ec"], "ensemble: no trained model of 1ec in "),
-        (["--systems", "mst mh3", "--seeds", "2 3"], "ensemble: no trained model of mst with seed 3 in "),
-        ([], "ensemble: no trained model of mh4-hybrid in "),
-    ],
-)
-def test_bad_input_is_one_sentence(home, arguments, message, capsys):
-    assert study("ensemble", "--lang", "toy", *arguments, home=home) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(message) and said.count("\n") == 1
-
-
-def test_usage(home, capsys):
-    assert study("ensemble", "--help", home=home) == 0
-    assert usage("ensemble") in capsys.readouterr().out
-
-
 def opinion(heads, second=None, labels=None, best=None, uas=80.0, sure=1.0):
     n = len(heads)
     scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
@@ -195,12 +174,6 @@ def test_opinions_are_those_of_the_decoders(home, paths):
                     in_question += 1
                     assert best[heads[m], m] >= best[other[m], m] - 1e-3
     assert in_question and others
-
-
-def test_a_row_without_scores():
-    row = Row("x", 2, [{"test_uas": 80.0, "test_las": 75.0}, {"test_uas": 81.0, "test_las": 76.0}])
-    assert row.average("dev_uas") is None and str(row.average("test_las")) == "75.50 ± 0.71"
-    assert Row("x", 2, [*row.scores, {"test_uas": 82.0}]).average("test_las") is None  # not that of other seeds
 
 
 def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, capsys, monkeypatch):

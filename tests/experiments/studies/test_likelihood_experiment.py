@@ -53,14 +53,3 @@ def test_both_losses(tmp_path, monkeypatch):
         path.unlink()
     assert study("likelihood", *arguments, home=home) == 1  # as the record lacks what is parsed
     assert {path: path.read_bytes() for path in results.glob("toy-likelihood*")} == pages
-
-
-def test_what_is_wrong_is_one_sentence(tmp_path, capsys):
-    for arguments, sentence in (
-        (["--systems", "mh5-hybrid"], "likelihood: SYSTEMS: mh5-hybrid is not one of mh3, mst"),
-        (["--systems", "mst-likelihood"], "likelihood: SYSTEMS: mst-likelihood is not one of mh3, mst"),
-        (["--seeds", "x"], "likelihood: SEEDS: x is not a positive whole number"),
-    ):
-        assert study("likelihood", "--lang", "toy", *arguments, home=tmp_path) == 2
-        error = capsys.readouterr().err
-        assert error.startswith(sentence) and len(error.splitlines()) == 1

@@ -4,7 +4,7 @@ import csv
 import shutil
 
 import pytest
-from samples import record, recorded, rewrite, study, trees_file
+from samples import record, study, trees_file
 
 from experiments.engine import predictions
 from mh4 import trees
@@ -85,13 +85,11 @@ def test_without_sentences_outside_mh4(tmp_path, monkeypatch):
 
 def test_what_is_wrong_is_one_sentence(home, capsys):
     for arguments, sentence in (
-        (["--langs", "toy", "--seeds", "0"], "mh5: SEEDS: 0 is not a positive whole number"),
         (["--langs", "toy", "--seeds", "9"], "mh5: toy: none of these systems has a finished run with seed 9\n"),
         (
             ["--langs", "toy", "--seeds", "1 2"],
             "mh5: toy: no finished run of mh5-hybrid with seed 2: train it, or choose other SEEDS\n",
         ),
-        (["--langs", "xx"], "mh5: LANGS: xx is not the code of a treebank; there are "),
     ):
         assert study("mh5", *arguments, home=home) == 2
         assert capsys.readouterr().err.startswith(sentence)
@@ -101,12 +99,3 @@ def test_trees_of_another_run(home, capsys):
     shutil.copy(*(trees_file(home / "results", "toy/mh4-hybrid-seed%d" % seed) for seed in (2, 1)))
     assert study("mh5", "--langs", "toy", home=home) == 2
     assert "mh4-hybrid-seed1.trees.gz does not have the trees of mh4-hybrid seed 1: " in capsys.readouterr().err
-
-
-def test_a_record_without_las(home, capsys):
-    content = recorded(home / "results", "toy/mh4-hybrid-seed2")
-    del content["dev_las"]
-    rewrite(home / "results", "toy/mh4-hybrid-seed2", content)
-    assert study("mh5", "--langs", "toy", home=home) == 2
-    said = "mh5: the record of mh4-hybrid seed 2 on toy (toy treebank) has no dev_las: restore or delete it\n"
-    assert capsys.readouterr().err == said

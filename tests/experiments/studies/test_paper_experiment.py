@@ -9,7 +9,6 @@ from samples import STAND_IN, calls, kept, record, rewrite, study, trees_file
 
 from experiments import paper
 from experiments.engine import options, records
-from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.studies import paper as workflow
 from experiments.studies import report
@@ -38,38 +37,11 @@ def test_by_default_it_is_the_whole_paper():
     assert options.requests(langs="toy")[0].seeds == (1, 2)
 
 
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (("--langs", "hu xx"), "paper: LANGS: xx is not the code of a treebank; there are eu ur "),
-        (("--lang=hu",), "paper: LANG=hu: this study is not of one treebank; to choose some of its treebanks, give LANGS\n"),
-        (("--systems", "mh9"), "paper: SYSTEMS: no system mh9; there are mh3, "),
-        (("--seeds", "0"), "paper: SEEDS: 0 is not a positive whole number"),
-        (("--ud", "nowhere"), "paper: UD: nowhere is not a folder"),
-        (("--jobs", "many"), "paper: JOBS: many is not a whole number from 1 to 9999"),
-    ],
-)
-def test_bad_input_gets_one_sentence(tmp_path, capsys, arguments, sentence):
-    assert study("paper", *arguments, home=tmp_path) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(sentence) and said.count("\n") == 1
-
-
-def test_the_plan_reads_its_input_likewise(tmp_path, capsys):
-    assert study("plan", "--langs", "hu", "--cores", "no", home=tmp_path) == 2
-    assert capsys.readouterr().err == "plan: CORES: no is not a whole number from 1 to 9999\n"
-    assert study("plan", "--langs", "hu", "--ud", str(tmp_path), home=tmp_path) == 2
-    assert capsys.readouterr().err.startswith("plan: no training set is here to measure speed on: ")
-
-
-def test_without_slurm(tmp_path, capsys, monkeypatch):
+def test_slurm_that_does_not_answer(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    words = ["--langs", "toy", "--slurm=--partition=main"]
-    assert study("paper", *words, home=tmp_path) == 2
-    assert capsys.readouterr().err.startswith("paper: SLURM: there is no Slurm here (no sinfo); ")
     (tmp_path / "sinfo").write_text("#!/bin/sh\necho 'slurm_load_partitions: Unable to contact' >&2; exit 1\n")
     (tmp_path / "sinfo").chmod(0o755)
-    assert study("paper", *words, home=tmp_path) == 2
+    assert study("paper", "--langs", "toy", "--slurm=--partition=main", home=tmp_path) == 2
     assert capsys.readouterr().err == "paper: SLURM: Slurm does not answer: slurm_load_partitions: Unable to contact\n"
 
 
@@ -92,13 +64,6 @@ def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, mon
     monkeypatch.setattr(workflow.os, "access", lambda path, mode: False)  # as for a file system that is read-only
     with pytest.raises(InputError, match="results: records cannot be written there"):
         workflow.check_folders(Bench(tmp_path), 1, 1)
-
-
-def test_records_of_other_settings_are_named_before_training(make, stand_in, hungarian, tmp_path, capsys):
-    record(tmp_path / "home" / "results", "hu", "mst", 1, 80.0, changed={"training": {"clip": 1.0}})
-    assert make("--systems", "mst", "--seeds", "1", "--ud", str(hungarian), langs="hu") == 2
-    said = "hu.jsonl: mst seed 1 is of a run with other settings (training.clip is 1.0 there, 5.0"
-    assert said in capsys.readouterr().err and not calls(stand_in)
 
 
 def test_which_ensembles_are_combined(hungarian, tmp_path, capsys):
@@ -155,28 +120,6 @@ def test_failed_runs_are_named_even_if_the_pages_cannot_be_written(make, stand_i
     assert make("--systems", "mst", "--seeds", "1 2") == 2
     out, error = capsys.readouterr()
     assert "mst seed 2 failed: ended with exit code 2 (" in out and error.endswith("paper: the disk is full\n")
-
-
-@pytest.mark.slow
-def test_pages_are_written_even_if_all_runs_on_a_treebank_fail(make, stand_in, hungarian, tmp_path, capsys):
-    assert make("--systems", "mst", "--seeds", "1") == 0
-    (stand_in / "fail").write_text("mst-1")
-    assert make("--systems", "mst", "--seeds", "1", "--ud", str(hungarian), langs="hu toy") == 1
-    assert "mst seed 1 failed: " in capsys.readouterr().out
-    assert (tmp_path / "home" / "results" / "toy.md").exists() and not (tmp_path / "home" / "results" / "hu.md").exists()
-
-
-def test_table_3_is_measured_with_any_settings(tmp_path, monkeypatch):
-    monkeypatch.setattr(workflow.coverage, "measure", lambda folder: folder)
-    written = []
-    monkeypatch.setattr(workflow.coverage, "write", lambda measured, *_: written.append(measured))
-    train = tmp_path / "hu-ud-train.conllu"
-    train.touch()
-    for settings, release, expected in (("", "UD 2.0", [tmp_path]), ("authors", "UD 2.0", [tmp_path]), ("", "UD 1.4", [])):
-        bank = Treebank("hu", "hu", release, {"train": train}, {}).with_settings(settings)
-        workflow._coverage([bank], tmp_path / "results")
-        assert written == expected
-        written.clear()
 
 
 @pytest.mark.slow

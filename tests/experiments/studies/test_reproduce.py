@@ -1,11 +1,10 @@
 """The runs of a treebank: trained, resumed, reported, with a stand-in that learns nothing."""
 
-import json
 import os
 from functools import partial
 
 import pytest
-from samples import assert_nothing_of_this_machine, calls, kept, record, recorded, rewrite, study, toy
+from samples import assert_nothing_of_this_machine, calls, kept, record, recorded, study, toy
 
 from experiments.engine import records
 from mh4.data import treebanks
@@ -77,17 +76,6 @@ def test_what_is_finished_is_not_trained_again(run, stand_in, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_changed_settings_are_for_the_trainer_to_judge(run, stand_in, tmp_path):
-    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    origin = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "origin.json"
-    content = json.loads(origin.read_text())
-    content["inputs"]["settings"] = "others"
-    origin.write_text(json.dumps(content))
-    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    assert len(calls(stand_in)) == 2
-
-
-@pytest.mark.slow
 def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     settings = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "config.toml"
@@ -112,18 +100,6 @@ def test_records_of_other_settings_are_named_before_training(run, run_features, 
             in said
         )
     assert not calls(stand_in)
-
-
-def test_an_ensemble_of_a_model_that_is_trained_again_is_named(run, tmp_path, capsys):
-    assert run("--lang", "toy", "--systems", "mst", "--seeds", "2") == 0
-    members = [{"system": system, "seed": 1, "dev_uas": 50.0} for system in ("mh3", "mst")]
-    ensemble = {**kept(tmp_path, "toy/mst-seed2"), "system": "ensemble", "seed": 1, "members": members}
-    rewrite(tmp_path / "home" / "results", "toy/ensemble-seed1", ensemble)
-    assert capsys.readouterr().err == ""
-    assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
-    assert capsys.readouterr().err == (
-        "combined before its members were trained again: toy ensemble seed 1: of another mst seed 1.\n"
-    )
 
 
 @pytest.mark.slow
@@ -162,8 +138,3 @@ def test_settings_stand_apart(run, stand_in, hungarian, tmp_path, capsys):
     given = [call["argv"] for call in calls(stand_in) if "authors" in str(call["argv"])]
     assert len(given) == 2 and all("settings/authors.toml" in " ".join(argv) for argv in given)
     assert "--config" not in next(call["argv"] for call in calls(stand_in) if "authors" not in str(call["argv"]))
-
-
-def test_unknown_settings_are_refused_with_the_list(run, hungarian, capsys):
-    assert run("--lang", "hu", "--ud", str(hungarian), "--settings", "../authors") == 2
-    assert "SETTINGS: no settings ../authors; there are authors" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 import toy
-from samples import study, toy_settings, usage
+from samples import study, toy_settings
 
 from mh4.data import conllu, treebanks
 from mh4.parser import config
@@ -62,26 +62,3 @@ def test_all_finished_seeds_count_if_none_is_named(home):
     assert study("search", "--lang", "toy", home=home) == 0
     page = (home / "results" / "toy-search.md").read_text(encoding="utf-8")
     assert "seed 1: trained" in page and "seed 2: trained" in page and "seed 3" not in page
-
-
-@pytest.mark.parametrize(
-    "arguments, sentence",
-    [
-        (["--systems", "mst"], "search: SYSTEMS: mst is not one of %s\n" % ", ".join(SEARCHED)),
-        (["--systems", "greedy-mh4"], "search: SYSTEMS: greedy-mh4 is not one of %s\n" % ", ".join(SEARCHED)),
-        (["--systems", "mh4-two"], "search: no trained model of mh4-two in"),
-        (["--seeds", "1 3"], "search: no trained model of mh4-hybrid with seed 3 in"),
-        (["--seeds", "one"], "search: SEEDS: one is not a positive whole number"),
-    ],
-)
-def test_what_is_wrong_is_one_sentence(home, capsys, arguments, sentence):
-    assert study("search", "--lang", "toy", *arguments, home=home) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(sentence) and len(error.splitlines()) == 1
-
-
-def test_usage(home, capsys):
-    assert study("search", "--lang", "xx", home=home) == 2
-    assert usage("search") in capsys.readouterr().err
-    assert study("search", "--help", home=home) == 0
-    assert "SYSTEMS  from %s;" % " ".join(SEARCHED) in capsys.readouterr().out

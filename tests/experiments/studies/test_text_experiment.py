@@ -104,8 +104,3 @@ def test_a_segmenter_made_from_something_else_is_trained_again(tmp_path, monkeyp
             assert raw_text.trained_segmenter(bank, bench) == path and len(trained) == before + 1
     raw_text.trained_segmenter(replace(bank, blobs={**bank.blobs, "train": "other"}), bench)
     assert path.read_text() == "segmenter 4"
-
-
-def test_what_is_wrong_is_one_sentence(tmp_path, capsys):
-    assert study("text", "--lang", "toy", home=tmp_path) == 2
-    assert capsys.readouterr().err.startswith("text: no trained model of mh4-hybrid in")

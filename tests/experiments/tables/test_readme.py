@@ -1,7 +1,5 @@
 """The tables of README and of pages of the documentation are those that `make report` writes from records and registry."""
 
-from dataclasses import replace
-
 import pytest
 from samples import ROOT
 
@@ -30,14 +28,3 @@ def test_mh4_against_mh3(name):
     assert between(against_mh3.PAGE, "%s MH4 against MH3" % name) == table.markdown()
     paper = dict(zip(table.header, table.body[0]))
     assert paper["Gothic"] == {"greedy": "-0.88 ± 0.22", "exact": "+0.13 ± 0.12"}[name] and paper["Vietnamese"] == ""
-
-
-def test_a_system_in_words():
-    hybrid, mst, greedy = (SYSTEMS[name] for name in ("mh4-hybrid", "mst", "greedy-mh4-two"))
-    assert systems.found(hybrid) == "MH4 tree, by transitions" and systems.found(mst) == "tree"
-    assert systems.found(replace(mst, tree_class="mh6")) == "MH6 tree"
-    assert systems.found(greedy) == "greedily, a tree of the MH4 transitions"
-    assert systems.scored(hybrid) == "shifts on s0, b0; reduces on s1, s0, b0" and systems.scored(mst) == "arcs"
-    assert systems.scored(SYSTEMS["mh3-arcs"]) == "transitions on s0, b0; arcs"
-    assert systems.scored(SYSTEMS["greedy-mh4"]) == "transitions on s2, s1, s0, b0"
-    assert systems.scored(SYSTEMS["1ec"]) == "arcs, crossed arcs, grandparents, siblings"

@@ -1,7 +1,7 @@
 """Tables 1 and 2, and the command that trains their systems."""
 
 import pytest
-from samples import calls, record, usage
+from samples import calls, record
 
 from experiments.tables import table1_2, treebank
 from mh4.util.files import git_blob_id
@@ -35,14 +35,6 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
     assert len(calls(stand_in)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_features_with_the_settings_of_the_authors(run_features, stand_in, hungarian, tmp_path):
-    assert run_features("--lang", "hu", "--ud", str(hungarian), "--seeds", "1", "--settings", "authors") == 0
-    assert all("experiments/settings/authors.toml" in " ".join(call["argv"]) for call in calls(stand_in))
-    page = (tmp_path / "home" / "results" / "hu-authors-features.md").read_text(encoding="utf-8")
-    assert 'make features LANG=hu SEEDS="1" SETTINGS=authors' in page
-
-
 def test_the_page_is_among_those_made_from_records(tmp_path):
     record(tmp_path, "hu", "mh4-two", 1, 84.0)
     assert tmp_path / "hu-features.md" not in treebank.write("hu", tmp_path)  # without a greedy parser there is no Table 1
@@ -65,15 +57,6 @@ def test_features_of_what_is_finished_when_a_run_fails(run_features, stand_in, t
 
 
 @pytest.mark.slow
-def test_features_of_a_model_that_cannot_parse(run_features, stand_in, capsys):
-    """Its record lacks scores and trees, as is said; the table is written."""
-    (stand_in / "mute").write_text("greedy-mh4-1")
-    assert run_features("--lang", "toy", "--seeds", "1") == 1
-    out, error = capsys.readouterr()
-    assert error.startswith("greedy-mh4 seed 1: ") and " cannot parse " in error and "82.35" in out
-
-
-@pytest.mark.slow
 def test_features_when_all_runs_fail(run_features, stand_in, tmp_path, capsys):
     """Without a table, what is said is why they failed."""
     (stand_in / "fail").write_text(" ".join("%s-1" % system for _, _, system in table1_2.ROWS))
@@ -81,15 +64,6 @@ def test_features_when_all_runs_fail(run_features, stand_in, tmp_path, capsys):
     said = capsys.readouterr()
     assert said.out.count("line 7: a cycle") == 5 and said.err == ""
     assert not (tmp_path / "home" / "results" / "toy-features.md").exists()
-
-
-def test_features_says_what_is_wrong(run_features, stand_in, capsys):
-    assert run_features("--lang", "xx") == 2
-    assert usage("features") in capsys.readouterr().err
-    assert run_features("--lang", "hu", "--seeds", "0") == 2
-    assert capsys.readouterr().err.startswith("features: SEEDS: 0 is not a positive whole number")
-    assert run_features("--help") == 0 and "SEEDS" in capsys.readouterr().out
-    assert not calls(stand_in)
 
 
 def test_the_command_is_for_the_same_files(tmp_path):

@@ -46,15 +46,3 @@ def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
     assert "84.13" not in text and "are not comparable" in text  # 84.13: the paper's, for eu
     (row,) = table4.rows(load(name, tmp_path))
     assert row.paper is None and row.difference is None
-
-
-def test_a_language_of_which_the_paper_has_no_dev_scores(tmp_path):
-    record(tmp_path, "ja", "mh3", 1, 90.0, lang="ja")
-    text = table4.write("ja", load("ja", tmp_path), tmp_path)[0].read_text(encoding="utf-8")
-    assert "no development-set UAS" in text and "| system | seeds | dev UAS |" in text
-
-
-def test_systems_of_which_the_paper_has_no_dev_scores(tmp_path):
-    record(tmp_path, "hu", "mh5-hybrid", 1, 85.0)
-    text = table4.write("hu", load("hu", tmp_path), tmp_path)[0].read_text(encoding="utf-8")
-    assert "The paper gives no development-set UAS for these systems." in text
