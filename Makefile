@@ -14,18 +14,19 @@
 ## make clean, make distclean                remove build products; distclean also removes the environments
 ##
 ## The studies, each a file of experiments/studies; `make NAME HELP=1` says what the variables mean, such as LANG=hu (a language, or toy),
-## SYSTEMS="mh3 mst", SEEDS="1 2", UD=folder (existing treebanks), CONLL17=folder, SOURCE=lindat (where to download), JOBS=2:
+## TREEBANK=folder (your own), SYSTEMS="mh3 mst", SEEDS="1 2", UD=folder (existing treebanks), CONLL17=folder, SOURCE=lindat (where to download),
+## JOBS=2; RECORD=1 writes to experiments/results, which git tracks, instead of runs:
 ##
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
-	@grep -h '^"""``make' experiments/studies/*.py | sed 's/"""``//; s/``: /  # /'
+	@grep -h '^"""``make' experiments/studies/*.py | sed 's/"""``//; s/``: */  # /'
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
-VARIABLES := LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD CONLL17 JOBS SETTINGS SLURM CORES
+VARIABLES := TREEBANK LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD CONLL17 JOBS SETTINGS SLURM CORES
 # The variables that are given, as options, with the values that they have in the shell's environment, where make puts them. LANG is the
-# treebank only if it follows `make`; no command started here may take it for a locale.
-options = $(if $(filter command,$(origin LANG)),--LANG='$(LANG)') $(foreach name,$(VARIABLES),$(if $($(name)),--$(name)="$$$(name)"))
+# treebank, and NAME its name, only if they follow `make`; no command started here may take LANG for a locale.
+options = $(if $(filter command,$(origin LANG)),--LANG='$(LANG)') $(foreach name,$(VARIABLES) $(if $(filter command,$(origin NAME)),NAME),$(if $($(name)),--$(name)="$$$(name)"))
 unexport LANG MAKEFLAGS MFLAGS MAKEOVERRIDES
 ifdef SOURCE
   export MH4_DATA_SOURCE = $(SOURCE)
@@ -34,7 +35,7 @@ set_up = '$(PYTHON)' tools/setup $(if $(filter file,$(origin PYTHON)),,--this-py
 
 setup: ; $(set_up)
 environment: ; @$(set_up) --quiet
-$(STUDIES): environment ; .venv/bin/python -m experiments $@ $(options) $(if $(HELP),--help)
+$(STUDIES): environment ; .venv/bin/python -m experiments $(if $(RECORD),--record) $@ $(options) $(if $(HELP),--help)
 test: environment ; .venv/bin/python -m pytest -n auto --dist loadscope $(PYTEST)
 check: lint ; .venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadscope $(PYTEST)
 lint: environment

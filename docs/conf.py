@@ -52,7 +52,7 @@ include_patterns = [
     "CHANGELOG.md",
 ]
 # Records of treebanks that are made on this machine only, and folders that need not be searched.
-exclude_patterns = ["experiments/results/toy*", ".*", "build", "dist", "data", "mh4", "tests", "tools", "experiments/runs"]
+exclude_patterns = [".*", "build", "dist", "data", "mh4", "tests", "tools", "runs"]
 root_doc = "docs/index"
 templates_path = ["templates"]
 html_additional_pages = {"index": "redirect.html"}

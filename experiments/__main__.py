@@ -28,13 +28,16 @@ class Studies(Commands):
 
 
 @click.group(cls=Studies, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--home", default="", help="The folder of runs and results, instead of experiments/.")
+@click.option("--home", default="", help="The folder of models, records and tables; by default runs/.")
+@click.option("--record", is_flag=True, help="Write records and tables to experiments/results/, which git tracks.")
 @click.pass_context
-def main(context: click.Context, home: str) -> None:
+def main(context: click.Context, home: str, record: bool) -> None:
     """Training runs, measurements and tables; `make` has a target for each study."""
     bench = context.ensure_object(Bench)
+    bench.recording |= record
     if home:
         bench.home = Path(home).resolve()
+        bench.recorded = bench.home / "results"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,17 @@ from mh4.errors import InputError
 from mh4.util import streams
 
 LISTS = ("langs", "rows", "systems", "seeds")
-CHOICES = ("lang", *LISTS, "length", "settings", "system", "seed", "updates")  # of what is studied, not of where and by whom
+CHOICES = (
+    "lang",
+    "treebank",
+    "name",
+    *LISTS,
+    "length",
+    "settings",
+    "system",
+    "seed",
+    "updates",
+)  # of what is studied, not of where and by whom
 VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores")  # of all studies
 
 
@@ -71,8 +81,8 @@ class Study(Command):
     def _introduced(self) -> tuple[str, str]:
         """The usage, and what the study does, from the first paragraph of its module."""
         paragraph = (sys.modules[self.callback.__module__].__doc__ or "").partition("\n\n")[0]
-        usage, _, what = paragraph.removeprefix("``").partition("``: ")
-        return usage, what
+        usage, _, what = paragraph.removeprefix("``").partition("``:")
+        return usage, what.strip()
 
 
 def study(function: Callable[..., Any]) -> click.Command:

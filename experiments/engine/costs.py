@@ -78,9 +78,9 @@ def speeds(experiments: Sequence[Experiment], home: Path, systems: Sequence[str]
     """The speed of each system on this machine, by `key`. experiments: all with the same settings.
 
     systems: those to measure in addition to their own. What was measured on this machine before, with the same software, is read from
-    ``runs/speeds.json``.
+    ``speeds.json``.
     """
-    path = home / "runs" / "speeds.json"
+    path = home / "speeds.json"
     known = _kept(path)
     for toy in (False, True):
         mine = [one for one in experiments if (one.bank.lang == treebanks.TOY) is toy]

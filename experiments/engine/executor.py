@@ -67,7 +67,7 @@ def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
     if slurm:
         from mh4.corpus.clusters import connected
 
-        logs, path = str(home / "runs" / "jobs"), str(EXPERIMENTS.parent)
+        logs, path = str(home / "jobs"), str(EXPERIMENTS.parent)
         with connected(jobs, logs, slurm=slurm, name="mh4-runs", PYTHONPATH=path) as (client, cluster):
             from distributed import KilledWorker
 

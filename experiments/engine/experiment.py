@@ -1,7 +1,7 @@
 """The training runs of some systems and seeds on one treebank: listing them, tracking which are finished, and recording those.
 
-Models are stored in ``experiments/runs/NAME/SYSTEM/seedN``, the data for tables in ``experiments/results/``
-(``records``). Finished runs are not repeated; interrupted runs are resumed.
+Models are stored in ``models/NAME/SYSTEM/seedN``, the data for tables in ``results/`` (``records``), both in ``runs/`` unless they are to
+be recorded (``workplace``). Finished runs are not repeated; interrupted runs are resumed.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from experiments.engine.making import make_all, train
 from experiments.engine.progress import failures
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES_BLOB, Records, finished_with, load
+from experiments.engine.records import TREES_BLOB, Records, beside_recorded, finished_with, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -115,6 +115,9 @@ class Experiment:
             run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
         self.records.forget_others()
         self.records.keep(run)
+        mine, recorded = (Records(results, self.bank).of(run) for results in (self.bench.results, self.bench.recorded))
+        if mine and recorded and self.bench.recorded != self.bench.results:
+            self.bench.console.print(beside_recorded(run.name, mine, recorded), soft_wrap=True)
 
     def predicted(self, run: Run) -> str:
         """Parse dev and test, unless that is done; return what was wrong with it, or an empty string."""

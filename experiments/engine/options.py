@@ -13,10 +13,11 @@ from experiments.engine.executor import Jobs, check_slurm
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
-from experiments.engine.treebank import Treebank, located, with_test
+from experiments.engine.treebank import Treebank, located, own, with_test
 from mh4.cli.options import together
 from mh4.data import treebanks
 from mh4.errors import InputError
+from mh4.parser import systems as registry
 from mh4.parser.systems import SYSTEMS
 from mh4.util import cpu
 
@@ -42,6 +43,10 @@ def lang(more: str = "") -> Decorator:
 
 
 # Variables that have the same meaning in every study.
+TREEBANK: Decorator = together(
+    variable("treebank", "instead of LANG, a treebank of your own: the folder of its .conllu files, or how their paths begin"),
+    variable("name", "what that is called in runs/; by default as the folder or the files"),
+)
 UD = variable("ud", "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat")
 CONLL17 = variable("conll17", "as for make reproduce")
 JOBS: Decorator = together(
@@ -50,9 +55,7 @@ JOBS: Decorator = together(
         "slurm", "options of sbatch, such as --partition=main: runs are made by JOBS jobs of the cluster, by default one each"
     ),
 )
-SETTINGS = variable(
-    "settings", "the name of a file in experiments/settings: authors, the settings of the authors' runs; by default ours"
-)
+SETTINGS = variable("settings", "authors, the settings of the authors' runs, or a TOML file of settings; by default ours")
 
 
 def of_models(systems_known: Sequence[str], default: Sequence[str]) -> Decorator:
@@ -73,7 +76,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
         name, value = option.name or "", context.params[option.name or ""]
         if name in LISTS:
             variables[name.upper()] = value.split()
-        elif name in ("ud", "conll17"):  # the toy treebank is always our own
+        elif name in ("ud", "conll17", "treebank"):  # the toy treebank is always our own
             variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)
         elif name not in ("jobs", "slurm"):
             variables[name.upper()] = value
@@ -82,7 +85,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """The validated request for training runs."""
+    """The validated request for training runs. own: a treebank of one's own, and the TREEBANK that named it."""
 
     lang: str
     systems: tuple[str, ...]
@@ -91,12 +94,13 @@ class Request:
     ud: str | None
     conll17: str | None = None
     settings: str = ""
+    own: tuple[Treebank, str] | None = None
 
     def command(self) -> str:
         """The command to repeat it, without anything specific to this machine (JOBS, and absolute paths of folders)."""
         return make_command(
             "reproduce",
-            LANG=self.lang,
+            **({"TREEBANK": self.own[1], "NAME": self.lang} if self.own else {"LANG": self.lang}),
             SYSTEMS=self.systems if self.systems != DEFAULT_SYSTEMS else None,
             SETTINGS=self.settings or None,
             SEEDS=[str(seed) for seed in self.seeds],
@@ -104,9 +108,12 @@ class Request:
             CONLL17=self.conll17,
         )
 
-    def treebank(self) -> Treebank:
-        """The treebank, found or downloaded, with the files to test on."""
-        return with_test(located(self.lang, self.ud, self.settings), self.ud, self.conll17)
+    def treebank(self, test: bool = True) -> Treebank:
+        """The treebank, found or downloaded. test: with the files to test on."""
+        if self.own:
+            return self.own[0].with_settings(self.settings)
+        bank = located(self.lang, self.ud, self.settings)
+        return with_test(bank, self.ud, self.conll17) if test else bank
 
 
 def request(
@@ -118,21 +125,29 @@ def request(
     conll17: str = "",
     settings: str = "",
     slurm: str = "",
+    treebank: str = "",
+    name: str = "",
 ) -> Request:
     """Validates the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
+    mine = own(os.path.expanduser(treebank), name) if treebank else None
+    if treebank and (lang or ud or conll17):
+        raise InputError("TREEBANK stands instead of LANG, UD and CONLL17: omit these")
+    if name and not treebank:
+        raise InputError("NAME=%s names a treebank of your own: give its files by TREEBANK" % name)
+    lang = mine.name if mine else lang
     if not lang.strip():
         raise UsageError("LANG is missing")
-    if lang not in (*treebanks.languages(), treebanks.TOY):
+    if not mine and lang not in (*treebanks.languages(), treebanks.TOY):
         raise UsageError("LANG=%s is not the code of a treebank" % lang)
     chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
     for system in chosen:
-        name, loss = system_and_loss(system)
-        if name not in SYSTEMS:
+        trained, loss = system_and_loss(system)
+        if trained not in SYSTEMS:
             raise InputError(
                 "SYSTEMS: no system %s; there are %s, and of those with marginals NAME-likelihood" % (system, ", ".join(SYSTEMS))
             )
-        if loss == "likelihood" and not SYSTEMS[name].marginals:
-            raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % name)
+        if loss == "likelihood" and not SYSTEMS[trained].marginals:
+            raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % trained)
     given = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
     for number in given:
         if not re.match(r"^[1-9][0-9]{0,8}$", number):
@@ -141,15 +156,22 @@ def request(
     if slurm:
         check_slurm()
     ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
-    for name, folder in (("UD", ud), ("CONLL17", conll17)):
+    for what, folder in (("UD", ud), ("CONLL17", conll17)):
         if folder and not os.path.isdir(folder):
-            raise InputError("%s: %s is not a folder" % (name, folder))
+            raise InputError("%s: %s is not a folder" % (what, folder))
     if lang == treebanks.TOY:  # which is always our own
         ud = conll17 = ""
     known = sorted(path.stem for path in SETTINGS_FOLDER.glob("*.toml"))
-    if settings and settings not in known:
-        raise InputError("SETTINGS: no settings %s; there are %s" % (settings, ", ".join(known)))
-    return Request(lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings)
+    if settings.endswith(".toml"):
+        settings = os.path.abspath(os.path.expanduser(settings))
+        registry.settings([settings], chosen[0])  # which names what is wrong
+    elif settings and settings not in known:
+        raise InputError(
+            "SETTINGS: no settings %s; there are %s, or give a file that ends in .toml" % (settings, ", ".join(known))
+        )
+    return Request(
+        lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings, (mine, treebank) if mine else None
+    )
 
 
 def languages(langs: str, default: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The records of finished runs, in ``experiments/results/NAME.jsonl``, a line a run, from which all tables are made.
+"""The records of finished runs, in ``results/NAME.jsonl``, a line a run, from which all tables are made.
 
 NAME is the name of the treebank. A record has scores, data, commit, command and, as "curve", the evaluations of the run; its trees are
 in ``trees/NAME/SYSTEM-seedN.trees.gz`` (``predictions``).
@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from experiments import paper
 from experiments.engine import lines, shared_task
-from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
+from experiments.engine.provenance import RESULTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json, system_and_loss
 from experiments.engine.treebank import Treebank, settings_of
@@ -22,8 +22,9 @@ from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser import config, systems
 
-RESULTS = EXPERIMENTS / "results"
 RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
+# What may make them differ, of a machine and the code.
+CAUSES = ("processor", "decoders", "compiler", "dynet_build", "dynet_processor", "dyNET", "numpy", "commit")
 NOT_LISTED = type("NotListed", (), {"__repr__": lambda _: "not recorded"})()  # in place of a setting's value
 LIMIT = "training.max_updates"  # in settings: says nothing of a run that ended before
 TREES_BLOB: Final = "trees_git_blob"  # in records: which trees are those of the run
@@ -95,9 +96,12 @@ class Records:
             return found.pop(mine, None) is not None
 
     def check_settings(self, names: Collection[str]) -> None:
-        """Raises InputError if a run of one of these systems, with any seed, is recorded with other settings than those to train with."""
+        """Raises InputError if a run is recorded on other files, or one of these systems, with any seed, with other settings."""
         self.forget_others()
         for record in self._mine():
+            if self._is_of_other_data(record):
+                said = "%s has runs on other files: choose another NAME, or delete it and the models"
+                raise InputError(said % shown(self.path))
             other = _other_settings(record, self.bank) if record["system"] in names else {}
             if other:
                 said = "%s: %s seed %d is of a run with other settings (%s): delete this line and its model to train again"
@@ -150,7 +154,7 @@ class Records:
         if self.bank.row:
             record["row"] = self.bank.row
         if self.bank.settings:
-            record["settings_of"] = self.bank.settings
+            record["settings_of"] = Path(self.bank.settings).stem
         for split, path in self.bank.paths.items():
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
         wrong = complaint(record)
@@ -253,6 +257,23 @@ def outdated(name: str, runs: Sequence[Record]) -> list[str]:
     return found
 
 
+def beside_recorded(name: str, run: Record, recorded: Record) -> str:
+    """One line on how a run compares with the recorded one of the same inputs, and on what differs between their machines."""
+    mine, theirs = dict[str, Any](run), dict[str, Any](recorded)
+    if all(mine[score] == theirs[score] for score in RESULT if score in mine and score in theirs):
+        return "%s: dev UAS %.2f, the same as recorded" % (name, run["dev_uas"])
+    here, there = ({"commit": one.get("commit"), **one.get("machines", [{}])[-1]} for one in (mine, theirs))
+    both = [what for what in CAUSES if what in here and what in there and here[what] != there[what]]
+    why = ["other %s (%s, recorded %s)" % (what, here[what], there[what]) for what in both]
+    why += [] if "machines" in theirs else ["the recorded machine is unknown"]
+    return "%s: dev UAS %.2f here, %.2f recorded: %s" % (
+        name,
+        run["dev_uas"],
+        recorded["dev_uas"],
+        ", ".join(why) or "no cause is known",
+    )
+
+
 def in_words(other: Origin) -> str:
     """The origin and results of a record, as in ``differs_from``, in words."""
     where = ", ".join(machine["processor"] for machine in other.get("machines", [])) or "a machine not recorded"
@@ -290,11 +311,11 @@ def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Rec
     bank: only those with its settings and, in an ablation, of its row. Raises InputError if one is damaged, or is not of the settings in
     the file's name, or if they do not belong together.
     """
-    path, settings = file_of(results, name), bank.settings if bank else settings_of(name)
+    path, settings = file_of(results, name), Path(bank.settings).stem if bank else settings_of(name)
     records = [record for record in read(path).values() if bank is None or record.get("row", "") == bank.row]
     for record in records:
         theirs = record.get("settings_of", "")
-        if theirs != settings:
+        if theirs != settings and (bank or not theirs or not name.endswith("-" + theirs)):  # which may be one's own
             said = "%s: %s seed %d is of a run with other settings (%s) than those of its file (%s): move or delete this line"
             names = theirs or "defaults", settings or "defaults"
             raise InputError(said % (shown(path), record["system"], record["seed"], *names))

@@ -1,6 +1,9 @@
 """The treebanks of training runs: locating their files, and identifying them by content."""
 
+import glob
 import hashlib
+import os
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +18,8 @@ from mh4.errors import InputError
 from mh4.parser import config, systems
 from mh4.util.files import git_blob_id
 
+OWN_FILES = "own files"  # the release of a treebank of one's own
+RESERVED = ("ablations", "conll17", "report", "summary", "trees")  # names in folders of models and results
 SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
 
 
@@ -26,7 +31,7 @@ class Treebank:
         are not the defaults, so that different data and settings never mix.
     paths, blobs: of train and dev. test: the test set, and the segmented file to parse; None if either is missing.
     outputs: the available outputs of the shared task's systems for the test set, by system.
-    settings: the name of the file in settings/ that parsers are trained with; empty for the defaults.
+    settings: the file that parsers are trained with, or its name in settings/ without .toml; empty for the defaults.
     assignments: settings that override those of files, such as ``"training.max_updates=4000"``.
     row: the row of an ablation that these are for, whose runs share a file of records with those of other rows.
     """
@@ -73,13 +78,14 @@ class Treebank:
 
     def with_settings(self, settings: str) -> "Treebank":
         """The treebank with the settings of a file; empty for the defaults."""
-        return replace(self, name="%s-%s" % (self.name, settings), settings=settings) if settings else self
+        return replace(self, name="%s-%s" % (self.name, Path(settings).stem), settings=settings) if settings else self
 
 
 def settings_files(lang: str, settings: str) -> list[Path]:
     """The files of the settings of a language's parsers, of which the later override the earlier. settings: see Treebank."""
     toy = [TOY_SETTINGS] if lang == treebanks.TOY else []
-    return toy + ([SETTINGS / (settings + ".toml")] if settings else [])
+    file = Path(settings) if settings.endswith(".toml") else SETTINGS / (settings + ".toml")
+    return toy + ([file] if settings else [])
 
 
 def settings_of(name: str) -> str:
@@ -109,6 +115,32 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
         digest = hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]
         name, release = "%s-files-%s" % (lang, digest), "unidentified files"
     return Treebank(lang=lang, name=name, release=release, paths=paths, blobs=blobs)
+
+
+def own(source: str, name: str) -> Treebank:
+    """A treebank of one's own, with its test set if it has one.
+
+    source: the folder of its .conllu files, or their path up to the name of the split, as in ``UD_Hungarian-Szeged/hu_szeged-ud-``.
+    name: what it is called; by default as the folder or the files. Raises InputError if there are none, or several, for a split.
+    """
+    begin = os.path.join(glob.escape(source), "*") if os.path.isdir(source) else glob.escape(source) + "*"
+    found = {split: sorted(map(Path, glob.glob("%s%s*.conllu" % (begin, split)))) for split in treebanks.SPLITS}
+    for split, paths in found.items():
+        if len(paths) > 1 or (not paths and split != "test"):
+            listed = ", ".join(path.name for path in paths) or "none"
+            said = (
+                "TREEBANK: expected one file %s%s*.conllu, found %s; a treebank is a folder, or how the paths of its files begin"
+            )
+            raise InputError(said % (begin, split, listed))
+    name = name or re.sub("[-_.]+$", "", os.path.basename(os.path.normpath(source)))
+    taken = name in (*treebanks.languages(), treebanks.TOY, *RESERVED) or settings_of(name)
+    if taken or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        why = "it has another meaning" if taken else "expected letters, digits, and - _ ."
+        raise InputError("NAME: the treebank cannot be called %s: %s" % (name, why))
+    files = {split: mine[0] for split, mine in found.items() if mine}
+    test = files.pop("test", None)
+    blobs = {split: git_blob_id(path) for split, path in files.items()}
+    return Treebank(name, name, OWN_FILES, files, blobs, (test, test) if test else None)
 
 
 def absent(lang: str) -> Treebank:

@@ -7,25 +7,36 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.provenance import OWN, RESULTS
 
 
 @dataclass
 class Bench:
-    """The folder of runs and results, and the command line to which ``train ...`` or ``parse ...`` is appended."""
+    """The folder of models and results, and the command line to which ``train ...`` or ``parse ...`` is appended.
 
-    home: Path = EXPERIMENTS
+    recorded: the folder of the records that came with the repository; of a home that was asked for, its own. recording: whether results are
+    added to those.
+    """
+
+    home: Path = OWN
     trainer: Sequence[str] = (sys.executable, "-m", "mh4")
+    recorded: Path = RESULTS
+    recording: bool = False
     # Names of files may have brackets and colons, which are no markup.
     console: Console = field(default_factory=lambda: Console(highlight=False, markup=False, emoji=False))
 
     def __reduce__(self) -> tuple:
-        return Bench, (self.home, self.trainer)  # workers have no console
+        return Bench, (self.home, self.trainer, self.recorded, self.recording)  # workers have no console
 
     @property
     def results(self) -> Path:
-        return self.home / "results"
+        """The folder that records and pages are written to."""
+        return self.recorded if self.recording else self.home / "results"
+
+    def holding(self, name: str) -> Path:
+        """The folder with the records of treebank `name`: one's own or, if there are none, those that came with the repository."""
+        return self.results if (self.results / (name + ".jsonl")).exists() else self.recorded
 
     def models(self, name: str) -> Path:
         """The folder of the models of the treebank `name`."""
-        return self.home / "runs" / name
+        return self.home / "models" / name

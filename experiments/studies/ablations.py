@@ -21,7 +21,7 @@ from experiments.engine import options, records
 from experiments.engine.command import chosen, requested_systems, study
 from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.progress import failures
-from experiments.engine.provenance import make_command, report_written, shown
+from experiments.engine.provenance import EXPERIMENTS, make_command, report_written, shown
 from experiments.engine.run import alone
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
@@ -34,6 +34,7 @@ from mh4.parser.config import as_toml, tables
 from mh4.util.files import write_text
 
 PLAN = Path(__file__).with_suffix(".toml")
+DOCUMENTED = EXPERIMENTS.parent / "docs" / "differences.md"
 AUTHORS = "authors"
 LAST = 3  # the score of a short run is the mean of this many last evaluations, which vary less than the best one
 
@@ -140,13 +141,13 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
 
     def write_all() -> list[Path]:
         with alone(models / "pages.lock"):  # others may be writing theirs
-            written, documented = list[Path](), bench.home.parent / "docs" / "differences.md"
+            written = list[Path]()
             for toy in of_toy:
                 everything = measured(plan, bench.results, toy)
                 written += write(plan, everything, bench.results, toy)
-                if documented.exists() and not toy:
-                    write_text(str(documented), with_effects(documented.read_text(encoding="utf-8"), plan, everything))
-                    written.append(documented)
+                if bench.recording and not toy:
+                    write_text(str(DOCUMENTED), with_effects(DOCUMENTED.read_text(encoding="utf-8"), plan, everything))
+                    written.append(DOCUMENTED)
         return written
 
     train_together(experiments, "ablations", models, asked[0].jobs, write_all, records_count=True)

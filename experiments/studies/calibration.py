@@ -16,7 +16,7 @@ from experiments.engine.command import study
 from experiments.engine.models import requested_models
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
-from experiments.engine.treebank import Treebank, located
+from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Table, comma_separated
@@ -108,7 +108,7 @@ def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
 def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
-    bank = located(asked.lang, asked.ud)
+    bank = asked.treebank(test=False)
     models = requested_models(bench, bank, systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     measured = []

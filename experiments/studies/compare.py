@@ -1,4 +1,5 @@
-"""``make compare LANG=hu [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]``: where one system is better than another
+"""``make compare LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]``:
+where one system is better than another
 
 On the development set, by the properties of arcs, over the runs of all seeds that both have: the paper (Section 5) says in words that
 MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is made from the runs' recorded trees, without any model;
@@ -19,7 +20,7 @@ from experiments.engine.predictions import of_record, restored
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import common_seeds, load
-from experiments.engine.treebank import Treebank, located
+from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Table, comma_separated
@@ -44,18 +45,19 @@ Runs = dict[int, tuple[Record, Record]]
 
 @study
 @options.lang()
-@options.variable("systems", "two, with trees in experiments/results; by default %s" % " and ".join(DEFAULT_SYSTEMS))
+@options.TREEBANK
+@options.variable("systems", "two, with recorded trees; by default %s" % " and ".join(DEFAULT_SYSTEMS))
 @options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
-def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
+def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
     require_matplotlib()
-    asked = options.request(lang, seeds=seeds, ud=ud)
+    asked = options.request(seeds=seeds, **variables)
     pair = tuple(systems.split()) or DEFAULT_SYSTEMS
     if len(pair) != 2 or pair[0] == pair[1]:
         raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
-    bank, results = located(asked.lang, asked.ud), bench.results
-    runs = _common_runs(load(bank.name, results), pair, asked.seeds if seeds else None)
-    found = _compared(bank, runs, results)
+    bank, results = asked.treebank(test=False), bench.results
+    runs = _common_runs(load(bank.name, bench.holding(bank.name)), pair, asked.seeds if seeds else None)
+    found = _compared(bank, runs, bench.holding(bank.name))
     name = "%s-%s-%s" % (bank.name, *pair)
     drawing = results / (name + ".png")
     comparison.plot(str(drawing), found)

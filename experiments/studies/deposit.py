@@ -1,6 +1,6 @@
 """``make deposit [LANGS="hu got"] [UD=folder]``: an archive to deposit: code, records and trained models
 
-Writes ``experiments/runs/deposit/``: the code of the last commit with all records; for each treebank, in our settings and the authors', the
+Writes ``runs/deposit/``: the code of the last commit with all records; for each treebank, in our settings and the authors', the
 trained models of the paper's three non-projective systems that are best on dev, packed with their cards; and a page with the checksum and
 the licence of each file.
 """
@@ -34,15 +34,15 @@ LICENCE = "https://github.com/UniversalDependencies/%s/blob/%s/LICENSE.txt"
 @options.variable("langs", "the treebanks, by default all with trained models")
 @options.UD
 def deposit(bench: Bench, langs: str, ud: str) -> None:
-    there = [lang for lang in (*treebanks.languages(), treebanks.TOY) if any((bench.home / "runs").glob(lang + "*"))]
-    folder = bench.home / "runs" / "deposit"
+    there = [lang for lang in (*treebanks.languages(), treebanks.TOY) if any(bench.models("").glob(lang + "*"))]
+    folder = bench.home / "deposit"
     with tempfile.TemporaryDirectory() as made:
         rows = []
         for lang in options.languages(langs, there):
             for settings in ("", *sorted(path.stem for path in SETTINGS.glob("*.toml"))):
                 rows += _models(bench, located(lang, ud or None, settings), Path(made))
         if not rows:
-            raise models.untrained(" or ".join(MEMBERS), bench.home / "runs")
+            raise models.untrained(" or ".join(MEMBERS), bench.models(""))
         rows.insert(0, [_code(Path(made)), "code and records", "MIT, see its NOTICE"])
         sums = [[*row, hashlib.sha256((Path(made) / row[0]).read_bytes()).hexdigest()] for row in rows]
         table = Table(["file", "content", "licence", "SHA-256"], sums, right=4)

@@ -18,7 +18,7 @@ from experiments.engine.models import finished_runs, lacking
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
 from experiments.engine.records import load
-from experiments.engine.treebank import Treebank, located
+from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Average, Table, average, averages, comma_separated, difference
@@ -75,7 +75,7 @@ class OfTreebank:
 def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     wanted = options.languages(langs, ("hu", "got"))
     asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
-    found = [_of_treebank(located(each.lang, each.ud), each.seeds, bool(seeds), bench) for each in asked]
+    found = [_of_treebank(each.treebank(test=False), each.seeds, bool(seeds), bench) for each in asked]
     name = sections.page_name("mh5", toy=wanted == [TOY])
     parts = page(found, options.repeat())
     written = document.write(bench.results, name, "MH5 compared with MH4, on development sets", parts, as_csv(found))
@@ -89,7 +89,8 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
 
     Raises InputError if there are none, or one lacks a seed.
     """
-    records = [record for record in load(bank.name, bench.results) if record["seed"] in seeds]
+    results = bench.holding(bank.name)
+    records = [record for record in load(bank.name, results) if record["seed"] in seeds]
     dev = bank.paths["dev"]
     gold = conllu.read(str(dev))
     heads = [sentence.heads for sentence in gold]
@@ -103,7 +104,7 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
         missing = lacking(system, seeds, {record["seed"] for record in mine})
         if missing and every:
             raise InputError("%s: no finished run of %s: train it, or choose other SEEDS" % (bank.name, missing))
-        parsed = [predictions.heads(predictions.of_record(bench.results, bank.name, record, dev), dev, gold) for record in mine]
+        parsed = [predictions.heads(predictions.of_record(results, bank.name, record, dev), dev, gold) for record in mine]
         found.rows.append(_row(found, mine, parsed, _speed(bank, system, seeds, gold, bench)))
     if not found.rows:
         none = "%s: none of these systems has a finished run with seed %s"

@@ -55,7 +55,7 @@ def paper(bench: Bench, **variables: str) -> int:
         for one in experiments:
             one.records.check_settings(one.systems)
         try:
-            train_together(experiments, "paper", bench.home / "runs", jobs, lambda: None, records_count=True)
+            train_together(experiments, "paper", bench.home / "models", jobs, lambda: None, records_count=True)
             for one in experiments:
                 for run in one.unparsed:  # without a record, the next attempt parses again
                     one.records.forget(run)
@@ -70,8 +70,8 @@ def paper(bench: Bench, **variables: str) -> int:
 @contextmanager
 def only_one(home: Path) -> Iterator[None]:
     """Raise InputError if another process is in this block with the same folder."""
-    make_folder(home / "runs")
-    with open(home / "runs" / "paper.lock", "wb") as file:
+    make_folder(home)
+    with open(home / "paper.lock", "wb") as file:
         if not lock(file.fileno()):
             raise InputError("another make paper is running in %s: wait for it to finish, or stop it" % shown(home))
         yield

@@ -13,7 +13,7 @@ from experiments.engine import costs, options
 from experiments.engine.command import study
 from experiments.engine.costs import Size, Speed
 from experiments.engine.experiment import Experiment
-from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.provenance import RESULTS
 from experiments.engine.run import duration
 from experiments.engine.treebank import absent, identified, settings_files
 from experiments.engine.workplace import Bench
@@ -60,7 +60,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
     if {one.lang == treebanks.TOY for one in asked} != {experiment.bank.lang == treebanks.TOY for experiment in measurable}:
         raise InputError("no training set is here to measure speed on: " + HOW)
     wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
-    speeds, lasting = costs.speeds(measurable, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results", asked[0].settings)
+    speeds, lasting = costs.speeds(measurable, bench.home, wanted), costs.evaluations(RESULTS, asked[0].settings)
     sizes = costs.completed(sizes)
     rows = []
     for one, experiment in zip(asked, experiments, strict=True):

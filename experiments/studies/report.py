@@ -52,7 +52,7 @@ class Line:
 @study
 @options.variable("langs", "names of treebanks, such as hu and eu-ud1.4; by default all with records")
 def report(bench: Bench, langs: str) -> None:
-    results = bench.results
+    results = bench.recorded
     known = records.names(results)
     if not known:
         raise InputError("no records in %s: train first, with make reproduce or make paper" % shown(results))

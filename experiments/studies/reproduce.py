@@ -1,7 +1,8 @@
-"""``make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]
-[SLURM=options] [SETTINGS=authors]``: trains the parsers on one treebank with several seeds, and compares their scores with the paper's
+"""``make reproduce LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder]
+[CONLL17=folder] [JOBS=2] [SLURM=options] [SETTINGS=authors]``: trains parsers on a treebank with several seeds, and tabulates their scores
 
-UAS on the development set is compared with Table 4 and, if the test set is available, LAS on it with Table 5 or 6.
+For a treebank of the paper, UAS on the development set is shown beside Table 4 and, if the test set is available, LAS on it beside Table
+5 or 6. A record of the same run that came with the repository is compared with the new one.
 """
 
 from experiments.engine import options, shared_task
@@ -24,16 +25,15 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 
 @study
 @options.lang(" and takes about two minutes")
+@options.TREEBANK
 @options.variable("systems", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)))
 @options.variable("seeds", "positive whole numbers; by default %s (%s for toy; the paper ran five)" % (DEFAULT_SEEDS, TOY_SEEDS))
 @options.UD
 @options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
 @options.JOBS
 @options.SETTINGS
-def reproduce(
-    bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, slurm: str, settings: str
-) -> int:
-    asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings, slurm)
+def reproduce(bench: Bench, **variables: str) -> int:
+    asked = options.request(**variables)
     results, bank = bench.results, asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     shared_task.score_available(bank, results)

@@ -18,7 +18,7 @@ from experiments.engine.command import study
 from experiments.engine.models import requested_models
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
-from experiments.engine.treebank import Treebank, located
+from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.writer import Table, comma_separated
@@ -104,7 +104,7 @@ def searched() -> list[str]:
 def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     asked = options.request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
-    bank = located(asked.lang, asked.ud)
+    bank = asked.treebank(test=False)
     models = requested_models(bench, bank, systems, seeds, searched(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     measured: Measured = {}

@@ -1,6 +1,6 @@
 """``make verify LANG=hu SYSTEM=mst SEED=1 [UPDATES=4000] [UD=folder] [CONLL17=folder] [SETTINGS=authors]``: a recorded run, trained again
 
-Trains the run with the settings of its record, up to UPDATES if given, in ``experiments/runs/verify/``, compares every evaluation with the
+Trains the run with the settings of its record, up to UPDATES if given, in ``runs/verify/``, compares every evaluation with the
 record, and scores the recorded trees again. Says where both were made, and changes no record. The exit code is 1 if anything differs.
 """
 
@@ -44,7 +44,7 @@ def verify(bench: Bench, lang: str, system: str, seed: str, updates: str, ud: st
     if updates and not (updates.isdecimal() and int(updates)):
         raise InputError("UPDATES: %s is not a positive whole number" % updates)
     bank, (name,), (number,) = asked.treebank(), asked.systems, asked.seeds
-    path = records.file_of(bench.results, bank.name)
+    path = records.file_of(bench.recorded, bank.name)
     record = records.read(path).get(("", name, number))
     if record is None or any(file["git_blob"] != bank.blobs[split] for split, file in records.files(record).items()):
         raise InputError("%s has no record of %s seed %d on these files" % (shown(path), name, number))
@@ -65,7 +65,7 @@ def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -
     }
     theirs.update({"training.max_updates": int(updates)} if updates else {})
     assignments = tuple("%s=%s" % (name, as_toml(value)) for name, value in theirs.items())
-    home = bench.home / "runs" / "verify" / ("%s-%s-seed%d" % (bank.name, record["system"], record["seed"]))
+    home = bench.home / "verify" / ("%s-%s-seed%d" % (bank.name, record["system"], record["seed"]))
     shutil.rmtree(home, ignore_errors=True)
     own = replace(bench, home=home)
     experiment = Experiment(
@@ -94,9 +94,9 @@ def _evaluations(record: Record, again: Record) -> tuple[bool, str]:
 def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
     """Whether the recorded trees have the recorded scores, and both in words."""
     dev, scores = bank.paths["dev"], dict[str, float]()
-    if not records.trees_of(bench.results, bank.name, record["system"], record["seed"]).exists():
+    if not records.trees_of(bench.recorded, bank.name, record["system"], record["seed"]).exists():
         return True, "no trees are recorded"
-    trees = predictions.of_record(bench.results, bank.name, record, dev)
+    trees = predictions.of_record(bench.recorded, bank.name, record, dev)
     with tempfile.TemporaryDirectory() as place:
         parsed = Path(place) / "parsed.conllu"
         write_text(str(parsed), predictions.restored(trees, dev))

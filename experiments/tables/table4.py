@@ -8,6 +8,7 @@ from experiments import paper
 from experiments.engine import records
 from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
+from experiments.engine.treebank import OWN_FILES
 from experiments.pages import document, sections
 from experiments.pages.writer import Average, SystemRow, Table, averages, systems_table
 
@@ -29,6 +30,8 @@ def table(runs: Sequence[Record]) -> Table:
 def note(runs: Sequence[Record]) -> str:
     """A note on how to read the table: the data, and whether the paper's numbers are comparable."""
     lang, release = runs[0]["lang"], runs[0]["release"]
+    if release == OWN_FILES:
+        return "In percent: mean and standard deviation over seeds."
     if release != paper.RELEASE:
         said = "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown."
         return said % (release[0].upper() + release[1:], paper.RELEASE)
@@ -60,7 +63,7 @@ def every_run(runs: Sequence[Record]) -> Table:
 
 def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     """The page of treebank `name` below its title: the table, every run, and the commands."""
-    made = "This page is made from `%s/` by `make report LANGS=%s`."
+    made = "This page is made from `%s.jsonl`."
     return [
         table(runs),
         note(runs),
@@ -70,7 +73,7 @@ def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
         OF_RUNS,
         OF_FILES % name,
         *sections.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in records.files(runs[0]).items()),
-        *sections.command(records.commands(runs), made % (name, name)),
+        *sections.command(records.commands(runs), made % name),
     ]
 
 
@@ -82,8 +85,8 @@ OF_RUNS = """\
 Test LAS is by the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: time for
 training and evaluation on one core until dev UAS first reaches it."""
 OF_FILES = """\
-`%s/` contains the evaluations of each run, one file for each system and seed, and its predicted trees for dev and test,
-without words: `.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
+`trees/%s/` has the predicted trees of each run for dev and test, without words:
+`.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
 
 
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from experiments import paper
 from experiments.engine import records, shared_task
 from experiments.engine.record_fields import Output, Record
+from experiments.engine.treebank import OWN_FILES
 from experiments.pages import document, sections
 from experiments.pages.writer import Average, SystemRow, Table, averages, systems_table
 from mh4.data import conll17
@@ -87,6 +88,10 @@ def table(scores: Tested) -> Table:
 
 def note(scores: Tested) -> str:
     """A note on how to read the table: whether the paper's numbers are comparable, and the meaning of ✓."""
+    if scores.release == OWN_FILES:
+        return (
+            "In percent, by the official scorer, with the segmentation of the test set: mean and standard deviation over seeds."
+        )
     if not scores.compares:
         return (
             "Not the files of the paper's Tables 5 and 6 (%s), so its numbers are not comparable and not shown." % paper.RELEASE
@@ -102,23 +107,23 @@ def page(scores: Tested) -> list[document.Part]:
     name, runs, outputs = scores.name, scores.runs, scores.outputs
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
     files += [(row.name, outputs[row.system]) for row in rows(scores) if row.system in paper.COLUMNS]
-    parts: list[document.Part] = [table(scores), note(scores), SAID % (name, name, name)]
+    parts: list[document.Part] = [table(scores), note(scores), SAID % (name, name)]
     for system, entry in outputs.items():
         if "rejected" in entry:
             parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
     if scores.others:
         parts.append("Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs)))
-    made = "This page is made from `%s/` and `%s` by `make report LANGS=%s`."
+    made = "This page is made from `%s.jsonl` and `%s`."
     return [
         *parts,
         *sections.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
-        *sections.command(records.commands(runs), made % (name, shared_task.FILE, name)),
+        *sections.command(records.commands(runs), made % (name, shared_task.FILE)),
     ]
 
 
 SAID = """\
 LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over seeds.
-Models were selected on the development set. Every run is in [%s.md](%s.md) and `%s/`."""
+Models were selected on the development set. Every run is in [%s.md](%s.md)."""
 
 
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:

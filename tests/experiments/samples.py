@@ -16,13 +16,13 @@ STAND_IN = Path(__file__).with_name("stand_in.py")
 sys.path.insert(0, str(ROOT))  # for the package `experiments`
 
 
-def study(*arguments, **bench):
-    """The exit code of `python -m experiments` with these arguments; bench: where it works, and with what."""
+def study(*arguments, home=None, **bench):
+    """The exit code of `python -m experiments` with these arguments; home: where it works; bench: with what."""
     from experiments.__main__ import main
     from experiments.engine.workplace import Bench
 
     with pytest.raises(SystemExit) as ended:
-        main(arguments, prog_name="experiments", obj=Bench(**bench))
+        main((*(("--home", str(home)) if home else ()), *arguments), prog_name="experiments", obj=Bench(**bench))
     return ended.value.code or 0
 
 
@@ -36,7 +36,7 @@ def toy_settings(patch, settings, folder):
 
 def usage(name):
     """The usage of a study, as its file begins."""
-    begin = (ROOT / "experiments" / "studies" / (name + ".py")).read_text(encoding="utf-8").partition("``: ")[0]
+    begin = (ROOT / "experiments" / "studies" / (name + ".py")).read_text(encoding="utf-8").partition("``:")[0]
     return begin.replace('"""``', "usage: ").replace("\n", "\n       ")
 
 

@@ -74,8 +74,8 @@ def trial(cluster, home):
             os.killpg(second.pid, signal.SIGKILL)
             second.wait()
     return [
-        "%s (%d times)" % (log.parent.relative_to(home / "runs" / "toy"), starts - 1)
-        for log in sorted(home.glob("runs/toy/*/seed*/train.log"))
+        "%s (%d times)" % (log.parent.relative_to(home / "models" / "toy"), starts - 1)
+        for log in sorted(home.glob("models/toy/*/seed*/train.log"))
         for starts in [sum(" train --system " in line for line in log.read_text().splitlines())]
         if starts > 1
     ]

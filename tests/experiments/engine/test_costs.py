@@ -55,7 +55,7 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     """The plan as it is printed; of Hungarian one of four trainings is already recorded."""
     home = tmp_path / "home"
     known = {system: {"training": 1000.0, "parsing": 5000.0, "memory": 700} for system in ("mst", "1ec")}
-    speeds = home / "runs" / "speeds.json"
+    speeds = home / "speeds.json"
     speeds.parent.mkdir(parents=True)
     speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": known}))
     (home / "results").mkdir()

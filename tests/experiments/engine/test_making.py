@@ -50,7 +50,7 @@ def test_the_same_records_by_workers_of_dask(run, stand_in, tmp_path, monkeypatc
             killer.join()
 
     def kill_one(client, home):
-        metrics = home / "runs" / "toy" / "mst" / "seed1" / "metrics.jsonl"
+        metrics = home / "models" / "toy" / "mst" / "seed1" / "metrics.jsonl"
         while not metrics.exists() or len(metrics.read_text().splitlines()) < 2:
             time.sleep(0.02)
         [working] = [worker for worker, calls in client.processing().items() if calls]
@@ -80,7 +80,7 @@ def start_and_wait_for(stand_in, tmp_path, run_name, *arguments):
     home = tmp_path / "home"
     command = [sys.executable, "-c", DRIVER, str(ROOT), str(STAND_IN), str(home), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-    metrics = home / "runs" / "toy" / system / ("seed" + seed) / "metrics.jsonl"
+    metrics = home / "models" / "toy" / system / ("seed" + seed) / "metrics.jsonl"
     for _ in range(3000):
         if metrics.exists() and len(metrics.read_text().splitlines()) == 2:
             return process
@@ -99,7 +99,7 @@ def test_stopped_and_started_again_it_goes_on_from_there(run, stand_in, tmp_path
     out, error = process.communicate(timeout=60)
     assert process.returncode == 130 and error == ""
     assert out.endswith("stopped; run the same command again to resume\n")
-    assert not is_held(tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
+    assert not is_held(tmp_path / "home" / "models" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
     assert [call["run"] for call in calls(stand_in)] == ["mh3-1", "mst-1"]
     (stand_in / "slow").unlink()
     assert run(*toy("--seeds", "1 2", "--jobs", "1")) == 0
@@ -110,7 +110,7 @@ def test_stopped_and_started_again_it_goes_on_from_there(run, stand_in, tmp_path
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent")
 def test_a_killed_command_takes_its_trainings_along(stand_in, tmp_path):
     process = start_and_wait_for(stand_in, tmp_path, "mst-1", "--lang", "toy", "--systems", "mst", "--seeds", "1")
-    log = tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log"
+    log = tmp_path / "home" / "models" / "toy" / "mst" / "seed1" / "train.log"
     assert is_held(log)
     process.kill()
     process.communicate()

@@ -23,7 +23,7 @@ def finished(folder, settings=TODAY, **summary):
 
 def test_folders_that_are_no_seeds(tmp_path):
     for name in ("seed2", "seed1", "seed²", "seed", "seed-1", "seed" + "9" * 200):
-        folder = tmp_path / "runs/toy/mst" / name
+        folder = tmp_path / "models/toy/mst" / name
         finished(folder)
     assert [run.seed for run in finished_runs(Bench(tmp_path), BANK, "mst")] == [1, 2]
 
@@ -32,7 +32,7 @@ def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
     """One of the default systems may have no model at all."""
     systems = ("mst", "mh3", "1ec")
     for name in ("mst/seed1", "mst/seed2", "mh3/seed1"):
-        folder = tmp_path / "runs/toy" / name
+        folder = tmp_path / "models/toy" / name
         finished(folder)
     for asked, seeds, found in (("", "", "mst 1, mst 2, mh3 1"), ("", "1", "mst 1, mh3 1"), ("mst", "2 1", "mst 1, mst 2")):
         runs = requested_models(Bench(tmp_path), BANK, asked, seeds, systems, systems)
@@ -46,7 +46,7 @@ def test_models_of_other_settings_are_not_taken(tmp_path):
     """As after a default has changed: what is measured with them would be called that of today's."""
     config = BANK.config("mst")
     for seed, training in ((1, config.training), (2, replace(config.training, patience=1))):
-        folder = tmp_path / "runs/toy/mst" / ("seed%d" % seed)
+        folder = tmp_path / "models/toy/mst" / ("seed%d" % seed)
         finished(folder, replace(config, training=training).to_toml(), updates=9)
     assert [run.seed for run in requested_models(Bench(tmp_path), BANK, "", "", ["mst"], ["mst"])] == [1]
     with pytest.raises(InputError, match="^no trained model of mst with seed 2 in .* with today's settings: train one first"):
@@ -57,7 +57,7 @@ def test_models_of_other_files_are_not_taken(tmp_path):
     """As after the toy treebank has changed."""
     bank = replace(BANK, blobs={"train": "aa", "dev": "bb"})
     for seed, dev in ((1, "bb"), (2, "cc")):
-        folder = tmp_path / "runs/toy/mst" / ("seed%d" % seed)
+        folder = tmp_path / "models/toy/mst" / ("seed%d" % seed)
         sources = {"train": {"file": "t", "git_blob": "aa"}, "dev": {"file": "d", "git_blob": dev}}
         finished(folder, sources=sources)
     assert [run.seed for run in finished_runs(Bench(tmp_path), bank, "mst")] == [1]

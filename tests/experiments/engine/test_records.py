@@ -139,7 +139,7 @@ def test_what_is_damaged_in_a_model_replaces_no_record(run, tmp_path, capsys, na
     again = "--lang", "toy", "--systems", "mh3", "--seeds", "1"
     assert run(*again) == 0
     results = {path: path.read_bytes() for path in (tmp_path / "home" / "results").rglob("*.*")}
-    folder = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1"
+    folder = tmp_path / "home" / "models" / "toy" / "mh3" / "seed1"
     with open(folder / "metrics.jsonl", "a") as metrics:  # since trained again
         metrics.write(json.dumps({"updates": 500, "dev_uas": 1.0, "seconds": 1.0}) + "\n")
     damaged = folder / name

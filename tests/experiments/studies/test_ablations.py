@@ -147,7 +147,7 @@ def test_short_runs(train, stand_in, tmp_path, capsys):
 @pytest.mark.slow
 def test_what_is_recorded_with_these_settings_is_not_trained_again(train, stand_in, tmp_path):
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 2
-    shutil.rmtree(tmp_path / "home" / "runs")  # it was another machine
+    shutil.rmtree(tmp_path / "home" / "models")  # it was another machine
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 2
     (tmp_path / "plan.toml").write_text(SMALL_PLAN.replace("updates = 1500", "updates = 1000"))
     assert train("--rows", "boundaries", "--seeds", "2") == 0 and len(calls(stand_in)) == 4

@@ -29,7 +29,7 @@ def home(tmp_path_factory):
         toy_settings(patch, short, home)
         train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
         for system in ("mh4-hybrid", "mst"):
-            Trainer(system, short, train, dev, str(home / "runs" / "toy" / system / "seed1"), 1).run()
+            Trainer(system, short, train, dev, str(home / "models" / "toy" / system / "seed1"), 1).run()
         yield home
 
 
@@ -42,7 +42,7 @@ def test_the_table_the_page_and_the_plot(home, capsys):
     assert list(table) == ["mh4-hybrid", "mst"]
     dev = conllu.read(str(treebanks.locate("toy")["dev"]))
     for system, row in table.items():
-        parser = mh4.load(str(home / "runs" / "toy" / system / "seed1"))
+        parser = mh4.load(str(home / "models" / "toy" / system / "seed1"))
         parser.model.temperature = calibrate(parser, dev[1::2]).temperature
         assert float(row["temperature"]) == pytest.approx(parser.model.temperature, abs=1e-4)
         assert float(row["nll_calibrated"]) < float(row["nll"])

@@ -24,9 +24,9 @@ def test_the_best_models_the_code_and_their_checksums(tmp_path, capsys):
         assert study("deposit", home=tmp_path) == 2
         assert "no trained model" in capsys.readouterr().err
         for seed in (1, 2):
-            Trainer("mst", short, train, dev, str(tmp_path / "runs" / "toy" / "mst" / ("seed%d" % seed)), seed).run()
+            Trainer("mst", short, train, dev, str(tmp_path / "models" / "toy" / "mst" / ("seed%d" % seed)), seed).run()
         assert study("deposit", home=tmp_path) == 0
-    folder = tmp_path / "runs" / "deposit"
+    folder = tmp_path / "deposit"
     page = (folder / "README.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in folder.iterdir()) == ["README.md", "mh4-%s.tar.gz" % mh4.__version__, "toy-mst.mh4"]
     for name, digest in re.findall(r"^\| (\S+) \|.*\| ([0-9a-f]{64}) \|$", page, re.MULTILINE):
@@ -34,5 +34,5 @@ def test_the_best_models_the_code_and_their_checksums(tmp_path, capsys):
     assert str(tmp_path) not in page
     with tarfile.open(folder / ("mh4-%s.tar.gz" % mh4.__version__)) as archive:
         assert "mh4-%s/experiments/results/hu.jsonl" % mh4.__version__ in archive.getnames()
-    scores = {seed: mh4.load(str(tmp_path / "runs" / "toy" / "mst" / ("seed%d" % seed))).test(dev)["uas"] for seed in (1, 2)}
+    scores = {seed: mh4.load(str(tmp_path / "models" / "toy" / "mst" / ("seed%d" % seed))).test(dev)["uas"] for seed in (1, 2)}
     assert mh4.load(str(folder / "toy-mst.mh4")).test(dev)["uas"] == max(scores.values())

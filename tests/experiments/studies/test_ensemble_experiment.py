@@ -49,7 +49,7 @@ def home(tmp_path_factory, paths):
         blobs = {split: git_blob_id(paths[split]) for split in ("train", "dev")}
         for system in SYSTEMS:
             for seed in (1, 2):
-                folder = home / "runs" / "toy" / system / ("seed%d" % seed)
+                folder = home / "models" / "toy" / system / ("seed%d" % seed)
                 summary = Trainer(system, short, train, dev, str(folder), seed).run()
                 data = {"lang": "toy", "release": "toy treebank", "train": blobs["train"]}
                 data["dev"] = {"path": paths["dev"].name, "git_blob": blobs["dev"]}
@@ -69,7 +69,7 @@ def test_the_pages_and_the_records(home, paths, capsys, monkeypatch):
     uas = []
     for seed in (1, 2):
         kept = recorded(results, "toy/ensemble-mh3-mst-seed%d" % seed)
-        folders = ["runs/toy/%s/seed%d" % (one["system"], seed) for one in kept["members"]]
+        folders = ["models/toy/%s/seed%d" % (one["system"], seed) for one in kept["members"]]
         assert kept["command"] == " ".join(["mh4 ensemble", *("--model " + folder for folder in folders)])
         parsed = mh4.load(folders).parse(dev)
         scores = attachment_scores(dev, parsed)
@@ -151,7 +151,7 @@ def test_ways_of_voting_by_hand():
 
 def test_opinions_are_those_of_the_decoders(home, paths):
     sentences = conllu.read(str(paths["dev"]))[:15]
-    parsers = [mh4.load(str(home / "runs" / "toy" / system / "seed1")) for system in SYSTEMS]
+    parsers = [mh4.load(str(home / "models" / "toy" / system / "seed1")) for system in SYSTEMS]
     seen = dict(ways_of_voting.opinions(parsers, [70.0, 60.0], sentences))
     assert sorted(seen) == list(range(len(sentences)))
     parsed = [parser.parse(sentences) for parser in parsers]

@@ -29,7 +29,7 @@ def test_both_losses(tmp_path, monkeypatch):
     assert list(table) == [(system, loss) for system in ("mh3", "mst") for loss in ("hinge", "likelihood")]
     dev = conllu.read(str(treebanks.locate("toy")["dev"]))
     for (system, loss), row in table.items():
-        model = Run.at(home / "runs" / "toy", system + ("-likelihood" if loss == "likelihood" else ""), 1)
+        model = Run.at(home / "models" / "toy", system + ("-likelihood" if loss == "likelihood" else ""), 1)
         parser = mh4.load(str(model.folder))
         assert parser.model.config.training.loss == loss and parser.model.system.name == system
         scores = attachment_scores(dev, parser.parse(dev))

@@ -81,7 +81,7 @@ def test_which_ensembles_are_combined(hungarian, tmp_path, capsys):
     for seed in (1, 2):
         record(tmp_path / "results", "hu", "mst", seed, 81.0, **files)  # trained again
     for system in members:
-        folder = tmp_path / "runs" / "hu" / system / "seed1"
+        folder = tmp_path / "models" / "hu" / system / "seed1"
         folder.mkdir(parents=True)
         (folder / "summary.json").write_text('{"finished": true}')
         (folder / "config.toml").write_text(one.bank.config(system).to_toml())

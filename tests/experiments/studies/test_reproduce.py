@@ -78,7 +78,7 @@ def test_what_is_finished_is_not_trained_again(run, stand_in, tmp_path, capsys):
 @pytest.mark.slow
 def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    settings = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "config.toml"
+    settings = tmp_path / "home" / "models" / "toy" / "mh3" / "seed1" / "config.toml"
     text = settings.read_text()
     for clip, trained in (("5.0", 1), ("1.0", 2)):  # the default, and one of another version
         settings.write_text(text.replace("clip = 5.0", "clip = " + clip))

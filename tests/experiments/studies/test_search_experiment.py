@@ -27,7 +27,7 @@ def home(tmp_path_factory):
         toy_settings(patch, short, home)
         train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
         for seed in (1, 2):
-            folder = home / "runs" / "toy" / "mh4-hybrid" / ("seed%d" % seed)
+            folder = home / "models" / "toy" / "mh4-hybrid" / ("seed%d" % seed)
             Trainer("mh4-hybrid", short, train, dev, str(folder), seed).run()
         (folder.parent / "seed3").mkdir()
         yield home
@@ -41,7 +41,7 @@ def test_the_table_the_page_and_the_plot(home, capsys):
         table = {row["decoding"]: row for row in csv.DictReader(lines)}
     assert list(table) == ["exact", "greedy", "beam 2", "beam 4", "beam 8", "beam 16", "beam 64"]
     dev = conllu.read(str(treebanks.locate("toy")["dev"]))
-    folder = str(home / "runs" / "toy" / "mh4-hybrid" / "seed1")
+    folder = str(home / "models" / "toy" / "mh4-hybrid" / "seed1")
     for name, how in (("exact", ("exact",)), ("greedy", ("greedy",)), ("beam 8", ("beam", 8))):
         uas = evaluate(Parser.load(folder, *how), dev)["uas"]
         assert float(table[name]["dev_uas"]) == pytest.approx(uas, abs=1e-3)

@@ -242,7 +242,7 @@ def test_a_model_parses_once_unless_its_trees_are_lost(run, stand_in, tmp_path):
     before = path.read_bytes()
     path.unlink()
     assert again() == again() == 4
-    (tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "predicted.json").unlink()  # as if it was stopped before
+    (tmp_path / "home" / "models" / "toy" / "mh3" / "seed1" / "predicted.json").unlink()  # as if it was stopped before
     assert again() == again() == 6
     path.write_bytes(path.read_bytes() + path.read_bytes())  # or replaced since, by those in the repository
     assert again() == again() == 8

@@ -67,7 +67,7 @@ def test_the_table_and_the_page(tmp_path, monkeypatch, capsys):
     short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
     toy_settings(monkeypatch, short, tmp_path)
     train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
-    folder = str(tmp_path / "runs" / "toy" / "mh4-hybrid" / "seed1")
+    folder = str(tmp_path / "models" / "toy" / "mh4-hybrid" / "seed1")
     Trainer("mh4-hybrid", short, train, dev, folder, 1).run()
     assert study("text", "--lang", "toy", home=tmp_path) == 0
     with open(tmp_path / "results" / "toy-text.csv", encoding="utf-8", newline="") as lines:
@@ -81,7 +81,7 @@ def test_the_table_and_the_page(tmp_path, monkeypatch, capsys):
     assert 95 < float(table["raw text"]["words"]) <= 100 and float(table["raw text"]["uas"]) <= scores["uas"] + 1
     page = (tmp_path / "results" / "toy-text.md").read_text(encoding="utf-8")
     assert "make text LANG=toy" in page and str(tmp_path) not in page and "toy-text.md" in capsys.readouterr().out
-    assert (tmp_path / "runs" / "toy" / "segmenter.udpipe").exists()
+    assert (tmp_path / "models" / "toy" / "segmenter.udpipe").exists()
 
 
 def test_a_segmenter_made_from_something_else_is_trained_again(tmp_path, monkeypatch):
@@ -94,7 +94,7 @@ def test_a_segmenter_made_from_something_else_is_trained_again(tmp_path, monkeyp
 
     monkeypatch.setattr(segmenter, "train", train)
     bank, bench = located("toy", None), Bench(home=tmp_path)
-    path = tmp_path / "runs" / "toy" / "segmenter.udpipe"
+    path = tmp_path / "models" / "toy" / "segmenter.udpipe"
     path.parent.mkdir(parents=True)
     path.write_text("not made here")
     for change in (lambda: None, lambda: monkeypatch.setattr(raw_text, "EPOCHS", 30), lambda: path.write_text("another")):

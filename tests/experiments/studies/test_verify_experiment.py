@@ -52,7 +52,7 @@ def test_the_first_evaluation_that_differs(verify, tmp_path, capsys):
 
 
 def test_trees_that_do_not_have_the_recorded_scores(verify, tmp_path, capsys):
-    model = tmp_path / "home" / "runs" / "toy" / "mst" / "seed1"
+    model = tmp_path / "home" / "models" / "toy" / "mst" / "seed1"
     (model / "predicted.json").unlink()
     assert study("reproduce", "--lang", "toy", "--systems", "mst", "--seeds", "1", home=tmp_path / "home",
                  trainer=[sys.executable, str(STAND_IN)]) == 0  # fmt: skip

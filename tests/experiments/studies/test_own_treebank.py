@@ -1,0 +1,113 @@
+"""Treebanks of one's own, and runs that are compared with the recorded ones, with a stand-in that learns nothing."""
+
+import shutil
+import sys
+
+import pytest
+from samples import STAND_IN, as_conllu, calls, kept, record, recorded, rewrite
+
+from experiments.__main__ import main
+from experiments.engine import records
+from experiments.engine.provenance import commit, machine
+from experiments.engine.workplace import Bench
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A folder with a treebank that the paper does not have."""
+    folder = tmp_path / "UD_Klingon-Small"
+    folder.mkdir()
+    for split, word in (("train", "a"), ("dev", "b"), ("test", "c")):
+        (folder / ("tlh_small-ud-%s.conllu" % split)).write_text(as_conllu((word, 0, "root"), ("x", 1, "obj")))
+    return folder
+
+
+@pytest.mark.parametrize("begin", ["", "/tlh_small-ud-"], ids=["folder", "prefix"])
+def test_any_treebank_is_trained_and_tabulated(run, mine, tmp_path, capsys, begin):
+    asked = ("--TREEBANK=%s%s" % (mine, begin), "--NAME=mine", "--systems", "mh3 mst", "--seeds", "1 2")
+    assert run(*asked) == 0
+    out, results = capsys.readouterr().out, tmp_path / "home" / "results"
+    assert "83.15 ± 0.07" in out and "dev UAS" in out and "test LAS" in out and "paper" not in out
+    assert "| mst | 1 2 | 82.65 ± 0.07 |" in (results / "mine.md").read_text(encoding="utf-8").splitlines()
+    assert recorded(results, "mine/mst-seed2")["reproduce"] == (
+        'make reproduce TREEBANK=%s NAME=mine SYSTEMS="mh3 mst" SEEDS="1 2"' % ("%s%s" % (mine, begin)).rpartition("/")[2]
+    )
+    assert run(*asked) == 0 and "0 to train, 4 already finished" in capsys.readouterr().out
+
+
+def test_its_name_is_by_default_that_of_its_files(run, mine, tmp_path):
+    (mine / "tlh_small-ud-test.conllu").unlink()  # which it need not have
+    for path in (mine, mine / "tlh_small-ud-"):
+        assert run("--treebank", str(path), "--systems", "mst", "--seeds", "1") == 0
+    assert records.names(tmp_path / "home" / "results") == ["UD_Klingon-Small", "tlh_small-ud"]
+
+
+def test_other_files_do_not_get_a_name_that_is_in_use(run, mine, stand_in, capsys):
+    asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds")
+    assert run(*asked, "1") == 0
+    (mine / "tlh_small-ud-train.conllu").write_text(as_conllu(("other", 0, "root")))
+    assert run(*asked, "2") == 2
+    assert "mine.jsonl has runs on other files: choose another NAME" in capsys.readouterr().err
+    assert len(calls(stand_in)) == 1
+
+
+@pytest.mark.parametrize(
+    "changed, said",
+    [
+        ({"treebank": "none"}, "found none; a treebank is a folder, or how the paths of its files begin"),
+        ({"name": "hu"}, "NAME: the treebank cannot be called hu: it has another meaning"),
+        ({"name": "mine-authors"}, "cannot be called mine-authors: it has another meaning"),
+        ({"name": "../up"}, "cannot be called ../up: expected letters, digits, and - _ ."),
+        ({"lang": "hu"}, "TREEBANK stands instead of LANG, UD and CONLL17: omit these"),
+        ({"treebank": ""}, "NAME=mine names a treebank of your own: give its files by TREEBANK"),
+    ],
+)
+def test_what_is_wrong_is_named(run, mine, capsys, changed, said):
+    given = {"treebank": str(mine), "name": "mine", **changed}
+    assert run(*("--%s=%s" % pair for pair in given.items() if pair[1])) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_several_files_for_a_split_are_listed(run, mine, capsys):
+    shutil.copy(mine / "tlh_small-ud-train.conllu", mine / "tlh_big-ud-train.conllu")
+    assert run("--treebank", str(mine)) == 2
+    assert "found tlh_big-ud-train.conllu, tlh_small-ud-train.conllu; a treebank is" in capsys.readouterr().err
+
+
+def test_settings_may_be_a_file_of_ones_own(run, mine, stand_in, tmp_path, capsys):
+    (tmp_path / "fast.toml").write_text("[training]\nclip = 1.0\n")
+    asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds", "1")
+    assert run(*asked) == 0 and run(*asked, "--settings", str(tmp_path / "fast.toml")) == 0
+    of_both = [kept(tmp_path, name + "/mst-seed1") for name in ("mine", "mine-fast")]
+    assert [one["settings"]["training"]["clip"] for one in of_both] == [5.0, 1.0]
+    assert [one.get("settings_of") for one in of_both] == [None, "fast"]
+    (tmp_path / "fast.toml").write_text("[training]\nclop = 1.0\n")
+    capsys.readouterr()
+    assert run(*asked, "--settings", str(tmp_path / "fast.toml")) == 2
+    assert "clop" in capsys.readouterr().err
+
+
+def test_a_run_is_compared_with_the_recorded_one_and_never_mixed_with_it(run, hungarian, tmp_path, capsys):
+    asked = ("--lang", "hu", "--systems", "mst", "--seeds", "1", "--ud", str(hungarian))
+    assert run(*asked) == 0
+    theirs, results = tmp_path / "recorded", tmp_path / "home" / "results"
+    mine, elsewhere = kept(tmp_path, "hu/mst-seed1"), {**machine(), "processor": "an abacus"}
+    capsys.readouterr()
+    for changes, said in (
+        ({}, "mst seed 1: dev UAS 82.60, the same as recorded\n"),
+        (
+            {"dev_uas": 81.25, "machines": [elsewhere]},
+            "mst seed 1: dev UAS 82.60 here, 81.25 recorded: other processor (%s, recorded an abacus)\n" % machine()["processor"],
+        ),
+        ({"dev_uas": 81.25, "machines": None}, "82.60 here, 81.25 recorded: the recorded machine is unknown\n"),
+        ({"dev_uas": 81.25, "commit": "abc"}, "81.25 recorded: other commit (%s, recorded abc)\n" % commit()),
+    ):
+        rewrite(theirs, "hu/mst-seed1", {name: value for name, value in {**mine, **changes}.items() if value is not None})
+        record(theirs, "hu", "mst", 2, 50.0, train=mine["train"]["git_blob"])
+        before = (theirs / "hu.jsonl").read_bytes()
+        bench = {"obj": Bench(tmp_path / "home", [sys.executable, str(STAND_IN)], theirs), "prog_name": "experiments"}
+        with pytest.raises(SystemExit) as ended:
+            main(["reproduce", *asked], **bench)
+        assert not ended.value.code
+        assert said in capsys.readouterr().out
+        assert (theirs / "hu.jsonl").read_bytes() == before and len(records.read(results / "hu.jsonl")) == 1
