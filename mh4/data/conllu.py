@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from encodings.utf_8 import StreamWriter
 from itertools import chain, zip_longest
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
@@ -461,13 +462,8 @@ def open_output(path: str, errors: str = "strict") -> Iterator[TextIO]:
     if sys.stdout is None:
         raise InputError("standard output is closed")
     with files.explained("standard output"):
-        kind = _OnTerminal if sys.stdout.isatty() else io.TextIOWrapper
-        file = kind(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
-        try:
-            yield file
-            file.flush()
-        finally:
-            file.detach()  # or standard output would be closed
+        yield (_OnTerminal if sys.stdout.isatty() else StreamWriter)(sys.stdout.buffer)  # type: ignore[misc]
+        sys.stdout.buffer.flush()
 
 
 class Rejects:
@@ -520,9 +516,9 @@ def rejects(path: str, written: Callable[[int], None] = lambda number: None) -> 
         raise failed
 
 
-class _OnTerminal(io.TextIOWrapper):
-    def write(self, text: str) -> int:
-        return super().write(one_line(text.replace("\r\n", "\n"), kept="\t\n"))
+class _OnTerminal(StreamWriter):
+    def write(self, text: str) -> None:
+        super().write(one_line(text.replace("\r\n", "\n"), kept="\t\n"))
 
 
 def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:

@@ -2,62 +2,14 @@
 
 The system may take only part of what is written, as a full disk does or a pipe that does not block, and may have nothing to read yet.
 Python's own streams miss both: with PYTHONUNBUFFERED, which is usual in containers, the rest of a write is lost, and where a
-descriptor does not block, a pause is taken for the end of the input. So all commands read and write through these.
+descriptor does not block, a pause is taken for the end of the input. So commands use buffered streams on descriptors that block.
 """
 
 import io
 import os
-import select
 import stat
 import sys
-from typing import Any, TextIO
-
-
-class Descriptor(io.RawIOBase):
-    """An open file descriptor whose reads and writes wait until they can proceed.
-
-    What is written to it after an error, or after `drop`, is dropped.
-    """
-
-    def __init__(self, number: int) -> None:
-        self._number, self._dropping = number, False
-        self.error: OSError | None = None  # of the write that failed
-
-    def fileno(self) -> int:
-        return self._number
-
-    def isatty(self) -> bool:
-        return os.isatty(self._number)
-
-    def readable(self) -> bool:
-        return self._number == 0
-
-    def writable(self) -> bool:
-        return self._number != 0
-
-    def readinto(self, buffer: Any) -> int:
-        """Wait for bytes; 0 only at the end."""
-        while True:
-            try:
-                return os.readv(self._number, [buffer])
-            except BlockingIOError:
-                select.select([self._number], [], [])
-
-    def write(self, data: Any) -> int:
-        """Wait until some of the bytes are taken; the buffer on top continues with the rest."""
-        while not self._dropping:
-            try:
-                return os.write(self._number, data)
-            except BlockingIOError:
-                select.select([], [self._number], [])
-            except OSError as error:
-                self.error, self._dropping = error, True
-                raise
-        return len(data)
-
-    def drop(self) -> None:
-        """Accept everything from now on, and write nothing."""
-        self._dropping = True
+from contextlib import suppress
 
 
 def open_standard() -> None:
@@ -76,9 +28,11 @@ def open_standard() -> None:
             if number == 2:  # messages go nowhere; without the others, commands stop
                 sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
         elif isinstance(stream, io.TextIOWrapper):
-            if _number(stream) == number and _descriptor(stream) is None:
-                stream = _reopened(stream, number)
-                setattr(sys, name, stream)
+            if _is_standard(stream, number):
+                os.set_blocking(number, True)
+                if isinstance(stream.buffer, io.RawIOBase):  # unbuffered
+                    stream = open(number, "w", encoding=stream.encoding, newline="\n", buffering=1, closefd=False)
+                    setattr(sys, name, stream)
             if number:
                 stream.reconfigure(errors="backslashreplace")
 
@@ -93,37 +47,25 @@ def is_fed() -> bool:
 
 
 def finish() -> None:
-    """Write what is left of standard output. Raises the OSError of the first write to it that failed."""
+    """Write what is left of standard output. If that fails, it is dropped, and the OSError raised."""
     if sys.stdout is not None:
-        sys.stdout.flush()
-        descriptor = _descriptor(sys.stdout)
-        if descriptor is not None and descriptor.error:
-            raise descriptor.error
+        try:
+            sys.stdout.flush()
+        except OSError:
+            drop()
+            raise
 
 
 def drop() -> None:
     """Drop what is left of standard output."""
-    descriptor = _descriptor(sys.stdout)
-    if descriptor is not None:
-        descriptor.drop()
+    if _is_standard(sys.stdout, 1):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.close(null)
 
 
-def _reopened(stream: io.TextIOWrapper, number: int) -> io.TextIOWrapper:
-    raw = Descriptor(number)
-    if number == 0:
-        return io.TextIOWrapper(io.BufferedReader(raw), encoding=stream.encoding, errors=stream.errors)
-    stream.flush()
-    at_once = stream.line_buffering or stream.write_through
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=stream.encoding, newline="\n", line_buffering=at_once)
-
-
-def _number(stream: TextIO) -> int | None:
-    try:
-        return stream.fileno()
-    except (OSError, ValueError):
-        return None
-
-
-def _descriptor(stream: Any) -> Descriptor | None:
-    raw = getattr(getattr(stream, "buffer", None), "raw", None)
-    return raw if isinstance(raw, Descriptor) else None
+def _is_standard(stream: object, number: int) -> bool:
+    """Whether this is the stream of the process on this descriptor, and not one that replaces it."""
+    with suppress(OSError, ValueError):
+        return isinstance(stream, io.TextIOWrapper) and stream.fileno() == number
+    return False
