@@ -3,15 +3,16 @@
 Development scores use gold segmentation and count every word, including punctuation (Section 5 of the paper). Scores on predicted
 segmentation need an alignment of words, which is left to the official scorer as shipped by `udtools`.
 
-The scorer needs about 30 KB for a sentence. Its scores come from counts, and these are sums over parts of the text, if the files are
-cut where all of them end a sentence; see `chunks`.
+The scorer needs about 30 KB for a sentence. Its scores come from counts, and these are sums over parts of the text: see `chunks`.
 """
 
 import io
 import os
 import re
 import sys
+import unicodedata
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -22,7 +23,6 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.errors import InputError, counted, needs
-from mh4.util.batching import batches
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -113,23 +113,22 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
 
     A path may be a folder, whose files are read one after another; if that of gold is one, those of other folders need the same names.
     Files of systems are no gold, although their folder may be in that of gold.
-    A chunk has some 1,500 words. It has more, up to the whole files, only if they have no sentence end in common for that long, or
-    none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
-    CoNLL-U, not a tree, a different text.
+    All files end a sentence, and the same token, where a chunk of some 1,500 words ends: so no span, no arc and no alignment of words
+    crosses its end. It has more words, up to the whole files, only if there is no such place. Raises InputError for files that the
+    scorer rejects: not CoNLL-U, not a tree, a different text.
     """
     for path in system_paths:
         _check_names(gold_path, path, system_paths)
     gold, systems = _Reader(gold_path, system_paths), [_Reader(path) for path in system_paths]
-    while not gold.done:
-        wanted = max(2 * gold.words(), 1)  # twice as much as the last time, if that could not be cut
-        while gold.words() < wanted and not gold.done:
-            gold.read()
-        for system in systems:
-            system.read_to(gold.end + gold.done)
-            _check_same_text(gold, system)
-        cut = gold.end if gold.done else _meeting(gold, systems)
-        if cut > gold.start:
-            yield gold.take(cut), [system.take(cut) for system in systems]
+    readers = [gold, *systems]
+    while behind := min((reader for reader in readers if not reader.done), key=lambda reader: len(reader.text), default=None):
+        start = len(behind.text)
+        behind.read()
+        for system in systems if behind is gold else [behind]:
+            _check_same_text(gold, system, start)
+        together = gold.words >= _CHUNK and all(reader.end == gold.end for reader in readers)
+        if gold.tokens and (together or all(reader.done for reader in readers)):
+            yield gold.take(), [system.take() for system in systems]
 
 
 def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
@@ -193,172 +192,105 @@ def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
     return _scorer().build_evaluation_table(totals, counts=counts)
 
 
-class _Read(NamedTuple):
-    """A sentence and what the scorer makes of it. Its spans are in the text without spaces; the lines of tokens are those of `file`."""
+class _Token(NamedTuple):
+    """Where a token begins in the text of a chunk without spaces, and in which line of which file it is."""
 
-    sentence: conllu.Sentence
-    text: str
-    span: Any
-    tokens: list[Any]
-    words: list[Any]
+    start: int
     file: str
+    line: int
 
 
 class _Reader:
-    """A CoNLL-U file, or the files in a folder, which the scorer reads as far as is asked for.
+    """Reads a CoNLL-U file, or the files in a folder, a sentence at a time, and cuts it into chunks.
 
-    start, end: which part of the text without spaces has been read, but not taken yet. done: whether all has been read to the end.
-    name: what messages call the file that is being read.
+    text, tokens, words: the characters without spaces, the tokens and the number of words that were read for the next chunk.
     """
 
     def __init__(self, path: str, omitted: Sequence[str] = ()) -> None:
-        self.path, self.name = path, conllu.name_of(path)
-        self.start = self.end = 0
-        self.done = False
-        self._batches = (
-            (conllu.name_of(file), batch)
-            for file, blocks in conllu.each_file(path, omitted)
-            for batch in batches(blocks, lambda block: len(block.sentence), _CHUNK)
-        )
-        self._sentences: list[_Read] = []
-        self._lines = 0  # how many have been read of it
+        self.path, self.done = path, False
+        self._blocks = ((conllu.name_of(file), block) for file, blocks in conllu.each_file(path, omitted) for block in blocks)
+        self._file, self._line = "", 0  # where the last sentence ends
         self._several_roots = 0  # how many sentences have more than one
+        self._begin_chunk()
 
-    def words(self) -> int:
-        """How many there are in the sentences that have been read, but not taken yet."""
-        return sum(len(read.words) for read in self._sentences)
+    def _begin_chunk(self) -> None:
+        self.text: list[str] = []
+        self.tokens: list[_Token] = []
+        self.words = 0
+        self._sentences: list[conllu.Sentence] = []
+        self._rows: list[str] = []
 
-    def text(self) -> str:
-        """Of these sentences, without spaces."""
-        return "".join(read.text for read in self._sentences)
+    @property
+    def end(self) -> tuple[int, int]:
+        """Where the last token begins, and where it ends."""
+        return self.tokens[-1].start if self.tokens else 0, len(self.text)
 
-    def ends(self) -> dict[int, tuple[int, bool]]:
-        """Where these sentences end; where the last token before that begins, and whether a multiword token may come next."""
-        return {
-            read.span.end: (read.tokens[-1].start, following is None or following.words[0].is_multiword)
-            for read, following in zip(self._sentences, [*self._sentences[1:], None], strict=True)
-        }
+    def read(self) -> bool:
+        """Read the next sentence; False if there is none.
 
-    def line(self, place: int) -> tuple[str, int]:
-        """The file and the line of the token that has the character at this place of the text."""
-        return next((read.file, token.line) for read in self._sentences for token in read.tokens if token.end > place)
-
-    def read_to(self, place: int) -> None:
-        """Read up to this place in the text, or to the end."""
-        while self.end < place and not self.done:
-            self.read()
-
-    def read(self) -> None:
-        """Read some more sentences of a file, or to the end."""
-        name, blocks = next(self._batches, ("", []))
-        if not blocks:
+        The scorer accepts less than our reader, and gets what it scores: words and multiword tokens, without DEPS, and a blank line.
+        """
+        file, block = next(self._blocks, ("", None))
+        if block is None:
             self.done = True
             if self._several_roots:
                 said = "%s: %s with several roots, which the official scorer refuses without its option --multiple-roots-okay"
-                warnings.warn(said % (self.path, counted(self._several_roots, "sentence")), RuntimeWarning, stacklevel=2)
-            return
-        self._several_roots += sum((block.sentence.heads == 0).sum() > 1 for block in blocks)
-        if name != self.name:
-            self.name, self._lines = name, 0
-        read = _represented(blocks, self._lines)
-        words, tokens = iter(read.words), iter(read.tokens)
-        for block, span in zip(blocks, read.sentences, strict=True):
-            text = "".join(read.characters[span.start : span.end])
-            of_sentence, place = [], span.start
-            while place < span.end:
-                of_sentence.append(next(tokens))
-                place = of_sentence[-1].end
-            for one in (span, *of_sentence):
-                one.start += self.end
-                one.end += self.end
-            its_words = [next(words) for _ in block.sentence.words]
-            self._sentences.append(_Read(block.sentence, text, span, of_sentence, its_words, self.name))
-            self._lines += len(block.lines)
-        self.end += len(read.characters)
-
-    def take(self, end: int) -> Chunk:
-        """The sentences up to this place in the text."""
-        count = sum(read.span.end <= end for read in self._sentences)
-        taken, self._sentences, self.start = self._sentences[:count], self._sentences[count:], end
-        words = [word for read in taken for word in read.words]
-        for number, word in enumerate(words):
-            word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
-        representation = SimpleNamespace(
-            path=self.name,
-            characters="".join(read.text for read in taken),
-            sentences=[read.span for read in taken],
-            tokens=[token for read in taken for token in read.tokens],
-            words=words,
-        )
-        return Chunk(self.path, [read.sentence for read in taken], representation)
-
-
-def _represented(blocks: Sequence[conllu.Block], before: int) -> Any:
-    """The scorer's representation of consecutive sentences; before: the number of lines before them in the file.
-
-    The scorer gets what it scores, since it accepts less than our reader: words and multiword tokens, without DEPS, and a blank line after
-    each sentence. A sentence may have several roots, as with the scorer's option --multiple-roots-okay.
-    """
-    rows, numbers = [], []
-    for block in blocks:
-        for number, line in enumerate(block.lines, start=before + 1):
+                warnings.warn(said % (self.path, counted(self._several_roots, "sentence")), RuntimeWarning, stacklevel=3)
+            return False
+        if file != self._file:
+            self._file, self._line = file, 0
+        inside = 0  # the last word of a multiword token
+        for number, line in enumerate(block.lines, start=self._line + 1):
             if _TOKEN.match(line):
                 cells = line.rstrip("\r\n").lstrip("\ufeff").split("\t")
                 cells[conllu.DEPS] = "_"
-                rows.append("\t".join(cells))
-                numbers.append(number)
-        rows.append("")
-        numbers.append(before := before + len(block.lines))
-    udeval, limit = _scorer(), sys.getrecursionlimit()
-    sys.setrecursionlimit(
-        limit + max(len(block.sentence) for block in blocks)
-    )  # the scorer makes a call for each arc above a word
-    try:
-        found = udeval.load_conllu(io.StringIO("\n".join([*rows, ""]), newline="\n"), "", {"multiple_roots_okay": True})
-    except udeval.UDError as error:
-        raise InputError("%s: the official scorer rejects it: %s" % (blocks[0].sentence.name, error)) from None
-    finally:
-        sys.setrecursionlimit(limit)
-    for token in found.tokens:
-        token.line = numbers[token.line - 1]
-    return found
+                self._rows.append("\t".join(cells))
+                first, _, last = cells[conllu.ID].partition("-")
+                if int(first) > inside:
+                    self.tokens.append(_Token(len(self.text), file, number))
+                    self.text += (char for char in cells[conllu.FORM] if unicodedata.category(char) != "Zs")
+                    inside = int(last or 0)
+        self._rows.append("")
+        self._line += len(block.lines)
+        self._sentences.append(block.sentence)
+        self.words += len(block.sentence)
+        self._several_roots += (block.sentence.heads == 0).sum() > 1
+        return True
+
+    def take(self) -> Chunk:
+        """The sentences read since the last chunk."""
+        udeval, limit = _scorer(), sys.getrecursionlimit()
+        sys.setrecursionlimit(limit + max(map(len, self._sentences)))  # the scorer makes a call for each arc above a word
+        try:
+            found = udeval.load_conllu(io.StringIO("\n".join([*self._rows, ""]), newline="\n"), "", {"multiple_roots_okay": True})
+        except udeval.UDError as error:
+            raise InputError("%s: the official scorer rejects it: %s" % (self._sentences[0].name, error)) from None
+        finally:
+            sys.setrecursionlimit(limit)
+        for number, word in enumerate(found.words):
+            word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
+        chunk = Chunk(self.path, self._sentences, found)
+        self._begin_chunk()
+        return chunk
 
 
-def _meeting(gold: _Reader, systems: Sequence[_Reader]) -> int:
-    """The last place where the files can be cut, or where they begin if there is none.
-
-    All have to end a sentence there: no span, no arc and no multiword token crosses it. The scorer goes through the words of two
-    files in step, but where a token of one is several of the other, one side can get ahead; if it comes to a multiword token, this
-    is aligned with what the other side has not yet passed, even if that is in another sentence. So either no multiword token follows,
-    or the last tokens of both begin together: then none gets ahead.
-    """
-    ends, others = gold.ends(), [system.ends() for system in systems]
-
-    def afresh(place: int, other: dict[int, tuple[int, bool]]) -> bool:
-        if place not in other:
-            return False
-        (last, multiword), (its_last, its_multiword) = ends[place], other[place]
-        return last == its_last or not (multiword or its_multiword)
-
-    return max((place for place in ends if all(afresh(place, other) for other in others)), default=gold.start)
-
-
-def _check_same_text(gold: _Reader, system: _Reader) -> None:
-    """Raise InputError, stating where they diverge, unless the texts that have been read are the same, as far as both go."""
-    texts = gold.text(), system.text()
-    both = min(map(len, texts))
-    if texts[0][:both] == texts[1][:both] and not any(
-        file.done and len(text) < len(other) for file, text, other in zip((gold, system), texts, reversed(texts), strict=True)
-    ):
+def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
+    """Raise InputError, stating where they diverge, unless their texts, the same up to `start`, are the same as far as both go."""
+    a, b = gold.text, system.text
+    both = min(len(a), len(b))
+    if a[start:both] == b[start:both] and not any(file.done and len(file.text) < max(len(a), len(b)) for file in (gold, system)):
         return
-    start = gold.start + next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), both)
+    place = next((k for k in range(start, both) if a[k] != b[k]), both)
 
-    def place(file: _Reader) -> str:
-        file.read_to(start + 20)
-        text = file.text()[start - file.start :][:20]
-        return "%s, line %d: %r" % (*file.line(start), text) if text else "%s: the end" % conllu.name_of(file.path)
+    def described(file: _Reader) -> str:
+        while len(file.text) < place + 20 and file.read():
+            pass
+        if place >= len(file.text):
+            return "%s: the end" % conllu.name_of(file.path)
+        token = file.tokens[bisect_right(file.tokens, place, key=lambda token: token.start) - 1]
+        return "%s, line %d: %r" % (token.file, token.line, "".join(file.text[place : place + 20]))
 
-    raise InputError("%s, but %s: the scorer needs the same text in both" % (place(system), place(gold)))
+    raise InputError("%s, but %s: the scorer needs the same text in both" % (described(system), described(gold)))
 
 
 def _check_names(gold: str, system: str, omitted: Sequence[str]) -> None:
