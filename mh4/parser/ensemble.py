@@ -16,10 +16,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
-from conllu.models import TokenList
 
 from mh4 import trees
 from mh4.data import conllu
@@ -27,14 +26,13 @@ from mh4.data.conllu import Block, Sentence, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
-from mh4.parser.choices import TREES, Beyond, Decoding, TreeClass
-from mh4.parser.parsing import ROOT, Gold, Options, Parsed, Parser, Progress, Unparsed
+from mh4.parser.choices import TREES, Decoding, TreeClass
+from mh4.parser.parsing import ROOT, BaseParser, Parser, Progress
 from mh4.parser.vocabulary import TAGS, Table
 from mh4.util import memory
 from mh4.util.reading import Path, Paths, path_of
 
 if TYPE_CHECKING:
-    from mh4.data.segmenter import Segmenter
     from mh4.parser.model import Scores
     from mh4.parser.network.graph import dy
 
@@ -55,8 +53,11 @@ class SentenceWithVotes(Sentence):
     votes: Sequence[Sentence] = ()
 
 
-class Ensemble:
-    """Several parsers that vote for one tree. What holds for threads, pickling and forks of a Parser holds for an Ensemble.
+class Ensemble(BaseParser):
+    """Several parsers that vote for one tree, which has a single root. Threads, pickling and forks are as for a Parser.
+
+    SentenceWithVotes have trees that vote last, and cannot have probabilities. Those of the others are averages over the parsers. Heads
+    cannot be kept, and there are no transitions and no further trees.
 
     >>> ensemble = mh4.load(["models/hu-mh4", "models/hu-1ec", "models/hu-mst"])
     >>> ensemble.parse([["Ez", "egy", "mondat", "."]])[0].heads
@@ -105,42 +106,17 @@ class Ensemble:
                 )
         return cls(parsers, tree)
 
-    @overload
-    def parse(self, sentences: Iterable[TokenList], progress: Progress = ..., **options: Unpack[Options]) -> list[TokenList]: ...
-    @overload
-    def parse(
-        self, sentences: Iterable[Sentence | Iterable[str]], progress: Progress = ..., **options: Unpack[Options]
-    ) -> list[Sentence]: ...
-    @overload
-    def parse(self, sentences: Unparsed, progress: Progress = ..., **options: Unpack[Options]) -> list[Sentence | TokenList]: ...
-    def parse(
+    def parse_as_usual(
         self,
-        sentences: Unparsed,
+        sentences: Sequence[Sentence],
         progress: Progress = lambda words: None,
         confidence: bool = False,
-        segmenter: "Segmenter | Path | None" = None,
-        *,
         tags: bool = False,
-        allow_empty: bool = False,
-        keep_deps: bool = False,
-        longest: int | None = None,
-        beyond: Beyond | None = None,
-    ) -> Parsed:
-        """Parse sentences, given as Parser.parse takes them, or as SentenceWithVotes, whose trees vote last.
-
-        Returns new Sentences or TokenLists, as Parser.parse does, all with a single root. With `tags`, the parsers predict them together.
-        With `confidence`, the probability of an arc is the average of its probabilities according to the parsers.
-        Raises InputError as Parser.parse does, also for a sentence without votes if there are no parsers, or with votes that are not trees
-        over its words, and if probabilities are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse
-        does, whose options `longest` and `beyond` are the same. `progress` is called with the number of words parsed after each minibatch.
-        """
-        options: dict[str, Any] = {"progress": progress, "confidence": confidence, "tags": tags}
-        return parsing.parsed_with(self, sentences, segmenter, allow_empty, keep_deps, longest=longest, beyond=beyond, **options)
-
-    def parse_as_usual(
-        self, sentences: Sequence[Sentence], progress: Progress = lambda words: None, confidence: bool = False, tags: bool = False
+        **others: Any,
     ) -> list[Sentence]:
-        """Parse sentences of any length in the same way; see Parser.parse_as_usual."""
+        """Parse sentences of any length in the same way; see Parser.parse_as_usual. Raises InputError for options of a single parser."""
+        if others:
+            raise InputError("%s: only a single parser has this option, and not an ensemble" % ", ".join(others))
         for number, sentence in enumerate(sentences, start=1):
             _check_votes(sentence, self.parsers, sentence.name or "sentence %d" % number)
         if tags:
@@ -157,10 +133,6 @@ class Ensemble:
         parse = partial(self._parse, confidence=confidence, tags=tags)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
             return parsing.in_order(sentences, self._minibatches, parse, progress)
-
-    def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
-        """The scores of the ensemble on the words of `gold`; see Parser.test."""
-        return parsing.tested(self.parse, gold, progress)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The indices of the sentences of each minibatch, and each model's scores for them."""

@@ -20,7 +20,7 @@ from mh4.decoders.kbest import kbest
 from mh4.errors import InputError, OutOfMemory, because, counted, shown, working_on
 from mh4.parser import kept_heads, long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding
-from mh4.parser.long_sentences import AnyParser, Progress
+from mh4.parser.long_sentences import Progress
 from mh4.parser.temperature import FILE, at_temperature
 from mh4.parser.vocabulary import Table
 from mh4.util.reading import Path, Paths, path_of
@@ -41,26 +41,112 @@ Found = TypeVar("Found")  # what a decoder finds in the scores of a sentence
 
 
 class Options(TypedDict, total=False):
-    """What `parse` is asked to do; see Parser.parse."""
+    """What `parse` is asked to do; see BaseParser.parse."""
 
     confidence: bool
+    transitions: bool
     segmenter: "Segmenter | Path | None"
     tags: bool
     allow_empty: bool
     keep_deps: bool
     longest: int | None
     beyond: Beyond | None
-
-
-class ParserOptions(Options, total=False):
-    """Options of a Parser, which an Ensemble does not have."""
-
-    transitions: bool
     keep_heads: bool
     best: int
 
 
-class Parser:
+class BaseParser:
+    """What a Parser and an Ensemble have in common."""
+
+    @overload
+    def parse(self, sentences: Iterable[TokenList], progress: Progress = ..., **options: Unpack[Options]) -> list[TokenList]: ...
+    @overload
+    def parse(
+        self, sentences: Iterable[Sentence | Iterable[str]], progress: Progress = ..., **options: Unpack[Options]
+    ) -> list[Sentence]: ...
+    @overload
+    def parse(self, sentences: Unparsed, progress: Progress = ..., **options: Unpack[Options]) -> list[Sentence | TokenList]: ...
+    def parse(
+        self,
+        sentences: Unparsed,
+        progress: Progress = lambda words: None,
+        confidence: bool = False,
+        transitions: bool = False,
+        segmenter: "Segmenter | Path | None" = None,
+        *,
+        tags: bool = False,
+        allow_empty: bool = False,
+        keep_deps: bool = False,
+        longest: int | None = None,
+        beyond: Beyond | None = None,
+        keep_heads: bool = False,
+        best: int = 1,
+    ) -> Parsed:
+        """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
+
+        With `segmenter`, a file that `mh4 segmenter train` has written, or a mh4.data.segmenter.Segmenter, strings are raw text: each
+        is replaced by its sentences, so that more sentences may be returned than were given.
+
+        Returns copies of TokenLists, as `mh4 parse` changes them (without DEPS and empty nodes, unless `keep_deps`), and of
+        others new Sentences with heads (int32 array (n+1,), heads[0] = -1) and deprels (with subtypes). With `tags`, as with
+        `mh4 parse --tags`, upos, xpos and feats are those that the model predicts, if its treebank has such a column; otherwise
+        they stay as they were given, None for lists of words. With `confidence`, the Sentences also have the probabilities of
+        their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
+        RuntimeWarning; with `transitions`, also those of their derivations, if the system has them.
+        With `keep_heads`, words keep the heads and labels that they have (heads: -1 or None for none; deprels: "_"), and the others get
+        those of the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next best
+        trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
+        `progress` is called with the number of words parsed after each minibatch.
+
+        As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
+        ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
+        Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
+        InputError for heads to keep that no tree has, naming the word; of sentences with heads that only no tree of the system's class
+        has, a note says so, and the others come from "mst", unless `beyond` is "skip". Raises
+        InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
+        it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
+        """
+        given, unparsed = as_sentences(sentences, segmenter, allow_empty, keep_heads)
+        if best != 1 and any(isinstance(one, TokenList) for one in given):
+            raise InputError("best: a TokenList has no place for other trees: give Sentences")
+        options: dict[str, Any] = {"transitions": True} if transitions else {}
+        options |= {} if best == 1 else {"best": best}
+        parsed = long_sentences.parse(self, unparsed, longest, beyond, confidence, tags, progress, keep_heads, **options)
+        if best != 1:  # those that have only one tree, as long ones, have no others
+            parsed = [one if one.alternatives is not None else replace(one, alternatives=[]) for one in parsed]
+        for number, sentence in enumerate(parsed if beyond != "skip" else (), start=1):
+            if keep_heads and sentence.heads is None:
+                raise InputError(
+                    "%s: %s" % (sentence.name or "sentence %d" % number, str(sentence.note).removeprefix(conllu.SKIPPED + ", "))
+                )
+            check_parsed(sentence)
+        return [
+            token_lists.parsed(one, sentence, tags, keep_deps) if isinstance(one, TokenList) else sentence
+            for one, sentence in zip(given, parsed, strict=True)
+        ]
+
+    def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
+        """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
+
+        Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without subtypes), in percent
+        of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees. Warns
+        of sentences that were too long to be decoded as usual, and counts them.
+        """
+        if isinstance(gold, (str, bytes, PathLike)) and gold:
+            sentences = conllu.read(path_of(gold))
+        else:
+            sentences = [_with_tree(one, number) for number, one in enumerate(_items(gold, "test on"), start=1)]
+        if not sentences:
+            raise InputError("there are no sentences to test on")
+        parsed = self.parse(sentences, progress)
+        if noted := sum(bool(sentence.note) for sentence in parsed):
+            said = "%d of %s decoded otherwise, as with `mh4 parse`: too long for the usual decoder"
+            were = counted(len(parsed), "sentence") + (" was" if noted == 1 else " were")
+            warnings.warn(said % (noted, were), RuntimeWarning, stacklevel=2)
+        return attachment_scores(sentences, parsed)
+
+
+class Parser(BaseParser):
     """A trained parser.
 
     Threads may share it, or use others in the same process; they parse in turn. It can be pickled, and used after a fork.
@@ -113,62 +199,6 @@ class Parser:
         knows = "%d words, %d characters, %d labels" % (sizes[0], sizes[1], sizes[2])
         return "<mh4.Parser %s, %s decoding%s; %s>" % (self.model.system.name, self.decoding, source, knows)
 
-    @overload
-    def parse(
-        self, sentences: Iterable[TokenList], progress: Progress = ..., **options: Unpack[ParserOptions]
-    ) -> list[TokenList]: ...
-    @overload
-    def parse(
-        self, sentences: Iterable[Sentence | Iterable[str]], progress: Progress = ..., **options: Unpack[ParserOptions]
-    ) -> list[Sentence]: ...
-    @overload
-    def parse(
-        self, sentences: Unparsed, progress: Progress = ..., **options: Unpack[ParserOptions]
-    ) -> list[Sentence | TokenList]: ...
-    def parse(
-        self,
-        sentences: Unparsed,
-        progress: Progress = lambda words: None,
-        confidence: bool = False,
-        transitions: bool = False,
-        segmenter: "Segmenter | Path | None" = None,
-        *,
-        tags: bool = False,
-        allow_empty: bool = False,
-        keep_deps: bool = False,
-        longest: int | None = None,
-        beyond: Beyond | None = None,
-        keep_heads: bool = False,
-        best: int = 1,
-    ) -> Parsed:
-        """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
-
-        With `segmenter`, a file that `mh4 segmenter train` has written, or a mh4.data.segmenter.Segmenter, strings are raw text: each
-        is replaced by its sentences, so that more sentences may be returned than were given.
-
-        Returns copies of TokenLists, as `mh4 parse` changes them (without DEPS and empty nodes, unless `keep_deps`), and of
-        others new Sentences with heads (int32 array (n+1,), heads[0] = -1) and deprels (with subtypes). With `tags`, as with
-        `mh4 parse --tags`, upos, xpos and feats are those that the model predicts, if its treebank has such a column; otherwise
-        they stay as they were given, None for lists of words. With `confidence`, the Sentences also have the probabilities of
-        their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
-        RuntimeWarning; with `transitions`, also those of their derivations, if the system has them.
-        With `keep_heads`, words keep the heads and labels that they have (heads: -1 or None for none; deprels: "_"), and the others get
-        those of the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next best
-        trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
-        `progress` is called with the number of words parsed after each minibatch.
-
-        As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
-        ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
-        Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
-        InputError for heads to keep that no tree has, naming the word; of sentences with heads that only no tree of the system's class
-        has, a note says so, and the others come from "mst", unless `beyond` is "skip". Raises
-        InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
-        it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
-        """
-        options: dict[str, Any] = {"progress": progress, "confidence": confidence, "transitions": transitions, "tags": tags}
-        options |= {"keep_heads": keep_heads, **({} if best == 1 else {"best": best})}
-        return parsed_with(self, sentences, segmenter, allow_empty, keep_deps, longest=longest, beyond=beyond, **options)
-
     def parse_as_usual(
         self,
         sentences: Sequence[Sentence],
@@ -193,15 +223,6 @@ class Parser:
         with self.model.lock:
             parse = partial(self._parse, **options) if best == 1 else partial(self._best, best, **options)
             return in_order(sentences, self.model.score, parse, progress)
-
-    def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
-        """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
-
-        Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without subtypes), in percent
-        of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees. Warns
-        of sentences that were too long to be decoded as usual, and counts them.
-        """
-        return tested(self.parse, gold, progress)
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
         """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
@@ -353,37 +374,6 @@ def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
     return probabilities
 
 
-def parsed_with(
-    parser: AnyParser,
-    sentences: Unparsed,
-    segmenter: "Segmenter | Path | None",
-    allow_empty: bool,
-    keep_deps: bool,
-    *,
-    tags: bool,
-    keep_heads: bool = False,
-    **options: Any,
-) -> Parsed:
-    """Parse whatever Parser.parse takes, with these of its options; where TokenLists were given, TokenLists are returned."""
-    given, unparsed = as_sentences(sentences, segmenter, allow_empty, keep_heads)
-    several = options.get("best", 1) != 1
-    if several and any(isinstance(one, TokenList) for one in given):
-        raise InputError("best: a TokenList has no place for other trees: give Sentences")
-    parsed = long_sentences.parse(parser, unparsed, tags=tags, keep_heads=keep_heads, **options)
-    if several:  # those that have only one tree, as long ones, have no others
-        parsed = [one if one.alternatives is not None else replace(one, alternatives=[]) for one in parsed]
-    for number, sentence in enumerate(parsed if options["beyond"] != "skip" else (), start=1):
-        if keep_heads and sentence.heads is None:
-            raise InputError(
-                "%s: %s" % (sentence.name or "sentence %d" % number, str(sentence.note).removeprefix(conllu.SKIPPED + ", "))
-            )
-        check_parsed(sentence)
-    return [
-        token_lists.parsed(one, sentence, tags, keep_deps) if isinstance(one, TokenList) else sentence
-        for one, sentence in zip(given, parsed, strict=True)
-    ]
-
-
 def check_parsed(sentence: Sentence) -> Sentence:
     """The sentence. Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory."""
     if sentence.heads is None:
@@ -463,22 +453,6 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
 def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
     """Which words, concatenated over all trees, are headed by the root: bool (words,)."""
     return np.concatenate([tree[1:] for tree in heads]) == 0
-
-
-def tested(parse: Callable[..., Parsed], gold: Gold, progress: Progress) -> dict[str, float]:
-    """The attachment scores of what `parse` makes of gold sentences; see Parser.test."""
-    if isinstance(gold, (str, bytes, PathLike)) and gold:
-        sentences = conllu.read(path_of(gold))
-    else:
-        sentences = [_with_tree(one, number) for number, one in enumerate(_items(gold, "test on"), start=1)]
-    if not sentences:
-        raise InputError("there are no sentences to test on")
-    parsed = parse(sentences, progress)
-    if noted := sum(bool(sentence.note) for sentence in parsed):
-        said = "%d of %s decoded otherwise, as with `mh4 parse`: too long for the usual decoder"
-        were = counted(len(parsed), "sentence") + (" was" if noted == 1 else " were")
-        warnings.warn(said % (noted, were), RuntimeWarning, stacklevel=2)
-    return attachment_scores(sentences, parsed)
 
 
 def _with_tree(given: Sentence | TokenList, number: int) -> Sentence:
