@@ -22,7 +22,7 @@ element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[
 The charts (charts/) are compiled for AVX-512, for AVX2 and for any processor; search.pyx chooses the fastest that the processor can run.
 MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
 
-None of the decoders needs DyNet; all but joint.py release the GIL while they search. `reference` has mh3 to mh5 and oneec by their
+None of the decoders needs DyNet; they release the GIL while they search. `reference` has mh3 to mh5 and oneec by their
 definitions in plain Python: read it first.
 """
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from mh4 import trees
 from mh4.data.conllu import Sentence, without_subtype
-from mh4.decoders import arguments, joint
+from mh4.decoders import arguments
+from mh4.decoders.derivation import Derivation
 from mh4.decoders.mh4 import first_found
 from mh4.parser.config import AUTHORS, Config, differences
 from mh4.parser.network.encoder import Encoder, columns_of
@@ -23,7 +24,7 @@ from mh4.parser.objectives import Parts
 from mh4.parser.systems import GlobalSystem, GreedySystem, System, Tensor
 from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import Table, Vocabulary
-from mh4.transitions import LA, MH4, RA, RA2, SH
+from mh4.transitions import ARC, LA, MH4, RA, RA2, SH, legal
 
 POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle
 
@@ -43,7 +44,7 @@ def parts(system: System, config: Config) -> Chosen:
     if not isinstance(system, GreedySystem):
         return Chosen(AuthorsGlobal(**vars(system), config=config), AuthorsEncoder, AuthorsScorer)
     if config.scorer.greedy == "joint" and system.transitions == MH4:
-        with_layer = {**vars(system), "decoders": {"greedy": joint.decode}}
+        with_layer = {**vars(system), "decoders": {"greedy": joint_search}}
         return Chosen(JointSystem(**with_layer, config=config), AuthorsEncoder, JointScorer)
     return Chosen(AuthorsGreedy(**vars(system), config=config), AuthorsEncoder, AuthorsScorer)
 
@@ -175,7 +176,7 @@ class AuthorsScorer(TensorScorer):
 class JointScorer:
     """Scores of transitions by one tanh layer over the vectors at all positions of a configuration, for greedy MH4.
 
-    These are for training; to parse, joint.decode computes them itself. A configuration is a row of positions; empty ones and the end of
+    These are for training; to parse, joint_search computes them itself. A configuration is a row of positions; empty ones and the end of
     the sentence have learned vectors, or that of the end.
     """
 
@@ -204,7 +205,7 @@ class JointScores:
         }
 
     def arrays(self) -> list[dict[str, np.ndarray]]:
-        """For each sentence, the arguments of joint.decode, by name; the graph must have been evaluated."""
+        """For each sentence, the arguments of joint_search, by name; the graph must have been evaluated."""
         layer = {"output": self.scorer.output.weights.as_array(), "bias": self.scorer.output.bias.as_array()}
         projected = {position: expression.npvalue().T for position, expression in self.projected.items()}
         first = next(iter(projected))
@@ -235,6 +236,44 @@ class JointScores:
         hidden = dy.esum([dy.select_cols(vectors, by_position[position]) for position, vectors in self.projected.items()])
         hidden = dy.tanh(dy.colwise_add(hidden, self.scorer.bias))
         return self.scorer.output(dy.dropout(hidden, self.scorer.dropout) if self.training else hidden)
+
+
+def joint_search(*, output: np.ndarray, bias: np.ndarray, single_root: bool = False, **vectors: np.ndarray) -> Derivation:
+    """Greedy search in MH4, by the scores of JointScorer: output tanh(s2 + s1 + s0 + b0) + bias.
+
+    output: (7, units), one row for each transition, by code; bias: (7,). vectors: for some of the positions s2, s1, s0 and b0, by name,
+    those of the nodes that can be there, (n+2, units), with row n+1 for the end of the sentence and for an empty stack position.
+    single_root: exactly one dependent of node 0.
+
+    Returns a Derivation without parts. The first transition, the shift of the root, is not scored. Raises ValueError if a score is not a
+    number, or if a single root is required of a sentence without words.
+    """
+    n = len(next(iter(vectors.values()))) - 2
+    if single_root and n == 0:
+        raise ValueError("a sentence without words cannot have a single root")
+    looked_at = [(k, vectors[name]) for k, name in enumerate(POSITIONS) if name in vectors]
+    stack, b0, score, rows = [-1, -1, -1, 0], 1, 0.0, [(int(SH), -1, -1, 0)]
+    heads = np.full(n + 1, -1, dtype=np.int32)
+    for _ in range(2 * n):
+        positions = (*stack[-3:], b0)
+        hidden = np.tanh(sum(array[positions[k]] if positions[k] >= 0 else array[n + 1] for k, array in looked_at))
+        scores = output @ hidden + bias
+        if np.isnan(scores).any():
+            raise ValueError("scores must be numbers, got nan")
+        allowed = np.flatnonzero(legal(np.array([positions]), n, single_root))
+        code = MH4[allowed[scores[allowed].argmax()]]
+        score += float(scores[code])
+        s2, s1, s0 = stack[-3:]
+        rows.append((int(code), s1, s0, b0))
+        if code == SH:
+            stack.append(b0)
+            b0 += 1
+        else:
+            at = dict(zip(POSITIONS, positions, strict=True))
+            head, dependent = (at[position] for position in ARC[code])
+            heads[dependent] = head
+            stack.remove(dependent)
+    return Derivation(score, heads, {}, np.array(rows, dtype=np.intp))
 
 
 # What is learned of a tree

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import mh4
 from mh4 import transitions, trees
 from mh4.data.conllu import Sentence
-from mh4.decoders import joint
 from mh4.decoders.mh4 import first_found
 from mh4.parser import authors, config, systems
 from mh4.parser.ensemble import Ensemble
@@ -205,13 +204,13 @@ def test_joint_scores_are_those_that_search_uses(system, everything):
 
 def test_joint_search_needs_words_for_a_single_root():
     with pytest.raises(ValueError, match="single root"):
-        joint.decode(b0=np.zeros((2, 3)), output=np.zeros((7, 3)), bias=np.zeros(7), single_root=True)
+        authors.joint_search(b0=np.zeros((2, 3)), output=np.zeros((7, 3)), bias=np.zeros(7), single_root=True)
     with pytest.raises(ValueError, match="nan"):
-        joint.decode(b0=np.full((3, 3), np.nan), output=np.zeros((7, 3)), bias=np.zeros(7))
+        authors.joint_search(b0=np.full((3, 3), np.nan), output=np.zeros((7, 3)), bias=np.zeros(7))
 
 
 def test_joint_search_makes_no_illegal_transition_even_if_all_others_score_minus_infinity():
-    found = joint.decode(b0=np.zeros((4, 3)), output=np.zeros((7, 3)), bias=np.array([0, *[-np.inf] * 6]))
+    found = authors.joint_search(b0=np.zeros((4, 3)), output=np.zeros((7, 3)), bias=np.array([0, *[-np.inf] * 6]))
     np.testing.assert_array_equal(transitions.run(found.transitions, 2), found.heads)
 
 
