@@ -40,19 +40,6 @@ def in_class(n, name):
     return frozenset(brute.class_trees(n, name))
 
 
-@pytest.mark.slow
-@settings(max_examples=200)
-@given(n=st.integers(1, 30), seed=seeds)
-def test_definitions_on_random_trees(n, seed):
-    """For all trees, and for trees with few crossings (random trees of 30 words are rarely in any class)."""
-    rng = np.random.default_rng(seed)
-    for tree in (brute.random_tree(n, rng), brute.heads_of(n, brute.random_sequence(n, 4, rng))):
-        heads = int32(tree)
-        assert trees.is_projective(heads) == brute.is_projective(tree)
-        assert trees.is_one_endpoint_crossing(heads) == brute.is_one_endpoint_crossing(tree)
-        assert crossed(heads) == brute.crossed_arcs(tree)
-
-
 def yields(tree):
     """The set of each node and its descendants."""
     found = [{node} for node in range(len(tree))]

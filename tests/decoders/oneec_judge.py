@@ -78,13 +78,31 @@ def random_tree(n, rng):
 class OneEc:
     """The third-order decoder of 1-Endpoint-Crossing trees, in the form of the others in common.py."""
 
-    name = "1ec"
+    name, class_name, k = "1ec", "1ec", None
 
     def sample(self, n, rng, kind="normal"):
         return random_scores(n, rng, kind)
 
     def decode(self, scores, **options):
         return oneec.decode(**scores, **options)
+
+    def trees(self, n):
+        return trees(n).trees
+
+    def candidate_scores(self, n, scores, cost=None):
+        return trees(n).scores(scores, cost)
+
+    def check_parts(self, derivation, n, scores):
+        """The parts are those of a tree of the class by definition."""
+        tree = tuple(derivation.heads.tolist())
+        assert is_in_class(tree) and derivation.transitions is None
+        expected = parts(tree)
+        for name, rows in derivation.parts.items():
+            assert rows.ndim == 2 and rows.shape[1] == 2
+            assert sorted(map(tuple, rows.tolist())) == sorted(expected[name]), name
+
+    def check_small(self, derivation, n):
+        pass
 
     def planted(self, n, rng):
         """Scores of 1 for the parts of a random tree, 0 elsewhere; the tree; its score, which no other reaches."""

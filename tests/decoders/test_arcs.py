@@ -41,23 +41,6 @@ def test_arcs_are_to_the_tree_what_a_cost_is(decoder, n, seed):
 @every_decoder
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
-def test_high_arcs_bring_about_a_tree(decoder, n, seed):
-    """Whatever the transition scores and the cost; its best derivation, as if the tree had been given."""
-    rng = np.random.default_rng(seed)
-    _, tree, _ = decoder.planted(n, rng)
-    scores = decoder.sample(n, rng, "ties")
-    scores["arcs"] = 1000 * (1 - hamming_cost(tree))
-    given_tree = decoder.decode(without_arcs(scores), heads=tree)
-    for cost in (None, hamming_cost(tree)):
-        derivation = decoder.decode(scores, cost=cost)
-        check(decoder, derivation, n, scores, cost)
-        assert tuple(derivation.heads) == tree
-        assert derivation.score == 1000 * n + given_tree.score
-
-
-@every_decoder
-@settings(max_examples=40)
-@given(n=st.integers(1, 25), seed=seeds)
 def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
     """It is found, and without one of its arcs there is none: an error, but not for a tree outside the class."""
     rng = np.random.default_rng(seed)
@@ -75,27 +58,6 @@ def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
         with pytest.raises(ValueError, match="no derivation") as error:
             decoder.decode(scores, **options)
         assert not isinstance(error.value, NotInClass)
-
-
-@every_decoder
-@settings(max_examples=40)
-@given(n=st.integers(2, 25), seed=seeds)
-def test_the_best_tree_without_one_of_its_arcs(decoder, n, seed):
-    """Another tree that is no better, and is the one found when a cost forbids the arc."""
-    rng = np.random.default_rng(seed)
-    scores = decoder.sample(n, rng, "whole")
-    best = decoder.decode(scores)
-    word = rng.integers(1, n + 1)
-    arc = best.heads[word], word
-    cost = np.zeros_like(scores["arcs"])
-    cost[arc] = -np.inf
-    forbidden = decoder.decode(scores, cost=cost)
-    scores["arcs"][arc] = -np.inf
-    derivation = decoder.decode(scores)
-    check(decoder, derivation, n, scores)
-    assert derivation.heads[word] != best.heads[word]
-    np.testing.assert_array_equal(derivation.heads, forbidden.heads)
-    assert derivation.score == forbidden.score <= best.score
 
 
 @every_decoder
@@ -133,46 +95,6 @@ def test_calls_with_and_without_arcs_in_turn(decoder):
     forwards = [decode(call) for call in calls]
     assert [decode(call) for call in reversed(calls)] == forwards[::-1]
     assert forwards[4::5] == forwards[1::5]
-
-
-# The decoders that take arcs: the charts and the search.
-EVERY_CALL = [(f"{d.name}{end}", d, f) for d in WITH_ARCS for end, f in (("", d.decode_scores), ("-search", beam.decode))]
-every_call = pytest.mark.parametrize("decoder, decode", [call[1:] for call in EVERY_CALL], ids=[call[0] for call in EVERY_CALL])
-
-
-@every_call
-def test_the_part(decoder, decode):
-    """Rows (h, m) to index the arcs by, only where there are arcs."""
-    for n in (0, 1, 6):
-        scores = decoder.sample(n, rng_for("part", n))
-        derivation = decode(**scores)
-        rows = derivation.parts["arcs"]
-        assert rows.dtype == np.intp and rows.shape == (n, 2)
-        assert sorted(rows.tolist(), key=lambda row: row[1]) == [[derivation.heads[m], m] for m in range(1, n + 1)]
-        assert "arcs" not in decode(**without_arcs(scores)).parts
-
-
-@every_call
-def test_bad_arcs_whatever_else_is_given(decoder, decode):
-    """Different options may use different charts. Scores over all nodes, as for transitions, have one node too many."""
-    n = 4
-    scores = decoder.sample(n, rng_for("bad"))
-    infinite, nan = scores["arcs"].copy(), scores["arcs"].copy()
-    infinite[1, 2], nan[1, 2] = np.inf, np.nan
-    options = [{}, {"single_root": True}]
-    if decode is not beam.decode:
-        options += [{"heads": [-1, 0, 1, 2, 3]}, {"cost": hamming_cost([-1, 0, 1, 2, 3])}]
-    for bad, message in (
-        (np.zeros((n + 2, n + 2), dtype=np.float32), "arcs"),
-        (np.zeros((n, n), dtype=np.float32), "arcs"),
-        (np.zeros((n + 1, n + 1), dtype=int), "arcs"),
-        (0.0, "arcs"),
-        (nan, "arcs.*nan.*1, 2"),
-        (infinite, "arcs.*inf.*1, 2"),
-    ):
-        for option in options:
-            with pytest.raises(ValueError, match=message):
-                decode(**{**scores, "arcs": bad}, **option)
 
 
 def test_arcs_are_given_by_name():

@@ -130,20 +130,6 @@ def test_open_heads_are_none(model):
         np.testing.assert_array_equal(found.parts[name], expected.parts[name], err_msg=name)
 
 
-def test_a_tree_by_its_own_items_alone():
-    """Of a tree of 400 words, which the chart of all would take minutes and gigabytes for."""
-    n, rng = 400, rng_for("own")
-    squares = rng.normal(size=(7, n + 2, n + 2))
-    heads = np.arange(-1, n)
-    heads[1::3] = heads[1::3] + 1  # a word after each third, and so on
-    heads[1], heads[2:] = 0, np.where(np.arange(2, n + 1) % 3 == 1, np.arange(1, n), np.arange(1, n) // 3 * 3 + 1)
-    assert brute.is_tree(heads.tolist())
-    found = mh4.marginals(squares[0], squares[1:], heads=heads, single_root=True)
-    np.testing.assert_array_equal(np.nonzero(found.arcs.T > 0.5)[1], heads[1:])
-    assert found.parts["shift"].sum() == pytest.approx(n) and found.parts["reduce_s0b0"].sum() == pytest.approx(n)
-    assert found.log_partition >= mh4.decode(squares[0], squares[1:], heads=heads, single_root=True).score - 1e-3
-
-
 # ------------------------------------------------------------------------------------------------------------------ what is no tree
 
 

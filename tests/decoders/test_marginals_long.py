@@ -5,13 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import partition
 import pytest
-from common import MH3_ARCS, MH4_TWO, MST, VARIANTS, parts_score, rng_for, small
+from common import MST, VARIANTS, parts_score, rng_for, small
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals, well_formed, with_arcs
+from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals, well_formed
 from oneec_judge import ONEEC
-
-from mh4.decoders import mh4
 
 pytestmark = pytest.mark.slow
 
@@ -48,25 +46,6 @@ def test_parts_are_the_gradient(model, single_root, n):
             assert abs(part[cell] - gradient) <= 2e-4, (
                 f"{model.name} n={n}: parts[{name!r}]{list(cell)} is {part[cell]}, but log_partition's derivative is {gradient}"
             )
-
-
-@every_model
-@settings(max_examples=20)
-@given(n=st.integers(2, 20), seed=seeds)
-def test_the_probability_of_an_arc(model, n, seed):
-    """It is the share of the partition function that is lost if the arc is forbidden."""
-    rng = np.random.default_rng(seed)
-    scores = model.sample(n, rng)
-    found = marginals(model, scores)
-    word = int(rng.integers(1, n + 1))
-    for head in {int(found.arcs[:, word].argmax()), int(rng.integers(n + 1))} - {word}:
-        without = np.zeros((n + 1, n + 1), dtype=np.float32)
-        without[head, word] = -np.inf
-        rest = marginals(model, with_arcs(model, scores, without)).log_partition
-        lost = 1 - np.exp(rest - found.log_partition)
-        assert abs(found.arcs[head, word] - lost) <= 1e-4, (
-            f"{model.name} n={n}: {head} -> {word}: {found.arcs[head, word]}, not {lost}"
-        )
 
 
 # ------------------------------------------------------------------------------------------------------------ longer sentences
@@ -162,58 +141,6 @@ def test_nothing_but_the_best_at_a_low_temperature(model, single_root, n):
                 np.testing.assert_allclose(part, uses, atol=1e-5, err_msg=f"{model.name} n={n}, draw {draw}: {name}")
             assert found.arcs[:, 1:].argmax(axis=0).tolist() == best.heads[1:].tolist()
     assert sharp > 2
-
-
-@every_model
-@every_root
-@settings(max_examples=20)
-@given(n=st.integers(1, 25), seed=seeds)
-def test_every_word_is_shifted_and_reduced_once(model, single_root, n, seed):
-    """A constant on the shifts of a word, or on all arcs to it, adds to log_partition and changes no probability."""
-    rng = np.random.default_rng(seed)
-    scores = with_arcs(model, model.sample(n, rng, "ties"), np.zeros((n + 1, n + 1), dtype=np.float32))
-    before = marginals(model, scores, single_root=single_root)
-    on_shifts, on_arcs = rng.integers(-20, 20, (2, n)).astype(np.float32)
-    moved = with_arcs(model, {name: tensor.copy() for name, tensor in scores.items()}, np.append(0, on_arcs).astype(np.float32))
-    added = on_arcs.sum()
-    if "shift" in moved:
-        moved["shift"][:, 1 : n + 1] += on_shifts
-        added += on_shifts.sum()
-    after = marginals(model, moved, single_root=single_root)
-    assert after.log_partition == pytest.approx(before.log_partition + added, rel=2e-6, abs=1e-4)
-    for name in scores:
-        np.testing.assert_allclose(after.parts[name], before.parts[name], atol=2e-5, err_msg=f"{model.name} n={n}: {name}")
-
-
-@every_root
-@settings(max_examples=30)
-@given(n=st.integers(1, 25), seed=seeds)
-def test_mh4_with_the_first_two_reduces_is_mh3(single_root, n, seed):
-    scores = MH3_ARCS.sample(n, np.random.default_rng(seed))
-    three = marginals(MH3_ARCS, scores, single_root=single_root)
-    forbidden = np.full((4, n + 2, n + 2), -np.inf, dtype=np.float32)
-    four = mh4.marginals(
-        scores["shift"],
-        np.concatenate([scores["reduce_s0b0"], forbidden]),
-        np.zeros((6, n + 2, n + 2), dtype=np.float32),
-        arcs=scores["arcs"],
-        single_root=single_root,
-    )
-    assert four.log_partition == pytest.approx(three.log_partition, rel=2e-6, abs=1e-5)
-    np.testing.assert_allclose(four.arcs, three.arcs, atol=1e-5)
-    np.testing.assert_allclose(four.parts["reduce_s0b0"][:2], three.parts["reduce_s0b0"], atol=1e-5)
-    assert not four.parts["reduce_s0b0"][2:].any()
-
-
-@settings(max_examples=20)
-@given(n=st.integers(1, 20), seed=seeds)
-def test_two_is_hybrid_with_nothing_on_s1(n, seed):
-    scores = MH4_TWO.sample(n, np.random.default_rng(seed))
-    two = mh4.marginals(**scores)
-    hybrid = mh4.marginals(**scores, reduce_s1s0=np.zeros((6, n + 2, n + 2), dtype=np.float32), arcs=None)
-    assert two.log_partition == pytest.approx(hybrid.log_partition, rel=1e-6, abs=1e-5)
-    np.testing.assert_allclose(two.arcs, hybrid.arcs, atol=1e-5)
-    assert set(two.parts) == {"shift", "reduce_s0b0"} and set(hybrid.parts) == {*two.parts, "reduce_s1s0"}
 
 
 @every_model
