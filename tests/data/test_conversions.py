@@ -151,11 +151,6 @@ def test_a_new_vocabulary_of_spacy_is_used():
     assert docs[0].vocab is vocab and len(Doc.from_docs(docs)) == 2 * len(PARSED)
 
 
-def test_a_tree_without_words_for_spacy():
-    pytest.importorskip("spacy", reason="spaCy is not installed")
-    assert len(conversions.to_spacy(Sentence([], heads=[-1], deprels=[]))) == 0
-
-
 @pytest.mark.parametrize("column, tag", [("upos", "V"), ("feats", "nom"), ("feats", "A=1|"), ("feats", "A=b=c")])
 def test_tags_that_spacy_does_not_have(column, tag):
     pytest.importorskip("spacy", reason="spaCy is not installed")
@@ -163,12 +158,6 @@ def test_tags_that_spacy_does_not_have(column, tag):
         InputError, match=r"^the sentence has %s '%s', which spaCy does not have$" % (column.upper(), re.escape(tag))
     ):
         conversions.to_spacy(Sentence(["a", "b"], **{column: ["_", tag]}))
-
-
-def test_heads_may_be_a_list():
-    listed = Sentence(["a", "b"], heads=[-1, 2, 0])
-    assert [node.parent.ord for node in conversions.to_udapi(listed).descendants] == [2, 0]
-    assert [token["head"] for token in conversions.to_token_list(listed)] == [2, 0]
 
 
 def test_a_tree_without_labels_for_spacy(monkeypatch):

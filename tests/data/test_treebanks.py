@@ -219,7 +219,7 @@ def test_the_other_source_is_tried(both, tmp_path, capsys, answer):
     assert fetch(both, tmp_path)["train"].read_bytes() == CONTENT
     said = capsys.readouterr().err
     assert re.search(r"the server answered 4.*; fetching http.*%s instead\n$" % ARCHIVE, said) and said.count("\n") == 1
-    assert ("asks to wait 50 minutes" in said) == ("429" in said)
+    assert ("asks to wait 50 minutes" in said) == ("answered 429" in said)  # not only 429, which may be a part of the port
     (tmp_path / "hu-ud-train.conllu").unlink()
     del both.seen[:]
     assert fetch(both, tmp_path)["train"].read_bytes() == CONTENT and both.seen == []
@@ -232,8 +232,8 @@ def test_no_source_has_it(both, tmp_path, monkeypatch, source):
     del both.files[ARCHIVE]
     with pytest.raises(InputError) as error:
         fetch(both, tmp_path / "new" / "folder", source=source)
-    assert "429" in str(error.value) and "--ud FOLDER, with make UD=FOLDER" in str(error.value)
-    assert ("404" in str(error.value)) == (source is None)
+    assert "answered 429" in str(error.value) and "--ud FOLDER, with make UD=FOLDER" in str(error.value)
+    assert ("answered 404" in str(error.value)) == (source is None)
     assert ("SOURCE: github or lindat" in str(error.value)) == (source is not None)
     assert names(tmp_path) == []
 
@@ -298,11 +298,7 @@ MANY = 300_000
 )
 def test_a_length_that_is_none(server, tmp_path, length):
     server.answers[ADDRESS] = answering(OK + b"Content-Length: " + length + b"\r\n\r\n", CONTENT)
-    if length.isdigit() and not hasattr(sys, "set_int_max_str_digits"):  # a number, to such a Python
-        with pytest.raises(InputError, match="has more than"):
-            fetch(server, tmp_path)
-    else:
-        assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
 
 
 def test_a_length_that_is_wrong(server, tmp_path):
