@@ -10,7 +10,7 @@ import brute
 import numpy as np
 import pytest
 import toy
-from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
+from running import COMMAND, on_a_terminal, refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
 from tiny import CROSSING, NEITHER, PROJECTIVE, WORD, as_conllu
 
@@ -84,12 +84,6 @@ def test_groups_of_numbers():
     assert coverage.grouped(counts, (0, 1, 2, 5, 10)) == [5, 1, 2, 7, 2]
 
 
-def test_progress_is_told_all_words():
-    progress = []
-    coverage.measure_coverage(map(int32, (PROJECTIVE, CROSSING)), progress.append)
-    assert progress == [3, 3]
-
-
 def test_short_names():
     rows = [("a/x.conllu", coverage.Coverage()), ("b/y.conllu", coverage.Coverage())]
     assert [name for name, _ in coverage.short_names(rows)] == ["x.conllu", "y.conllu"]
@@ -142,13 +136,6 @@ def test_json(bank, tmp_path):
     assert total["crossings"]["0"] == 2 and sum(total["crossings"].values()) == 4 and 0 < total["well_nested"] <= 4
 
 
-@pytest.mark.slow
-def test_standard_input(bank):
-    with open(bank, "rb") as file:
-        content = file.read()
-    assert succeeds("coverage", "-", stdin=content).split()[-12:] == succeeds("coverage", bank).split()[-12:]
-
-
 def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
     path = tmp_path / "a.conllu"
     tokens = "1-2\tww\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (1, 1, 2) + "1.1\te\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (2, 2, 0)
@@ -175,14 +162,6 @@ def test_neither_dynet_nor_matplotlib_is_imported(bank, tmp_path, command, files
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
     done = subprocess.run([*COMMAND, command, *files * [bank]], stdout=-1, stderr=-1, env=environment)
     assert done.returncode == 0, done.stderr.decode()
-
-
-def test_output_that_nobody_reads(bank):
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run([*COMMAND, "coverage", bank], stdout=writer, stderr=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)))
-    os.close(writer)
-    assert done.returncode == 141 and done.stderr == b""
 
 
 @pytest.mark.slow
@@ -227,11 +206,3 @@ def test_no_matplotlib(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match=r"pip install 'matplotlib>=3.7'"):
         check_plot(str(tmp_path / "out.png"))
-
-
-def test_one_of_several_files_may_be_empty(tmp_path):
-    for name, text in (("a.conllu", as_conllu((-1, 0))), ("b.conllu", "")):
-        (tmp_path / name).write_text(text)
-    done = mh4("coverage", str(tmp_path / "a.conllu"), str(tmp_path / "b.conllu"))
-    assert done.returncode == 0 and b"b.conllu: no sentences in it" in done.stderr and b"a.conllu" in done.stdout
-    assert "b.conllu: no sentences in it" in refuses("coverage", str(tmp_path / "b.conllu"))

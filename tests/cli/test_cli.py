@@ -187,18 +187,6 @@ def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
 
 
 @pytest.mark.slow
-def test_test_and_evaluate_agree(model, treebank):
-    gold, out = str(treebank / "toy-ud-dev.conllu"), str(treebank / "dev.conllu")
-    succeeds("parse", "--model", model, gold, "-o", out)
-    own = succeeds("test", "--model", model, gold).decode().split()
-    official = succeeds("evaluate", gold, out).decode()
-    scores = {line.split("|")[0].strip(): line.split("|") for line in official.splitlines()}
-    assert own[0] == "UAS" and own[1] == scores["UAS"][3].strip()
-    assert own[2] == "LAS" and own[3] == scores["LAS"][3].strip()
-    assert "80 sentences" in " ".join(own)
-
-
-@pytest.mark.slow
 def test_ways_to_decode(model, treebank, tmp_path):
     """Greedy and beam search: a beam of width 1 is greedy; exact decoding is the default for a global model."""
     gold = str(treebank / "toy-ud-test.conllu")
@@ -219,23 +207,10 @@ def test_ways_to_decode(model, treebank, tmp_path):
     scores = {line.split("|")[0].strip(): line.split("|") for line in succeeds("evaluate", gold, out).decode().splitlines()}
     assert own[1] == scores["UAS"][3].strip()
 
-    train, dev, folder = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu"), str(tmp_path / "greedy-mh4")
-    succeeds("train", "--quiet", "--system", "greedy-mh4", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
-    assert parsed(folder=folder) == parsed("--decode", "greedy", folder=folder)
-    assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
-    line = refuses("parse", "--model", folder, gold, "--decode", "exact")
-    assert "greedy-mh4 has no exact decoding, only greedy or beam" in line
     assert "a beam of width 4 needs the decoding beam (--decode beam), not exact" in refuses(
         "parse", "--model", model, gold, "--beam", "4"
     )
     assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
-
-    folder = str(tmp_path / "mst")
-    succeeds("train", "--quiet", "--system", "mst", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
-    for how in ("greedy", "beam"):
-        line = refuses("parse", "--model", folder, gold, "--decode", how, "-o", str(tmp_path / "none"))
-        assert "mst has no %s decoding, only exact" % how in line
-    assert not (tmp_path / "none").exists()
 
 
 def test_info_says_what_the_model_is(model):
@@ -294,29 +269,14 @@ def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
 
 @pytest.mark.slow
 def test_bad_input_is_one_sentence_and_exit_code_2(model, treebank, tmp_path):
+    """tests/hostile has bad files."""
     good = str(treebank / "toy-ud-dev.conllu")
-    bad = tmp_path / "bad.conllu"
-    word = "%d\tw\t_\t_\t_\t_\t%s\tdep\t_\t_\n"
-
-    def train(file, system="mst", *more):
-        return refuses("train", "--system", system, "--train", file, "--dev", good, "--model", str(tmp_path / "m"), *more)
-
-    bad.write_text(word % (1, "2") + word % (2, "1") + "\n")
-    assert "bad.conllu, line 1, sentence 1: word 1 is part of a cycle" in train(str(bad))
-    bad.write_text("1\tw\n\n")
-    assert "2 columns, expected 10" in train(str(bad))
-    assert "2 columns, expected 10" in refuses("parse", "--model", model, str(bad), "-o", str(tmp_path / "out"))
-    bad.write_text("")
-    assert "no sentences in it" in train(str(bad))
-    assert "no sentences in it" in refuses("test", "--model", model, str(bad))
-    bad.write_bytes(b"\xff")
-    assert "line 1: not UTF-8" in train(str(bad))
-    assert "no system 'mh9'" in train(good, "mh9")
-    assert "no setting 'training.rate'" in train(good, "mst", "--set", "training.rate=1")
+    train = ["train", "--train", good, "--dev", good, "--model", str(tmp_path / "m"), "--system"]
+    assert "no system 'mh9'" in refuses(*train, "mh9")
+    assert "no setting 'training.rate'" in refuses(*train, "mst", "--set", "training.rate=1")
     for jobs in "1", "2":
         assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good, "--jobs", jobs)
-    assert "cannot be read" in refuses("evaluate", good, str(tmp_path / "none.conllu"))
-    assert not (tmp_path / "m").exists() and not (tmp_path / "out").exists()
+    assert not (tmp_path / "m").exists()
 
 
 def test_several_roots_in_training_data_name_the_sentence(tmp_path):

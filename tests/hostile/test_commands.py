@@ -371,13 +371,6 @@ def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
 # -------------------------------------------------------------------------------------------------------- the scorer
 
 
-@pytest.mark.parametrize("upwards", [False, True])
-def test_a_deep_tree_for_the_scorer(tmp_path, upwards):
-    path = tmp_path / "deep.conllu"
-    path.write_bytes(corpus.GOOD.encode() + corpus.chain(5000, upwards))
-    assert b"UAS        |    100.00" in accepted("evaluate", str(path), str(path))
-
-
 # ----------------------------------------------------------------------------------------------------------------- size
 
 

@@ -1,10 +1,8 @@
 """Writing tables: markdown, console, csv, and means over seeds."""
 
-import io
 import statistics
 
 import pytest
-from rich.console import Console
 
 from experiments.pages import document, writer
 from experiments.pages.writer import Average, Table
@@ -20,19 +18,6 @@ def test_markdown():
         "| --- | --- | ---: | ---: | --- |",
         "| mh3 | 1 2 | 84.00 |  | abc |",
         "| mst | 1 | 9.50 | 8.00 | d |",
-    ]
-
-
-def test_console():
-    console = Console(file=io.StringIO(), width=80)
-    TABLE.print(console)
-    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
-    assert lines == [
-        "",
-        "system  seeds    UAS   LAS  commit",
-        "mh3     1 2    84.00        abc",
-        "mst     1       9.50  8.00  d",
-        "",
     ]
 
 

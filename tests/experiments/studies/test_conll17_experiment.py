@@ -82,18 +82,6 @@ def test_scores_stand_beside_the_papers(folders, tmp_path, capsys):
     assert_nothing_of_this_machine(home / "results", tmp_path)
 
 
-def test_agreement_in_both_columns(folders, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(
-        paper, "test_las", lambda lang, release, system: {"stanford": (75.0, None), "c2l2": (50.0, None)}.get(system)
-    )
-    assert score(folders, tmp_path / "home") == 0
-    assert "Identical to the paper's Tables 5 and 6 in both columns: hu (1)." in capsys.readouterr().out.splitlines()
-    (folders[1] / "hu-c2l2.conllu").unlink()
-    assert score(folders, tmp_path / "other") == 0  # one column is not enough
-    out = capsys.readouterr().out
-    assert "Identical" not in out and "Not scored: hu (no hu-c2l2.conllu)." in out.splitlines()
-
-
 def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, monkeypatch):
     home = tmp_path / "home"
     assert score(folders, home) == 0

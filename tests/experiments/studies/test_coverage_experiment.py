@@ -86,13 +86,6 @@ def test_a_whole_release(tmp_path):
     assert "eu, ur, got, hu" in least and "grc" not in least
 
 
-def test_agreement_in_all_columns(folder, tmp_path, capsys):
-    paper.coverage()["hu"]["edge_1ec"] = "100.00"
-    assert study("coverage", "--ud", str(folder), home=tmp_path) == 0
-    assert "Identical to the paper's Table 3 in all eight columns: hu." in capsys.readouterr().out
-    assert "(paper:" not in (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
-
-
 def test_a_broken_treebank_leaves_no_table(folder, tmp_path, capsys):
     (folder / "hu-ud-dev.conllu").write_text(as_conllu((-1, 2, 1)))
     assert study("coverage", "--ud", str(folder), home=tmp_path) == 2

@@ -41,30 +41,6 @@ def table(text, title):
     return found
 
 
-def test_lengths_of_dependencies_say_which_seeds_they_are_of(results):
-    for name, seeds in (("got", 3), ("hu", 2)):
-        for system, uas in (("mh4-hybrid", 84.84872454024125), ("1ec", 85.10183903500099)):
-            for seed in range(1, seeds + 1):
-                record(results, name, system, seed, uas)
-
-    def written(seeds):
-        header, *counted = (records.RESULTS / "got-mh4-hybrid-1ec.csv").read_text(encoding="utf-8").splitlines()
-        cells = [line.split(",") for line in counted]
-        lines = [header, *(",".join([lang, data, seeds, *rest]) for lang, data, _, *rest in cells)]
-        write_text(str(results / "got-mh4-hybrid-1ec.csv"), "\n".join(lines) + "\n")
-        text = report.write(results)[0].read_text(encoding="utf-8")
-        return text.partition("## MH4 and 1EC by the length")[2].partition("\n## ")[0]
-
-    assert "MH4 and 1EC by the length" not in report.write(results)[0].read_text(encoding="utf-8")
-    page = written("1 2 3")
-    assert "| length | Gothic |\n" in page and "To be compared, with make compare: Hungarian (seeds 1 2)." in page
-    page = written("1 3")
-    assert "| length | Gothic, seeds 1 3 |\n" in page and "make compare: Gothic (seeds 1 2 3), Hungarian (seeds 1 2)." in page
-    record(results, "got", "1ec", 2, 84.0)  # trained again
-    page = written("1 2 3")
-    assert "| length | Gothic, of other runs |\n" in page and "make compare: Gothic (seeds 1 2 3), Hungarian" in page
-
-
 @pytest.mark.slow
 def test_every_table_stands_beside_the_papers(results):
     file = {"path": "f", "git_blob": "ff"}
@@ -128,14 +104,6 @@ def test_what_is_missing_or_differs_is_named(results):
         "hu greedy-mh4 seed 1: dev UAS 81.00 after unknown updates; "
         "of commit abc on a machine not recorded: dev UAS 80.50 after 7 updates."
     ) in text
-
-
-def test_toy_runs_with_other_settings_are_in_the_report_on_toy_alone(results):
-    record(results, "toy-authors", "mst", 1, 90.0, lang="toy", release="toy treebank", settings_of="authors")
-    assert "toy" not in report.write(results)[0].read_text(encoding="utf-8").partition("## Table 1")[2]
-    pages = report.write_all(["toy-authors"], results)
-    assert {page.name for page in pages} == {"toy-authors.md", "toy-report.md", "toy-report.html"}
-    assert "| toy, authors' settings | ours | 90.00 (1) |" in pages[1].read_text(encoding="utf-8")
 
 
 def test_no_test_scores_are_left_out(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from samples import calls, record
 
-from experiments.tables import table1_2, treebank
+from experiments.tables import treebank
 from mh4.util.files import git_blob_id
 
 
@@ -54,16 +54,6 @@ def test_features_of_what_is_finished_when_a_run_fails(run_features, stand_in, t
     assert (
         "paper's average" not in page and "no numbers for the toy treebank" in page
     )  # whose scores have nothing to do with them
-
-
-@pytest.mark.slow
-def test_features_when_all_runs_fail(run_features, stand_in, tmp_path, capsys):
-    """Without a table, what is said is why they failed."""
-    (stand_in / "fail").write_text(" ".join("%s-1" % system for _, _, system in table1_2.ROWS))
-    assert run_features("--lang", "toy", "--seeds", "1") == 1
-    said = capsys.readouterr()
-    assert said.out.count("line 7: a cycle") == 5 and said.err == ""
-    assert not (tmp_path / "home" / "results" / "toy-features.md").exists()
 
 
 def test_the_command_is_for_the_same_files(tmp_path):
