@@ -6,6 +6,7 @@ These properties are taken from the gold tree for recall and from the system's o
 official scorer aligns them.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,7 +15,8 @@ import numpy as np
 
 from mh4.analysis import evaluation, significance
 from mh4.analysis.arcs import Arcs, Correct, correct_arcs, recovered_arcs
-from mh4.errors import counted
+from mh4.errors import InputError, counted
+from mh4.util.files import identity
 from mh4.util.plots import plotted
 from mh4.util.text_tables import aligned, group_names, short_names
 
@@ -130,9 +132,14 @@ class Comparison:
 def compare(gold_path: str, a: str | Sequence[str], b: str | Sequence[str]) -> Comparison:
     """Compare CoNLL-U file `a`, or those of several runs, and `b` against gold.
 
-    Raises InputError for files that the official scorer rejects.
+    Raises InputError for files that the official scorer rejects, and for a file that is named as two runs.
     """
     files = [[one] if isinstance(one, str) else list(one) for one in (a, b)]
+    for paths in files:
+        keys = [identity(path) or os.path.realpath(path) for path in paths]
+        for path, key in zip(paths, keys, strict=True):
+            if keys.count(key) > 1:
+                raise InputError("%s is named as the output of two runs, expected a file for each run" % path)
     words, parts = 0, []
     for gold, systems in evaluation.chunks(gold_path, [*files[0], *files[1]]):
         gold_arcs = Arcs.of(gold.sentences)

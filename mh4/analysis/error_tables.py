@@ -21,21 +21,16 @@ PUNCTUATION = "punct"
 Pairs = Counter[tuple[str | None, str | None, bool]]
 
 
-def count(gold_path: str, system_path: str) -> Pairs:
-    """Count the pairs of words of two CoNLL-U files, with the subtypes of relations.
+def count(gold: evaluation.Chunk, system: evaluation.Chunk, gold_words: np.ndarray) -> Pairs:
+    """Count the pairs of words of corresponding chunks of two files, with the subtypes of relations.
 
-    Raises InputError for files that the official scorer rejects.
+    gold_words: int64 (system words,), see evaluation.Evaluation.
     """
-    pairs: Pairs = Counter()
-    for gold, (system,) in evaluation.chunks(gold_path, [system_path]):
-        gold_words = evaluation.evaluate(gold, system).gold_words
-        right = arcs.correct_arcs(arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences), gold_words).unlabelled
-        in_gold, parsed = _relations(gold.sentences), _relations(system.sentences)
-        for word, partner, correct in zip(parsed, gold_words.tolist(), right.tolist(), strict=True):
-            pairs[in_gold[partner] if partner >= 0 else None, word, correct] += 1
-        for number in np.setdiff1d(np.arange(len(in_gold)), gold_words).tolist():
-            pairs[in_gold[number], None, False] += 1
-    return pairs
+    right = arcs.correct_arcs(arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences), gold_words).unlabelled
+    in_gold, parsed = _relations(gold.sentences), _relations(system.sentences)
+    partners = [in_gold[partner] if partner >= 0 else None for partner in gold_words.tolist()]
+    alone = np.setdiff1d(np.arange(len(in_gold)), gold_words).tolist()
+    return Counter(zip(partners, parsed, right.tolist(), strict=True)) + Counter((in_gold[k], None, False) for k in alone)
 
 
 def _relations(sentences: Sequence[conllu.Sentence]) -> list[str]:

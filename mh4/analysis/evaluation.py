@@ -193,11 +193,12 @@ def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
 
 
 class _Token(NamedTuple):
-    """Where a token begins in the text of a chunk without spaces, and in which line of which file it is."""
+    """Where a token begins in the text of a chunk without spaces, in which line of which file it is, and whether it has several words."""
 
     start: int
     file: str
     line: int
+    multiword: bool
 
 
 class _Reader:
@@ -247,7 +248,7 @@ class _Reader:
                 self._rows.append("\t".join(cells))
                 first, _, last = cells[conllu.ID].partition("-")
                 if int(first) > inside:
-                    self.tokens.append(_Token(len(self.text), file, number))
+                    self.tokens.append(_Token(len(self.text), file, number, bool(last)))
                     self.text += (char for char in cells[conllu.FORM] if unicodedata.category(char) != "Zs")
                     inside = int(last or 0)
         self._rows.append("")
@@ -282,6 +283,10 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
         return
     place = next((k for k in range(start, both) if a[k] != b[k]), both)
 
+    def multiword(file: _Reader) -> bool:  # with this character, or that before it
+        around = (bisect_right(file.tokens, k, key=lambda token: token.start) - 1 for k in (place, max(place - 1, 0)))
+        return any(file.tokens[k].multiword for k in around)
+
     def described(file: _Reader) -> str:
         while len(file.text) < place + 20 and file.read():
             pass
@@ -290,7 +295,10 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
         token = file.tokens[bisect_right(file.tokens, place, key=lambda token: token.start) - 1]
         return "%s, line %d: %r" % (token.file, token.line, "".join(file.text[place : place + 20]))
 
-    raise InputError("%s, but %s: the scorer needs the same text in both" % (described(system), described(gold)))
+    names = conllu.name_of(system.path), conllu.name_of(gold.path)
+    why = "; %s has a multiword token there, and %s words only" % (names if multiword(system) else names[::-1])
+    why = why if multiword(system) != multiword(gold) else ""
+    raise InputError("%s, but %s: the scorer needs the same text in both%s" % (described(system), described(gold), why))
 
 
 def _check_names(gold: str, system: str, omitted: Sequence[str]) -> None:

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from mh4.analysis import arcs, evaluation
+from mh4.analysis import error_tables, evaluation
 from mh4.analysis.evaluation import Counts
+from mh4.data.conllu import without_subtype
 from mh4.util.text_tables import aligned, short_names
 
 TOTAL = "total"
@@ -15,37 +14,39 @@ _LONGEST_NAME = 60  # of a relation, in a table
 
 
 class Result(NamedTuple):
-    """The counts of a system's file by metric, and for LAS also by relation."""
+    """The counts of a system's file by metric, and its pairs of words."""
 
     path: str
     metrics: dict[str, Counts]
-    relations: dict[str, Counts]
+    pairs: error_tables.Pairs
+
+    @property
+    def relations(self) -> dict[str, Counts]:
+        """Counts for LAS by relation, without subtypes, the most frequent in gold first; aligned counts aligned words of gold."""
+        gold, system, correct, both = (Counter[str]() for _ in range(4))
+        for (in_gold, parsed, right), number in self.pairs.items():
+            names = [None if one is None else without_subtype(one) for one in (in_gold, parsed)]
+            for counts, name, counted in (
+                (gold, names[0], True),
+                (system, names[1], True),
+                (correct, names[0], right and names[0] == names[1]),
+                (both, names[0], parsed is not None),
+            ):
+                if name is not None and counted:
+                    counts[name] += number
+        found = {name: Counts(gold[name], system[name], correct[name], both[name]) for name in gold | system}
+        return dict(sorted(found.items(), key=lambda item: (-item[1].gold, item[0])))
 
 
 def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
     """Score CoNLL-U files against gold. Raises InputError for files that the official scorer rejects."""
-    metrics: list[dict[str, Counts]] = [{} for _ in system_paths]
-    relations: list[dict[str, Counts]] = [{} for _ in system_paths]
+    results = [Result(path, {}, Counter()) for path in system_paths]
     for gold, systems in evaluation.chunks(gold_path, system_paths):
-        gold_arcs = arcs.Arcs.of(gold.sentences)
-        for system, of_metrics, of_relations in zip(systems, metrics, relations, strict=True):
+        for system, result in zip(systems, results, strict=True):
             counts, gold_words = evaluation.evaluate(gold, system)
-            evaluation.add(of_metrics, counts)
-            evaluation.add(of_relations, by_relation(gold_arcs, arcs.Arcs.of(system.sentences), gold_words))
-    by_frequency = [dict(sorted(counts.items(), key=lambda item: (-item[1].gold, item[0]))) for counts in relations]
-    return [Result(path, *counts) for path, *counts in zip(system_paths, metrics, by_frequency, strict=True)]
-
-
-def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:
-    """Counts for LAS by relation, without subtypes: its arcs in gold, in the system, and in both.
-
-    aligned counts the aligned gold words with the relation; gold_words is as in arcs.correct_arcs.
-    """
-    labelled = arcs.correct_arcs(gold, system, gold_words).labelled
-    in_gold, in_system = Counter(gold.labels.tolist()), Counter(system.labels.tolist())
-    correct = Counter(system.labels[labelled].tolist())
-    pairs = Counter(gold.labels[gold_words[gold_words >= 0]].tolist())
-    return {name: Counts(in_gold[name], in_system[name], correct[name], pairs[name]) for name in in_gold | in_system}
+            evaluation.add(result.metrics, counts)
+            result.pairs.update(error_tables.count(gold, system, gold_words))
+    return results
 
 
 def metric_table(results: Sequence[Result], counts: bool = False) -> str:

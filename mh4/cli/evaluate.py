@@ -37,18 +37,15 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
 
     if counts and as_json:
         raise InputError("--json has counts and percentages, so that --counts has no effect: omit it")
-    if by == "errors" and "-" in (gold_file, *system_files):
-        raise InputError("--by errors reads files twice, and standard input can be read only once: name a file")
     results = score_tables.score_files(gold_file, system_files)
-    errors = [error_tables.count(gold_file, file) for file in system_files if by == "errors"]
     if as_json:
         found = score_tables.record(gold_file, results, relations=by == "deprel")
-        for system, pairs in zip(found["systems"], errors, strict=False):
-            system["errors"] = error_tables.record(pairs)
+        for system, result in zip(found["systems"], results if by == "errors" else (), strict=False):
+            system["errors"] = error_tables.record(result.pairs)
         click.echo(json.dumps(found, indent=1))
         return
     say(*score_tables.metric_table(results, counts).split("\n"))
     if by == "deprel":
         say("", *score_tables.relation_table(results, counts).split("\n"))
-    for file, pairs in zip(system_files, errors, strict=False):
-        say("", *([file + ":", ""] if len(system_files) > 1 else []), *error_tables.table(pairs).split("\n"))
+    for result in results if by == "errors" else ():
+        say("", *([result.path + ":", ""] if len(results) > 1 else []), *error_tables.table(result.pairs).split("\n"))

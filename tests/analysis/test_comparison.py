@@ -245,6 +245,9 @@ def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
     assert not (tmp_path / "out.svg").exists()
     done = mh4("compare", gold, a)
     assert done.returncode == 2 and b"B.conllu" in done.stderr
+    (tmp_path / "link.conllu").symlink_to(a)
+    for again in (a, str(tmp_path / "link.conllu")):
+        assert " is named as the output of two runs" in refuses("compare", gold, "--a", gold, "--b", a, "--b", again)
     for runs in (["--a", a], ["--a", a, "--b", a, a, a]):
         assert "expected A.conllu and B.conllu, or the runs of both by --a and --b" in refuses("compare", gold, *runs)
 

@@ -9,7 +9,7 @@ import segmented
 from hypothesis import given, settings
 from running import mh4, refuses, succeeds
 
-from mh4.analysis import arcs, evaluation, score_tables
+from mh4.analysis import arcs, error_tables, evaluation, score_tables
 from mh4.analysis.evaluation import Counts
 from mh4.data import conllu
 
@@ -160,6 +160,19 @@ def test_bad_input_is_one_sentence(paths, tmp_path):
     assert done.returncode == 2 and b"SYSTEM.conllu..." in done.stderr
 
 
+def test_text_that_differs_at_a_multiword_token(tmp_path):
+    """As the words of gold do that were parsed without their token."""
+    words = [("de", 2, "case"), ("el", 0, "root")]
+    files = [tmp_path / name for name in ("gold.conllu", "parsed.conllu")]
+    for file, sentence in zip(files, ([("del", words)], words)):
+        file.write_text(segmented.as_conllu([sentence]))
+    for pair in (files, files[::-1]):
+        said = refuses("evaluate", *map(str, pair))
+        assert said.endswith("the same text in both; %s has a multiword token there, and %s words only" % tuple(files))
+    files[0].write_text(segmented.as_conllu([[("dos", 2, "case"), ("el", 0, "root")]]))
+    assert refuses("evaluate", *map(str, files)).endswith("the same text in both")
+
+
 def add_up_to_the_counts(gold, system, found):
     """The number of correct arcs given the alignment equals the official UAS and LAS counts, and the sum over relations."""
     counts, gold_words = found
@@ -169,7 +182,7 @@ def add_up_to_the_counts(gold, system, found):
         assert Counts(len(gold_arcs), len(system_arcs), int(ours.sum()), int((gold_words >= 0).sum())) == counts[metric]
     for ours, theirs in zip(arcs.recovered_arcs(gold_arcs, correct, gold_words), correct):
         assert ours.sum() == theirs.sum()
-    relations = score_tables.by_relation(gold_arcs, system_arcs, gold_words)
+    relations = score_tables.Result("", counts, error_tables.count(gold, system, gold_words)).relations
     for k in range(4):
         assert sum(relation[k] for relation in relations.values()) == counts["LAS"][k]
 
