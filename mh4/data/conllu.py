@@ -88,7 +88,8 @@ class Word(NamedTuple):
 class Sentence:
     """A sentence of n words.
 
-    words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes).
+    words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes; "" where a partly annotated tree has
+    none).
     heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n, -1 where a partly annotated tree has none; None
     where the file's HEAD column was not read.
     name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
@@ -267,8 +268,8 @@ def blocks(
 
     Files called .gz, .bz2, .xz and .zst are compressed.
 
-    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored. With `partial`, HEAD may be "_",
-    and whether the others can be those of a tree is left to mh4.parser.kept_heads.
+    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored. With `partial`, HEAD and DEPREL
+    may be "_", which is read as -1 and "", and whether the others can be those of a tree is left to mh4.parser.kept_heads.
     A byte order mark at the start of the file is accepted and, like everything else, kept; one at the start of a later sentence, as where
     files were joined, is left out.
     rejected: takes the blocks that are not CoNLL-U, and reading goes on; bytes in them that are not UTF-8 are as Python's
@@ -683,7 +684,9 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
     sentence = Sentence(column(FORM), column(UPOS), column(XPOS), column(FEATS), name=at(start), rows=rows)
     if trees:
         sentence.heads, sentence.deprels = _heads(column(HEAD), rows, at, partial), column(DEPREL)
-        if not partial:
+        if partial:
+            sentence.deprels = ["" if label == "_" else label for label in sentence.deprels]
+        else:
             _check_tree(sentence.heads, rows, at)
     return sentence
 

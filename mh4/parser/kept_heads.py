@@ -63,10 +63,9 @@ def learnable(heads: np.ndarray, tree_class: str, single_root: bool) -> np.ndarr
 
 
 def annotated_labels(sentence: Sentence) -> np.ndarray:
-    """Which words have a label to learn: all of a whole tree; in others, those with a head and a label. bool (n,)."""
-    if sentence.heads is None or whole(sentence.heads):
-        return np.ones(len(sentence), dtype=bool)
-    return (sentence.heads[1:] >= 0) & np.array([label not in _OPEN for label in sentence.deprels], dtype=bool)
+    """Which words have a label to learn: those with a head and a label. bool (n,)."""
+    labelled = np.array([label != "" for label in sentence.deprels], dtype=bool)
+    return labelled if sentence.heads is None else labelled & (sentence.heads[1:] >= 0)
 
 
 NAMES = {"mh4": "MH4", "mh5": "MH5", "1ec": "1-Endpoint-Crossing"}  # of classes, for people

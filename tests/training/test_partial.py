@@ -24,7 +24,7 @@ from mh4.training.trainer import Trainer
 def open_some(sentence, rng, share):
     mask = rng.random(len(sentence)) < share
     heads = np.where(np.append(False, mask), -1, sentence.heads).astype(np.int32)
-    return replace(sentence, heads=heads, deprels=["_" if o else label for o, label in zip(mask, sentence.deprels)])
+    return replace(sentence, heads=heads, deprels=["" if o else label for o, label in zip(mask, sentence.deprels)])
 
 
 def tensors_of(system, n, rng):
@@ -118,18 +118,33 @@ def test_only_annotated_words_are_scored(gold):
     assert attachment_scores(given, gold) == {"uas": 100, "las": 100}
     wrong = [replace(s, heads=np.where(g.heads >= 0, g.heads, 0), deprels=["x"] * len(s)) for s, g in zip(gold, given)]
     assert attachment_scores(given, wrong) == {"uas": 100, "las": 0}
-    head_only = [replace(s, deprels=["_"] * len(s)) for s in given if (s.heads[1:] < 0).any()]
+    head_only = [replace(s, deprels=[""] * len(s)) for s in given if (s.heads[1:] < 0).any()]
     others = [s for s, g in zip(wrong, given) if (g.heads[1:] < 0).any()]
     assert attachment_scores(head_only, others) == {"uas": 100, "las": 100}
     with pytest.raises(ValueError, match="no words to score"):
         attachment_scores(
-            [Sentence(["a"], heads=np.array([-1, -1]), deprels=["_"])], [Sentence(["a"], heads=np.array([-1, 0]), deprels=["x"])]
+            [Sentence(["a"], heads=np.array([-1, -1]), deprels=[""])], [Sentence(["a"], heads=np.array([-1, 0]), deprels=["x"])]
         )
 
 
 def test_labels_of_whole_trees_are_learned_even_if_there_are_none(gold):
     unlabelled = [replace(sentence, deprels=["_"] * len(sentence)) for sentence in gold]
     assert Vocabulary.of(unlabelled, toy.SMALL).labels.strings == ["", "_"]
+
+
+def test_labels_that_are_open_are_not_learned_even_of_whole_trees(gold, tmp_path):
+    """Of a third of the trees only the heads are given, and of another only some words."""
+    rng, path = np.random.default_rng(4), tmp_path / "train.conllu"
+    given = [
+        replace(s, deprels=["_"] * len(s)) if k % 3 == 0 else open_some(s, rng, 0.3 * (k % 3 == 1)) for k, s in enumerate(gold)
+    ]
+    path.write_text("".join(sentence.to_conllu() for sentence in given), encoding="utf-8")
+    small = {"encoder": {"units": 16, "char_units": 8}, "training": {"max_updates": 8, "batch_tokens": 1}}
+    parser = package.train(str(path), str(path), str(tmp_path / "model"), "mst", small, partial=True)
+    assert "_" not in parser.model.vocabulary.labels.strings
+    read = list(conllu.blocks(str(path), partial=True))
+    perfect = [replace(s.sentence, heads=g.heads, deprels=g.deprels) for s, g in zip(read, gold)]
+    assert attachment_scores([block.sentence for block in read], perfect) == {"uas": 100, "las": 100}
 
 
 @pytest.mark.slow
