@@ -1,5 +1,6 @@
 """Partly annotated trees: the heads that are given, whether a tree can have them all, and the columns around them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,27 +34,58 @@ def complete(sentence: Sentence) -> bool:
     return whole(given(sentence)) and all(label and label not in _OPEN for label in sentence.deprels or [""])
 
 
-def obstacle(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
-    """Why no tree of a class has these heads, with the word that is in the way; empty if one has.
+def obstacle(heads: np.ndarray, single_root: bool) -> str:
+    """Why no tree has these heads, with the word that is in the way; empty if one has, as any without a cycle and with few roots.
 
-    heads: int32 (n+1,), -1 where a head is open. A whole tree may be of any class, and have any number of roots.
+    heads: int32 (n+1,), -1 where a head is open. A whole tree may have any number of roots.
     """
     try:
         arguments.given_heads(heads, len(heads) - 1, False)
     except ValueError as error:
         return str(error).removeprefix("heads: ")
-    if whole(heads):
-        return ""
     roots = np.flatnonzero(heads == 0)
-    if single_root and len(roots) > 1:
+    if single_root and len(roots) > 1 and not whole(heads):
         return "words %d and %d both have head 0" % tuple(roots[:2])
-    low, high = 0, len(heads) - 1  # with the given heads of the first `low` words there is a tree
-    if _possible(heads, high, tree_class, single_root):
+    return ""
+
+
+def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
+    """Why no tree of a class has these heads, for which there is no `obstacle`; empty if one has. A whole tree may be of any class.
+
+    The word up to whose head there is none is the first one, or in sentences of more than 150 words, where decodes take long, a later one.
+    """
+    if tree_class == "any" or whole(heads) or _possible(heads, tree_class, single_root):
         return ""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _possible(heads, middle, tree_class, single_root) else (low, middle)
+    low, high = 0, len(heads) - 1  # with the given heads of the first `low` words there is a tree
+    work = 2 * max(high, 150) ** 4  # so much as two more decodes of a long sentence
+    while high - low > 1 and work > 0:
+        middle = min((low + high) // 2, 2 * low + 16)
+        first = _without_last(np.where(np.arange(len(heads)) <= middle, heads, -1))
+        low, high = (middle, high) if _possible(first, tree_class, single_root) else (low, middle)
+        work -= len(first) ** 4
     return "no %s tree has the heads given up to that of word %d" % (NAMES.get(tree_class, tree_class), high)
+
+
+def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarray:
+    """The tree with these heads, int32 (n+1,), but for those given, which have no `obstacle`, -1 where open, instead of some.
+
+    Where that makes a cycle, one of its words becomes a root. With a single root, this is a given one or the first, and the head of others.
+    """
+    tree, seen = np.where(given >= 0, given, heads), [0] * len(heads)
+    for m in range(1, len(heads)):
+        node = m
+        while node > 0 and not seen[node]:
+            seen[node], node = m, int(tree[node])
+        if node > 0 and seen[node] == m:
+            while given[node] >= 0:
+                node = int(tree[node])
+            tree[node] = 0
+    if single_root:
+        roots = np.flatnonzero(tree == 0)
+        root = max(roots, key=lambda root: given[root] == 0)
+        tree[roots] = root
+        tree[root] = 0
+    return tree
 
 
 def learnable(heads: np.ndarray, tree_class: str, single_root: bool) -> np.ndarray:
@@ -71,18 +103,30 @@ def annotated_labels(sentence: Sentence) -> np.ndarray:
 NAMES = {"mh4": "MH4", "mh5": "MH5", "1ec": "1-Endpoint-Crossing"}  # of classes, for people
 
 
-def _possible(heads: np.ndarray, words: int, tree_class: str, single_root: bool) -> bool:
-    """Whether a tree has the heads given for the first words."""
-    first = np.where(np.arange(len(heads)) <= words, heads, -1)
+def _possible(heads: np.ndarray, tree_class: str, single_root: bool) -> bool:
+    """Whether a tree of the class has these heads."""
     try:
-        trees.best(arguments.with_heads(None, first, np.dtype(np.float32)), tree_class, single_root=single_root)
+        trees.best(arguments.with_heads(None, heads, np.dtype(np.float32)), tree_class, single_root=single_root)
     except ValueError:
         return False
     return True
 
 
+def _without_last(heads: np.ndarray) -> np.ndarray:
+    """These heads without all but one of the last words that neither have a head nor are one: these are in the way of none."""
+    involved = np.flatnonzero(heads[1:] >= 0)
+    return heads[: max(int(involved[-1]) + 1 if len(involved) else 0, int(heads.max())) + 2]
+
+
 def checked(sentence: Sentence, name: str) -> Sentence:
-    """The sentence, whose heads are an array now. Raises InputError if there is not one for each word, or -1 where it has none."""
+    """The sentence, whose heads are an array now. Raises InputError unless each word has one, or -1, and a label, if there are any."""
+    labels = sentence.deprels
+    if labels is not None and (
+        not isinstance(labels, Sequence)
+        or len(labels) != len(sentence)
+        or not all(label is None or isinstance(label, str) for label in labels)
+    ):
+        raise InputError("%s: its deprels are %s, expected a list of %d strings" % (name, shown(labels), len(sentence)))
     if sentence.heads is None:
         return sentence
     heads = np.asarray(sentence.heads)

@@ -8,8 +8,9 @@ equal length, each of which is parsed as if it were a sentence: time is proporti
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from math import isqrt
 from numbers import Integral
 from typing import Any
@@ -133,13 +134,15 @@ def _kept(
     done, no_tree, in_the_way = {}, {}, {}
     for k, sentence in enumerate(sentences):
         heads = kept_heads.given(sentence)
-        if why := kept_heads.obstacle(heads, "any", single_root):
+        if why := kept_heads.obstacle(heads, single_root):
             no_tree[k] = why
         elif kept_heads.complete(sentence) and not tags:
             ones: dict[str, Any] = {"probabilities": np.ones(len(heads))} if confidence else {}
             done[k] = replace(sentence, note=None, **ones)
-        elif len(sentence) <= longest and (why := kept_heads.obstacle(heads, tree_class, single_root)):
-            in_the_way[k] = why
+        elif len(sentence) <= longest:
+            with suppress(MemoryError):  # which runs out again when it is parsed
+                if why := kept_heads.outside(heads, tree_class, single_root):
+                    in_the_way[k] = why
     return done, no_tree, in_the_way
 
 
@@ -160,55 +163,56 @@ def _parsed(
 
 def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool, keep_heads: bool) -> Sentence:
     """The sentence with the tree of the other parser; without one if that is None."""
-    uncut = keep_heads or bool(getattr(sentence, "votes", ()))  # windows of a tree are not trees
+    uncut = bool(getattr(sentence, "votes", ()))  # windows of a tree are not trees
     size = window(other) if other else 0
+    if other and how == PROBABLE and len(sentence) > (size := default(other, confidence=True)):
+        size //= 2  # as many words in an eighth of the time
     options: dict[str, Any] = {"tags": tags, **({"keep_heads": True} if keep_heads else {})}
-    if other and how == PROBABLE and len(sentence) > default(other, confidence=True):
-        size = 0
     while other and size >= _SHORTEST:
         whole = uncut or len(sentence) <= size
         try:
-            found = other.parse_as_usual([sentence] if whole else _cut(sentence, size), **options)
+            found = other.parse_as_usual([sentence] if whole else _cut(sentence, size, keep_heads), **options)
         except MemoryError:
             size = 0 if uncut else min(size, len(sentence)) // 2
             continue
         if not whole:
             single = other.vote_class or other.model.config.scorer.single_root
-            found, how = [_joined(sentence, found, single)], "%s in windows of up to %d words" % (how, size)
+            found, how = [_joined(sentence, found, single, keep_heads)], "%s in windows of up to %d words" % (how, size)
         return replace(found[0], note="%s, %s" % (how, why))
     unparsed: dict[str, Any] = {"heads": None, "deprels": None}
     return replace(sentence, **unparsed, note="%s, %s" % (SKIPPED, why))
 
 
-def _cut(sentence: Sentence, size: int) -> list[Sentence]:
-    """Windows of about the same number of words, at most `size`."""
+def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
+    """Windows of about the same number of words, at most `size`, with the given heads within each."""
     number = -(-len(sentence) // size)
     ends = [len(sentence) * k // number for k in range(number + 1)]
-    columns = [(name, getattr(sentence, name)) for name in ("words", *TAGS)]
-    return [
-        Window(name=sentence.name, whole=sentence, start=start, **{name: cells and cells[start:end] for name, cells in columns})
-        for start, end in pairwise(ends)
-    ]
+    names, given = ("words", *TAGS, *(("deprels",) if keep_heads else ())), kept_heads.given(sentence)
+
+    def window(start: int, end: int) -> Window:
+        columns: dict[str, Any] = {name: cells and cells[start:end] for name in names for cells in [getattr(sentence, name)]}
+        if keep_heads:
+            heads = given[start : end + 1]
+            inside = np.where((heads > start) & (heads <= end), heads - start, np.where(heads == 0, 0, -1))
+            columns["heads"] = np.append(-1, inside[1:]).astype(np.int32)
+        return Window(name=sentence.name, whole=sentence, start=start, **columns)
+
+    return [window(start, end) for start, end in pairwise(ends)]
 
 
-def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool) -> Sentence:
+def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool, keep_heads: bool) -> Sentence:
     """The sentence with the trees of its windows. With a single root, it is that of the first, and the head of those of all others."""
-    heads, deprels, start, root = [np.array([-1], dtype=np.int32)], [], 0, 0
-    for parsed in windows:
-        tree, labels = parsed.heads[1:].copy(), list(parsed.deprels)
-        roots = tree == 0
-        tree[~roots] += start
-        if single_root and root:
-            tree[roots] = root
-            labels = [_ATTACHED if is_root else label for is_root, label in zip(roots, labels, strict=True)]
-        elif not root:
-            root = int(np.flatnonzero(roots)[0]) + 1
-        heads.append(tree)
-        deprels += labels
-        start += len(parsed)
-    predicted = [tag for tag in TAGS if getattr(windows[0], tag) is not None]
+    starts = accumulate(map(len, windows), initial=0)
+    of_windows = [np.where(parsed.heads > 0, parsed.heads + start, 0)[1:] for parsed, start in zip(windows, starts, strict=False)]
+    heads = np.concatenate([[-1], *of_windows]).astype(np.int32)
+    tree = kept_heads.joined(heads, kept_heads.given(sentence) if keep_heads else np.full_like(heads, -1), single_root)
+    predicted = [tag for tag in (*TAGS, "deprels") if getattr(windows[0], tag) is not None]
     columns: dict[str, Any] = {tag: [*chain.from_iterable(getattr(parsed, tag) for parsed in windows)] for tag in predicted}
-    return replace(sentence, heads=np.concatenate(heads), deprels=deprels, **columns)
+    for m in np.flatnonzero(tree != heads).tolist():
+        columns["deprels"][m - 1] = _ATTACHED if tree[m] else "root"
+    if keep_heads:
+        columns["deprels"] = kept_heads.labelled(sentence, columns["deprels"])
+    return replace(sentence, heads=tree, **columns)
 
 
 def _otherwise(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:

@@ -306,21 +306,23 @@ class Parser(BaseParser):
         """The sentences with their k best trees: the best, with the others as alternatives."""
         marginals, temperature = self.model.system.marginals, self.model.temperature or 1
 
-        Probable = list[tuple[Derivation, float | None]]
+        Probable = list[tuple[Derivation, str]]  # what the note of a tree says of it
 
         def search(*, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray) -> Probable:
             trees = kbest(self.decode, tensors, k, heads=heads, single_root=single_root)
+            notes = [", score %.4f" % tree.score for tree in trees]
             if marginals is None:
-                return [(tree, None) for tree in trees]
+                return list(zip(trees, notes, strict=True))
             scaled = at_temperature(tensors, temperature)
             logs = [
                 marginals(**scaled, heads=given, single_root=single_root).log_partition
                 for given in (heads, *(t.heads for t in trees))
             ]
-            return [(tree, np.exp(log - logs[0])) for tree, log in zip(trees, logs[1:], strict=True)]
+            shares = ["%s, probability %.4f" % (note, np.exp(log - logs[0])) for note, log in zip(notes, logs[1:], strict=True)]
+            return list(zip(trees, shares, strict=True))
 
         def of_whole(arcs: np.ndarray, heads: np.ndarray) -> Probable:
-            return [(mst.decode(arcs, heads=heads), 1.0)]
+            return [(mst.decode(arcs, heads=heads), "")]
 
         if marginals:
             self._warn_if_not_calibrated()
@@ -331,9 +333,7 @@ class Parser(BaseParser):
             ranked = self._parse(sentences, scores, keep_heads=keep_heads, derivations=derivations, **options)
             for tree, trees, others in zip(ranked, found, parsed, strict=True):
                 if rank < len(trees):
-                    derivation, probability = trees[rank]
-                    note = "tree %d of %d, score %.4f" % (rank + 1, len(trees), derivation.score)
-                    others.append(replace(tree, note=note + ("" if probability is None else ", probability %.4f" % probability)))
+                    others.append(replace(tree, note="tree %d of %d%s" % (rank + 1, len(trees), trees[rank][1])))
         return [replace(first, alternatives=others) for first, *others in parsed]
 
     def _parse(

@@ -143,7 +143,7 @@ class Trainer:
             return None
         single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
         if not kept_heads.whole(sentence.heads):
-            if why := kept_heads.obstacle(sentence.heads, "any", single_root):
+            if why := kept_heads.obstacle(sentence.heads, single_root):
                 raise InputError("%s: %s" % (sentence.name, why))
             if type(self.model.system) is not systems.GlobalSystem:
                 can = "partly annotated trees are only learned by systems with exact decoding, and not with settings of the authors' runs"

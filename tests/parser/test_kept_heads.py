@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import brute
 import numpy as np
 import pytest
 import toy
@@ -10,6 +11,7 @@ from conllu import parse as token_lists
 
 from mh4 import trees
 from mh4.data.conllu import Sentence
+from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.parser import kept_heads, long_sentences
 from mh4.parser.model import Model
@@ -102,22 +104,39 @@ def test_heads_that_cannot_be_kept(parsers, why):
     assert found.heads is None and found.note.startswith("skipped, " + why)
 
 
-def test_the_word_named_is_the_first_in_the_way():
+@pytest.mark.parametrize("single_root", [True, False])
+def test_heads_that_no_tree_has_and_the_first_in_the_way(single_root):
     """Against trying all trees: with one head less there is a tree, with it there is none."""
     rng = np.random.default_rng(3)
-    found = 0
-    for _ in range(200):
-        tree = np.array([-1, *rng.integers(0, 6, 5)])
-        for name in ("projective", "mh4", "1ec"):
-            why = kept_heads.obstacle(np.array([*tree, -1], dtype=np.int32), name, False)
-            if why.startswith("no "):
+    every = [np.array(tree) for tree in brute.all_trees(6) if not single_root or brute.has_single_root(tree)]
+    of_class = {name: np.array([t for t in every if trees.in_class(t, name)]) for name in ("any", "projective", "mh4", "1ec")}
+    found = dict.fromkeys(["", *of_class], 0)
+    for _ in range(400):
+        heads = np.array([-1, *np.where(rng.random(6) < 0.3, -1, rng.integers(0, 7, 6))], dtype=np.int32)
+        if kept_heads.whole(heads):
+            continue
+        for name, some in of_class.items():
+            has = (heads == -1) | (some == heads)
+            why = kept_heads.obstacle(heads, single_root) if name == "any" else kept_heads.outside(heads, name, single_root)
+            assert bool(why) != has.all(axis=1).any()
+            found[name if why else ""] += 1
+            if why and name == "any":
+                break
+            if why:
                 word = int(why.split()[-1])
-                first = np.where(np.arange(7) < word, [*tree, -1], -1).astype(np.int32)
-                assert not kept_heads.obstacle(first, name, False)
-                first[word] = tree[word]
-                assert kept_heads.obstacle(first, name, False) == why
-                found += 1
-    assert found > 10
+                assert has[:, :word].all(axis=1).any() and not has[:, : word + 1].all(axis=1).any()
+    assert all(number > 5 for number in found.values()), found
+
+
+def test_few_decodes_tell_that_no_tree_has_the_heads_of_a_long_sentence(monkeypatch):
+    """Here the last words are in the way; of a long sentence, the last word is named."""
+    sizes, best = [], trees.best
+    monkeypatch.setattr(trees, "best", lambda arcs, *rest, **options: sizes.append(len(arcs)) or best(arcs, *rest, **options))
+    for n, word in ((60, 58), (400, 400)):
+        heads = np.append(np.arange(-1, n - 4), [n - 1, n, -1, -1]).astype(np.int32)
+        assert kept_heads.outside(heads, "projective", True).endswith("of word %d" % word)
+        assert sum(size**4 for size in sizes) < 4 * (max(n, 150) + 1) ** 4
+        sizes.clear()
 
 
 def test_token_lists(parsers):
@@ -131,10 +150,42 @@ def test_what_is_no_head_is_refused(parsers):
     for heads in ([-1, 1], [-1, 5, 0], [-1.0, 0, 1], "none"):
         with pytest.raises(InputError, match="sentence 1: its heads are"):
             parsers["mst"].parse([Sentence(["a", "b"], heads=heads)], keep_heads=True)
+    for deprels in (["x"], ["x", "y", "z"], ["x", 1], 7):
+        for heads in (None, [-1, 0, -1], [-1, 2, 0]):
+            with pytest.raises(InputError, match="sentence 1: its deprels are .*, expected a list of 2 strings"):
+                parsers["mst"].parse([Sentence(["a", "b"], heads=heads, deprels=deprels)], keep_heads=True)
     with pytest.raises(InputError, match="beam decoding cannot keep heads, only exact and mbr can"):
         Parser(parsers["mh4-hybrid"].model, "beam").parse([["a"]], keep_heads=True)
     with pytest.raises(InputError, match="beam cannot keep heads: choose mst or skip"):
         long_sentences.parse(parsers["mst"], [Sentence(["a"])], keep_heads=True, beyond="beam")
+
+
+@pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, name, share):
+    """Of sentences too long for the memory, as of all others; also of a root in a window that is not the first."""
+    monkeypatch.setattr(long_sentences, "window", lambda parser: 30)
+    monkeypatch.setattr(long_sentences, "default", lambda *arguments, **options: 40)
+    rng = np.random.default_rng(6)
+    words = [word for sentence in gold for word in sentence.words][:100]
+    for _ in range(3):
+        tree = random_tree(100, rng)
+        labels = ["x%d" % m for m in range(100)]
+        given = partly(Sentence(words, heads=tree, deprels=labels), rng, share)
+        (found,) = long_sentences.parse(parsers[name], [given], keep_heads=True)
+        assert " in windows of up to " in found.note
+        arguments.tree(found.heads, 100)
+        fixed = given.heads >= 0
+        assert (found.heads[fixed] == given.heads[fixed]).all() and (found.heads[1:] == 0).sum() == 1
+        assert all(old in ("_", new) for old, new in zip(given.deprels, found.deprels)) and "_" not in found.deprels
+
+
+def random_tree(n, rng):
+    order = rng.permutation(np.arange(1, n + 1))
+    heads = np.full(n + 1, -1, dtype=np.int32)
+    for k, word in enumerate(order):
+        heads[word] = order[rng.integers(k)] if k else 0
+    return heads
 
 
 def test_sentences_that_are_too_long(parsers, gold):
@@ -165,6 +216,10 @@ def test_the_best_trees_with_their_probabilities(parsers, gold):
         (alone,) = parsers[name].parse([given[1]], keep_heads=True)
         assert alone.heads.tolist() == found[1].heads.tolist() and alone.deprels == found[1].deprels == ["x"] * 4
         assert alone.alternatives is None
+    whole = Sentence(["a", "b"], heads=np.array([-1, 2, 0]), deprels=["", "x"])
+    with pytest.warns(RuntimeWarning, match="temperature 1"):
+        (only,) = parsers["mh4-hybrid"].parse([whole], keep_heads=True, best=2)
+    assert only.note == "tree 1 of 1" and only.heads.tolist() == [-1, 2, 0] and only.alternatives == []
     (long,) = parsers["mh4-hybrid"].parse([["a", "b", "c", "d"]], best=2, longest=3)
     assert long.alternatives == []
     given = token_lists("1\ta" + 8 * "\t_" + "\n\n")

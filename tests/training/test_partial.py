@@ -84,9 +84,7 @@ def test_heads_to_learn_are_as_many_as_one_tree_of_the_class_has(name):
     for tree in map(np.array, brute.all_trees(4)):
         heads = np.where(rng.random(5) < 0.3, -1, tree).astype(np.int32)
         found = kept_heads.learnable(heads, name, True)
-        assert ((found == heads) | (found == -1)).all() and not kept_heads.obstacle(
-            np.append(found, -1).astype(np.int32), "any", True
-        )
+        assert ((found == heads) | (found == -1)).all() and not kept_heads.obstacle(np.append(found, -1).astype(np.int32), True)
         most = max(int((c[1:] == heads[1:]).sum()) for c in candidates)
         assert (found[1:] >= 0).sum() == most
         fewer += (found != heads).any()
