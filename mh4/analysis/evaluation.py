@@ -285,7 +285,7 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
 
     def multiword(file: _Reader) -> bool:  # with this character, or that before it
         around = (bisect_right(file.tokens, k, key=lambda token: token.start) - 1 for k in (place, max(place - 1, 0)))
-        return any(file.tokens[k].multiword for k in around)
+        return any(file.tokens[k].multiword for k in around if k >= 0)
 
     def described(file: _Reader) -> str:
         while len(file.text) < place + 20 and file.read():
