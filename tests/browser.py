@@ -1,12 +1,15 @@
 """A Chromium without a window. Tests that need it are skipped where it, its driver or selenium is missing."""
 
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+from selenium.common.exceptions import NoAlertPresentException  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -28,3 +31,17 @@ def chromium():
         yield driver
     finally:
         driver.quit()
+
+
+def wait_for(driver, condition):
+    return WebDriverWait(driver, 60, poll_frequency=0.05).until(lambda driver: condition())
+
+
+def alert(driver):
+    """The question that the page asks, or None."""
+    with suppress(NoAlertPresentException):
+        return driver.switch_to.alert
+
+
+def find(driver, selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)

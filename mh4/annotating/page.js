@@ -1,233 +1,265 @@
 // A page to correct trees on. What is decided, heads and relations, is sent with the sentence, and the server answers with the best tree
-// around it. The file stays in the browser; the server keeps nothing.
+// around it. Texts that are opened here stay in the browser; the file of `mh4 serve FILE` is read from the server and saved there.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
-const [ID, FORM, UPOS, HEAD, DEPREL, DEPS, MISC] = [0, 1, 3, 6, 7, 8, 9];
-const MARKS = ["Pinned", "ArcProb"]; // attributes of MISC that are ours
 const UD =
   "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated " +
   "expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp";
-const UNSURE = 0.9; // arcs of a lower probability are dashed
+const TREES = 5; // the best ones, which are shown as alternatives
+const KEY = location.hash.slice(1); // to the file that the server reads and saves
 
-let sentences = [], at = 0, current = 1, chosen = 0, asked = 0, name = "annotated.conllu", probable = true;
+let sentences = [], at = 0, current = 1, chosen = 0; // the sentence, the word that the keys are at, the one whose head is to be chosen
+let name = "annotated.conllu", version = ""; // of the file
+let changes = 0, saved = 0, opening = 0; // how many there have been, saved: up to the last download or saving
 const sentence = () => sentences[at];
-const relations = new Set(UD.split(" "));
-
-function element(tag, attributes, ...children) {
-  const drawn = tag === "svg" || tag === "path";
-  const made = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
+const relations = new Set(UD.split(" ")), unable = new Set(); // unable: models without probabilities
 const say = (text) => (byId("status").textContent = text);
-
-// ---------------------------------------------------------------------------------------------------------- CoNLL-U
-
-// The sentences of a file: lines, and the rows of words, from 1. pins: what is decided of each word, { head, deprel }.
-function read(text, keep) {
-  const parts = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n").split(/\n[ \n]*\n/);
-  const blocks = parts.map((part) => part.split("\n").filter((line) => line.trim()));
-  return blocks.filter((lines) => lines.some((line) => /^\d+\t/.test(line))).map((lines) => {
-    const rows = [null], at = [null], pins = [null];
-    lines.forEach((line, k) => {
-      const cells = line.split("\t");
-      if (!/^\d+$/.test(cells[ID]) || cells.length !== 10) return;
-      const mark = cells[MISC].match(/(?:^|\|)Pinned=([^|]*)/);
-      const pinned = (column) => (mark ? mark[1].split(",").includes(column === HEAD ? "head" : "deprel") : keep) && cells[column] !== "_";
-      pins.push({ ...(pinned(HEAD) && { head: Number(cells[HEAD]) }), ...(pinned(DEPREL) && { deprel: cells[DEPREL] }) });
-      rows.push(cells);
-      at.push(k);
-    });
-    const accepted = lines.some((line) => /^# *accepted *= *yes/.test(line));
-    return { lines, rows, at, pins, accepted, past: [], future: [], tree: null };
-  });
-}
-
-// A sentence in CoNLL-U, with these heads and relations, and with `marks`, what is decided. Another tree leaves out the enhanced graph.
-function written(one, of, marks) {
-  const lines = [...one.lines];
-  const same = one.rows.every((cells, m) => !m || (cells[HEAD] === String(of(m).head) && cells[DEPREL] === of(m).deprel));
-  one.rows.forEach((cells, m) => {
-    if (!m) return;
-    const row = [...cells], { head, deprel } = of(m), pin = one.pins[m];
-    [row[HEAD], row[DEPREL]] = [String(head ?? "_"), deprel ?? "_"];
-    if (!same) row[DEPS] = "_";
-    const misc = row[MISC].split("|").filter((each) => each !== "_" && !MARKS.includes(each.split("=")[0]));
-    const decided = Object.keys(pin).sort().reverse().join(",");
-    if (marks && decided) misc.push(`Pinned=${decided}`);
-    row[MISC] = misc.join("|") || "_";
-    lines[one.at[m]] = row.join("\t");
-  });
-  const kept = lines.filter((line) => !/^# *(accepted|mh4) *=/.test(line) && (same || !/^\d+\.\d+\t/.test(line)));
-  const comments = kept.filter((line) => line.startsWith("#"));
-  if (marks && one.accepted) comments.push("# accepted = yes");
-  return [...comments, ...kept.filter((line) => !line.startsWith("#"))].join("\n") + "\n\n";
-}
-
-function download() {
-  const text = sentences.map((one) => (one.tree ? written(one, (m) => one.tree[m], true) : `${one.lines.join("\n")}\n\n`)).join("");
-  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
 
 // ----------------------------------------------------------------------------------------------------------- server
 
-// The result of a request to /process; an Error with the server's sentence.
-async function process(parameters) {
-  const asking = { model: byId("model").value, parser: true, ...(probable && { confidence: true }), ...parameters };
-  const headers = { "Content-Type": "application/json" };
-  const response = await fetch("process", { method: "POST", headers, body: JSON.stringify(asking) });
-  if (response.ok) return (await response.json()).result;
-  const said = (await response.text()).trim();
-  if (!probable || !said.includes("gives no probabilities")) throw new Error(said);
-  probable = false;
-  return process(parameters);
+async function asked(address, options) {
+  const response = await fetch(address, options).catch((error) => {
+    throw error.name === "AbortError" ? error : new Error("The server does not answer.");
+  });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return response;
 }
 
-// Asks for the best tree around what is decided, and draws it. If no tree has it, the last decision is taken back.
-async function settle(before = "") {
-  const one = sentence(), number = ++asked, start = performance.now();
+// The result of a request to /process; an Error with the server's sentence.
+async function process(parameters, signal) {
+  const model = byId("model").value, confidence = !unable.has(model);
+  const body = JSON.stringify({ model, parser: true, confidence, ...parameters });
   try {
-    const result = await process({ data: written(one, (m) => one.pins[m], false), input: "conllu", heads: true });
-    if (number !== asked) return;
-    const [parsed] = read(result, false), note = result.match(/^# mh4 = (.*)$/m);
-    if (note && note[1].startsWith("skipped")) {
-      if (one.past.length) one.pins = one.past.pop().pins;
-      else one.pins = one.pins.map((pin) => pin && {});
-      const why = `This is not possible: ${note[1].replace("skipped, ", "")}.`;
-      return one.tree ? [say(why), draw()] : settle(why);
-    }
-    one.tree = parsed.rows.map((cells) => cells && {
+    const response = await asked("process", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
+    return (await response.json()).result;
+  } catch (error) {
+    if (!confidence || !error.message.includes("gives no probabilities")) throw error;
+    unable.add(model);
+    return process(parameters, signal);
+  }
+}
+
+// The trees in an answer, each with what a comment says about how it was found; an Error if no tree is possible.
+function treesIn(result) {
+  return read(result, false).map(({ lines, rows }) => {
+    const note = lines.map((line) => line.match(/^# mh4 = (.*)$/)?.[1]).find(Boolean) ?? "";
+    if (note.startsWith("skipped, ")) throw new Error(`This is not possible: ${note.slice("skipped, ".length)}.`);
+    const tree = rows.map((cells) => cells && {
       head: Number(cells[HEAD]), deprel: cells[DEPREL], probability: Number(cells[MISC].match(/ArcProb=([\d.]+)/)?.[1] ?? NaN),
     });
-    one.tree.forEach((arc) => arc && relations.add(arc.deprel));
-    say(note ? `Decoded by ${note[1]}.` : before);
-  } catch (error) {
-    return say(error.message);
-  }
-  draw();
-  performance.measure("settle", { start });
-}
-
-// ---------------------------------------------------------------------------------------------------------- drawing
-
-function described(one, m) {
-  if (!m) return "root";
-  const { head, deprel, probability } = one.tree[m], pin = one.pins[m];
-  const said = [`${m} ${one.rows[m][FORM]}`, `${deprel} of ${head ? one.rows[head][FORM] : "the root"}`];
-  if ("head" in pin) said.push("pinned");
-  else if (probability >= 0) said.push(`probability ${probability.toFixed(2)}`);
-  return said.join(", ");
-}
-
-function draw() {
-  const one = sentence(), focused = document.activeElement?.closest(".words");
-  const left = byId("tree").scrollLeft;
-  const buttons = one.rows.map((cells, m) => {
-    const state = { tabindex: m === current ? 0 : -1, "aria-pressed": m === chosen && m > 0, "aria-label": described(one, m) };
-    const button = element("button", { type: "button", "data-word": m, ...state }, m ? cells[FORM] : "root");
-    if (m) {
-      const kind = "deprel" in one.pins[m] ? "deprel pinned" : "deprel";
-      button.append(element("small", {}, cells[UPOS] === "_" ? "" : cells[UPOS]), element("small", { class: kind }, one.tree[m].deprel));
-    }
-    return button;
+    return { tree, note };
   });
-  const words = element("div", { class: "words", role: "group", "aria-label": "Words" }, ...buttons);
-  byId("tree").replaceChildren(words);
-  const middle = buttons.map((button) => button.offsetLeft + button.offsetWidth / 2);
-  const arcs = one.tree.slice(1).map(({ head }, k) => ({ m: k + 1, head, from: Math.min(k + 1, head), to: Math.max(k + 1, head), level: 1 }));
-  arcs.sort((a, b) => a.to - a.from - (b.to - b.from));
-  arcs.forEach((arc, k) => arcs.slice(0, k).forEach((inner) => {
-    if (inner.from >= arc.from && inner.to <= arc.to) arc.level = Math.max(arc.level, inner.level + 1);
-  }));
-  const height = 24 + 16 * Math.max(...arcs.map((arc) => arc.level));
-  const picture = element("svg", { width: words.offsetWidth, height, "aria-hidden": "true" });
-  for (const { m, head, level } of arcs) {
-    const side = head < m ? -1 : 1, [x, y] = [middle[m] + 3 * side, middle[head] - 3 * side];
-    const top = height - 8 - 16 * level, bend = Math.min(10, Math.abs(x - y) / 2);
-    const kind = ("head" in one.pins[m] ? "pinned" : "") + (one.tree[m].probability < UNSURE ? " unsure" : "");
-    const over = `V${top + bend} Q${y},${top} ${y - side * bend},${top} H${x + side * bend} Q${x},${top} ${x},${top + bend}`;
-    picture.append(element("path", { d: `M${y},${height} ${over} V${height - 6}`, class: kind }));
-    picture.append(element("path", { d: `M${x - 4},${height - 8} h8 l-4,8 z`, class: `end ${kind}` }));
-  }
-  byId("tree").prepend(picture);
-  byId("tree").scrollLeft = left;
-  if (focused) buttons[current].focus();
-  byId("place").textContent = `${at + 1} of ${sentences.length}, ${sentences.filter((each) => each.accepted).length} accepted`;
-  byId("text").textContent = one.rows.slice(1).map((cells) => cells[FORM]).join(" ");
-  const off = { previous: at === 0, next: at === sentences.length - 1, undo: !one.past.length, redo: !one.future.length };
-  for (const [id, disabled] of Object.entries(off)) byId(id).disabled = disabled;
-  byId("accept").setAttribute("aria-pressed", one.accepted);
-  byId("relations").replaceChildren(...[...relations].sort().map((value) => element("option", { value })));
-  look();
 }
 
-// Shows the word with which the relation and the pins deal.
-function look() {
-  byId("whose").textContent = `Relation of ${sentence().rows[current][FORM]}`;
-  byId("relation").value = sentence().tree[current].deprel;
-  byId("unpin").disabled = !Object.keys(sentence().pins[current]).length;
+// ----------------------------------------------------------------------------------------------------------- states
+
+// The state of a sentence is what is decided of it, and what the server says to exactly this. It has settled once there is an `answer`, a
+// tree; it waits while there is a request, `asking`; it is impossible if there is `trouble` instead. Only trees that have settled can be
+// accepted, and are written. around: what the request says; of an accepted tree, all of it.
+const undecided = { accepted: false, answer: null, asking: null, trouble: "", others: null };
+const state = (pins, around = pins, accepted = false) => ({ ...undecided, pins, around, accepted });
+
+// Has the state that a sentence is in settle. Answers belong to the state that was asked about: one that comes late changes no other.
+function settle(one) {
+  const now = one.now;
+  if (now.answer) one.settled = now;
+  if (now.answer || now.asking) return;
+  one.request?.abort(); // that of an earlier state, which is of no use now
+  one.request = new AbortController();
+  now.trouble = "";
+  const data = written(one, now.around), { signal } = one.request, start = performance.now();
+  now.asking = process({ data, input: "conllu", heads: true }, signal).then((result) => {
+    [now.answer] = treesIn(result);
+    now.answer.tree.forEach((arc) => arc && relations.add(arc.deprel));
+    if (one.now === now) one.settled = now;
+  }).catch((error) => {
+    if (!signal.aborted) now.trouble = error.message;
+  }).then(() => {
+    now.asking = null;
+    if (one.now === now && one === sentence()) draw();
+    performance.measure("settle", { start });
+  });
+}
+
+// Puts the sentence into another state, which can be undone.
+function change(now) {
+  const one = sentence();
+  one.past.push(one.now);
+  one.future = [];
+  enter(one, now);
+}
+
+function enter(one, now) {
+  one.now = now;
+  changes++;
+  chosen = 0;
+  settle(one);
+  draw();
+}
+
+function travel(from, to) {
+  const one = sentence();
+  if (!one[from].length) return;
+  one[to].push(one.now);
+  enter(one, one[from].pop());
 }
 
 // --------------------------------------------------------------------------------------------------------- deciding
 
-const state = (one) => ({ pins: one.pins.map((pin) => pin && { ...pin }), accepted: one.accepted });
-
-function change(decide, settles = true) {
-  const one = sentence();
-  one.past.push(state(one));
-  one.future = [];
-  decide(one);
-  return settles ? settle() : draw();
+// The arc to a word as far as it is known: what is decided, and otherwise that of the last tree.
+function arc(m) {
+  const { around, answer } = sentence().now, pin = around[m], last = (answer ?? sentence().settled?.answer)?.tree[m];
+  return "head" in pin && last?.head !== pin.head ? pin : { ...last, ...pin };
 }
 
-function travel(from, to) {
-  const one = sentence(), was = one[from].pop();
-  if (!was) return;
-  one[to].push(state(one));
-  Object.assign(one, was);
-  settle();
-}
+const pinned = (m, pin) => sentence().now.pins.map((each, k) => (k === m ? pin : each));
 
 function attach(m, head) {
-  chosen = 0;
   current = m;
-  return change((one) => {
-    if (one.tree[m].head !== head) delete one.pins[m].deprel;
-    one.pins[m].head = head;
-  });
+  change(state(pinned(m, arc(m).head === head ? { ...sentence().now.pins[m], head } : { head })));
 }
 
 function relate() {
-  const deprel = byId("relation").value.trim().replaceAll(/\s+/g, "_");
-  if (!deprel) return say("A relation has to have a name.");
+  const deprel = byId("relation").value.trim().replaceAll(/[\s\0]+/g, "_"), { head } = arc(current);
+  if (!deprel || deprel === "_") return say("A relation has to have a name.");
   relations.add(deprel);
-  change((one) => (one.pins[current] = { head: one.tree[current].head, deprel }));
+  change(state(pinned(current, { ...(head !== undefined && { head }), deprel })));
   focusOn(current);
+}
+
+function unpin() {
+  if (Object.keys(sentence().now.pins[current]).length) change(state(pinned(current, {})));
+}
+
+function accept() {
+  const { now } = sentence();
+  if (!now.answer && !now.accepted) return say(now.trouble || "The tree has not settled yet.");
+  change({ ...now, accepted: !now.accepted });
 }
 
 function choose(m) {
   if (chosen && m !== chosen) return attach(chosen, m);
   chosen = chosen || !m ? 0 : m;
   current = m || current;
-  say(chosen ? `Choose the head of ${sentence().rows[m][FORM]}.` : "");
   draw();
 }
 
-const focusOn = (m) => document.querySelector(`[data-word="${m}"]`)?.focus();
-const unpin = () => Object.keys(sentence().pins[current]).length && change((one) => (one.pins[current] = {}));
-const accept = () => change((one) => (one.accepted = !one.accepted), false);
+// Shows the next best trees around what is decided. To take one is to decide where better ones differ from it, which leaves it the best.
+async function others() {
+  const one = sentence(), { now } = one;
+  if (!now.answer) return say(now.trouble || "The tree has not settled yet.");
+  try {
+    const found = treesIn(await process({ data: written(one, now.around), input: "conllu", heads: true, best: String(TREES) }));
+    now.others = found.slice(1).map(({ tree, note }, k) => {
+      const differs = (m) => found.slice(0, k + 1).some((better) => better.tree[m].head !== tree[m].head);
+      const pins = now.pins.map((pin, m) => (m && differs(m) ? { head: tree[m].head } : pin));
+      return { tree, pins, probability: note.match(/probability ([\d.]+)/)?.[1] ?? "" };
+    });
+    if (one.now !== now || one !== sentence()) return;
+    draw();
+    const why = /^(tree |$)/.test(found[0].note) ? "" : `: ${found[0].note}`;
+    if (now.others.length) byId("others").querySelector("button").focus();
+    else say(`There is no other tree${why}.`);
+  } catch (error) {
+    if (one.now === now && one === sentence()) say(error.message);
+  }
+}
 
-async function turn(by) {
+function turn(by) {
   if (!sentences[at + by]) return;
   [at, current, chosen] = [at + by, 1, 0];
-  say("");
-  await (sentence().tree ? draw() : settle());
+  settle(sentence());
+  draw();
   focusOn(current);
+}
+
+// ---------------------------------------------------------------------------------------------------------- drawing
+
+const focusOn = (m) => document.querySelector(`[data-word="${m}"]`)?.focus();
+
+function draw() {
+  const one = sentence(), { now, rows } = one, focused = document.activeElement?.closest(".words, #others");
+  const buttons = drawTree(byId("tree"), rows, rows.map((cells, m) => cells && arc(m)), now.pins, current, chosen);
+  byId("tree").setAttribute("aria-busy", !now.answer && !now.trouble);
+  byId("others").replaceChildren(...(now.others ?? []).map(alternative));
+  if (focused) buttons[current].focus();
+  byId("place").textContent = `${at + 1} of ${sentences.length}, ${sentences.filter((each) => each.now.accepted).length} accepted`;
+  byId("text").textContent = rows.slice(1).map((cells) => cells[FORM]).join(" ");
+  const off = { previous: at === 0, next: at === sentences.length - 1, undo: !one.past.length, redo: !one.future.length };
+  Object.assign(off, { accept: !now.answer && !now.accepted, best: !now.answer });
+  for (const [id, disabled] of Object.entries(off)) byId(id).disabled = disabled;
+  byId("accept").setAttribute("aria-pressed", now.accepted);
+  byId("relations").replaceChildren(...[...relations].sort().map((value) => element("option", { value })));
+  const how = now.answer?.note ? `Decoded by ${now.answer.note}.` : "";
+  say(chosen ? `Choose the head of ${rows[chosen][FORM]}.` : now.trouble || (one.settled || now.trouble ? how : "Parsing …"));
+  look();
+}
+
+function alternative({ tree, pins, probability }) {
+  const { rows, now } = sentence(), word = (m) => (m ? rows[m][FORM] : "root");
+  const moved = tree.flatMap((arc, m) => (m && arc.head !== now.answer.tree[m].head ? [`${word(m)} ← ${word(arc.head)} (${arc.deprel})`] : []));
+  const button = element("button", { type: "button" }, [probability, moved.join(", ")].filter(Boolean).join(": "));
+  button.addEventListener("click", () => change(state(pins)));
+  return element("li", {}, button);
+}
+
+// Shows the word with which the relation and the pins deal.
+function look() {
+  byId("whose").textContent = `Relation of ${sentence().rows[current][FORM]}`;
+  byId("relation").value = arc(current).deprel ?? "";
+  byId("unpin").disabled = !Object.keys(sentence().now.pins[current]).length;
+}
+
+// ------------------------------------------------------------------------------------------------ opening and saving
+
+// Opens a text in place of another. called: of which file it is.
+async function open(text, input, keep, called) {
+  const number = ++opening;
+  say("Parsing …");
+  try {
+    const found = read(input === "conllu" ? text : await process({ data: text, input }), keep && input === "conllu");
+    if (number !== opening) return;
+    if (changes !== saved && !confirm("There are decisions that were not downloaded or saved. Drop them?")) return draw();
+    const begun = ({ pins, given, accepted }) => ({ past: [], future: [], now: state(pins, accepted ? given : pins, accepted) });
+    sentences = found.map((one) => ({ ...one, ...begun(one) }));
+    [at, changes, saved, name] = [0, 0, 0, called];
+    byId("main").hidden = false;
+    turn(0);
+  } catch (error) {
+    if (number === opening) say(error.message);
+  }
+}
+
+// Hands all sentences to `write` as they have last settled; those that were not looked at are as they were.
+async function keep(write) {
+  try {
+    await Promise.all(sentences.map((one) => one.now.asking));
+    const until = changes, lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
+    await write(sentences.map(({ settled, ...one }) =>
+      settled ? written(one, settled.answer.tree, settled.pins, settled.accepted) : unchanged(one)).join(""));
+    if (!lost.length) saved = until;
+    say(lost.length ? `Without the last decisions in ${lost.join(", ")}, which have no tree.` : "All is saved.");
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+const download = () => keep((text) => {
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
+
+const ofFile = (options = {}, headers = {}) => asked("file", { ...options, headers: { Authorization: `Bearer ${KEY}`, ...headers } });
+
+async function save() {
+  byId("save").disabled = true; // until it is saved: the next one names the version that comes of it
+  await keep(async (body) => {
+    const response = await ofFile({ method: "POST", body }, { "If-Match": version, "Content-Type": "text/plain; charset=utf-8" });
+    version = response.headers.get("ETag");
+  });
+  byId("save").disabled = false;
 }
 
 // ------------------------------------------------------------------------------------------------------------ start
@@ -247,7 +279,8 @@ byId("tree").addEventListener("focusin", (event) => {
 });
 
 byId("tree").addEventListener("keydown", (event) => {
-  const m = Number(document.activeElement.dataset.word), last = sentence().rows.length - 1;
+  const m = Number(event.target.dataset.word), last = sentence().rows.length - 1;
+  if (Number.isNaN(m) || event.ctrlKey || event.metaKey || event.altKey) return;
   const to = { ArrowLeft: Math.max(m - 1, 0), ArrowRight: Math.min(m + 1, last), Home: 1, End: last }[event.key];
   if (to !== undefined) focusOn(to);
   else if (event.key === "0") attach(chosen || current, 0);
@@ -258,52 +291,62 @@ byId("tree").addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-document.addEventListener("keydown", (event) => {
-  if (byId("main").hidden || ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
-  const control = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
-  if (control && key === "z" && !event.shiftKey) undo();
-  else if (control && (key === "y" || key === "z")) redo();
-  else if (control || event.altKey) return;
-  else if (key === "a") accept();
-  else if (key === "n") turn(1);
-  else if (key === "p") turn(-1);
-  else return;
-  event.preventDefault();
-});
-
-byId("relation").addEventListener("keydown", (event) => {
-  if (event.key === "Enter") relate();
-  if (event.key === "Escape") focusOn(current);
-});
-
 const [undo, redo] = [() => travel("past", "future"), () => travel("future", "past")];
-const actions = { previous: () => turn(-1), next: () => turn(1), undo, redo, accept, download, set: relate, unpin };
+const keys = { a: accept, b: others, n: () => turn(1), p: () => turn(-1) };
+const withControl = { z: undo, y: redo, s: () => byId(KEY ? "save" : "download").click() };
+
+document.addEventListener("keydown", (event) => {
+  const control = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
+  const typing = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName) && !(control && key === "s");
+  const act = control ? (event.shiftKey && key === "z" ? redo : withControl[key]) : keys[key];
+  if (byId("main").hidden || typing || event.altKey || !act) return;
+  event.preventDefault();
+  act();
+});
+
+for (const id of ["relation", "others"]) {
+  byId(id).addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && id === "relation") relate();
+    if (event.key === "Escape") focusOn(current);
+  });
+}
+
+const actions = { previous: keys.p, next: keys.n, undo, redo, accept, best: others, download, save, set: relate, unpin };
 for (const [id, act] of Object.entries(actions)) byId(id).addEventListener("click", act);
 
 byId("file").addEventListener("change", async () => {
   const [file] = byId("file").files;
   if (!file) return;
-  name = file.name.replace(/(\.conllu|\.txt)?$/, ".annotated.conllu");
-  byId("input").value = file.name.endsWith(".txt") ? "text" : "conllu";
-  byId("data").value = await file.text();
-});
-
-byId("open").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  say("Parsing …");
+  byId("file").value = ""; // so that the same file can be opened again
   try {
-    const data = byId("data").value, input = byId("input").value;
-    const text = input === "conllu" ? data : await process({ data, input });
-    sentences = read(text, input === "conllu" && byId("keep").checked);
-    if (!sentences.length) throw new Error("There are no sentences in it.");
-    at = 0;
-    await turn(0);
-    byId("main").hidden = !sentence().tree;
-    if (sentence().tree) [draw(), focusOn(current)];
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    await open(text, byId("input").value, byId("keep").checked, file.name.replace(/(\.conllu|\.txt)?$/, ".annotated.conllu"));
   } catch (error) {
-    say(error.message);
+    say(error instanceof TypeError ? `${file.name} is not UTF-8.` : `${file.name} cannot be read.`);
   }
 });
 
-window.addEventListener("beforeunload", (event) => sentences.some((one) => one.past.length) && event.preventDefault());
-window.addEventListener("resize", () => sentences.length && sentence().tree && draw());
+byId("open").addEventListener("submit", (event) => {
+  event.preventDefault();
+  open(byId("data").value, byId("input").value, byId("keep").checked, "annotated.conllu");
+});
+
+byId("model").addEventListener("change", () => {
+  const one = sentence();
+  if (!one || one.now.accepted) return;
+  one.now = state(one.now.pins);
+  settle(one);
+  draw();
+});
+
+window.addEventListener("beforeunload", (event) => changes !== saved && event.preventDefault());
+window.addEventListener("resize", () => sentences.length && draw());
+
+if (KEY) {
+  for (const given of document.querySelectorAll(".given")) given.hidden = true;
+  byId("save").hidden = false;
+  ofFile().then(async (response) => {
+    version = response.headers.get("ETag");
+    await open(await response.text(), "conllu", true, "annotated.conllu");
+  }).catch((error) => say(error.message));
+}

@@ -3,11 +3,12 @@
 import math
 import os
 import re
+import sys
 
 import click
 
 from mh4.cli.group import say
-from mh4.cli.paths import NAMED_PATH
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
 from mh4.errors import InputError, needs, shown
 
 _NAME = re.compile(r"[\w.][\w.-]{0,99}", re.ASCII)
@@ -27,6 +28,7 @@ class _Named(click.ParamType):
 
 
 @click.command()
+@click.argument("file", type=NAMED_PATH, required=False)
 @click.option(
     "--model",
     "models",
@@ -43,6 +45,9 @@ class _Named(click.ParamType):
     metavar="[NAME=]FILE",
     multiple=True,
     help="The segmenter of raw text for the model of this name, or for the only one, from `mh4 segmenter train`; may be repeated.",
+)
+@click.option(
+    "-o", "--output", type=NAMED_OUTPUT, metavar="NEW", help="The new file, for the trees of FILE as they are corrected."
 )
 @click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for all of this machine.")
 @click.option(
@@ -63,8 +68,10 @@ class _Named(click.ParamType):
 )
 @click.option("--queue", type=click.IntRange(min=0), default=100, help="Requests that may wait, at most.")
 def serve(
+    file: str | None,
     models: Pairs,
     segmenters: Pairs,
+    output: str | None,
     host: str,
     host_names: tuple[str, ...],
     port: int,
@@ -79,10 +86,14 @@ def serve(
     request; /health says that the server is up, and /metrics is for Prometheus. SIGTERM and SIGINT end the server once all requests
     that it has received are answered.
 
+    With FILE, in CoNLL-U, the page to correct trees on opens it, and saves it to NEW. Only who has the address that is then printed can
+    read and save it.
+
     Anyone who can reach the address can use it: to open it to other machines (--host), put it behind a server that authenticates users
     and encrypts.
     """
     with needs("this", "serve"):
+        from mh4.annotating.correction import Correction
         from mh4.serving.app import Limits
         from mh4.serving.server import serve
 
@@ -102,7 +113,17 @@ def serve(
             raise InputError("%s: a name is given twice" % option)
     files = {name: (folder, dict(segmenters).get(name)) for name, folder in models}
     limits = Limits(max_words, timeout, queue)
-    serve(files, host, port, workers, limits, lambda address: say("%s serves %s" % (address, ", ".join(names))), host_names)
+    correction = None
+    if file and output:
+        correction = Correction(file, output, os.path.exists(output) and _replaces(output))
+    elif file or output:
+        raise InputError("%s: expected FILE and -o NEW, or neither" % (file or "-o " + str(output)))
+    what = "corrects %s, and saves it to %s" % (file, output) if correction else "serves " + ", ".join(names)
+    serve(files, host, port, workers, limits, lambda address: say("%s %s" % (address, what)), host_names, correction)
+
+
+def _replaces(output: str) -> bool:
+    return sys.stdin.isatty() and click.confirm("%s exists. Replace it when trees are saved?" % shown(output), err=True)
 
 
 def _name_of(path: str) -> str:

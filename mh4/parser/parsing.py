@@ -115,11 +115,7 @@ class BaseParser:
         if best != 1:  # those that have only one tree, as long ones, have no others
             parsed = [one if one.alternatives is not None else replace(one, alternatives=[]) for one in parsed]
         for number, sentence in enumerate(parsed if beyond != "skip" else (), start=1):
-            if keep_heads and sentence.heads is None:
-                raise InputError(
-                    "%s: %s" % (sentence.name or "sentence %d" % number, str(sentence.note).removeprefix(conllu.SKIPPED + ", "))
-                )
-            check_parsed(sentence)
+            check_parsed(sentence, keep_heads, "sentence %d" % number)
         return [
             token_lists.parsed(one, sentence, tags, keep_deps) if isinstance(one, TokenList) else sentence
             for one, sentence in zip(given, parsed, strict=True)
@@ -374,11 +370,16 @@ def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
     return probabilities
 
 
-def check_parsed(sentence: Sentence) -> Sentence:
-    """The sentence. Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory."""
-    if sentence.heads is None:
-        raise OutOfMemory("%s: not enough memory to parse %d words" % (sentence.name or "a sentence", len(sentence)))
-    return sentence
+def check_parsed(sentence: Sentence, keep_heads: bool = False, name: str = "a sentence") -> Sentence:
+    """The sentence. Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory.
+
+    Where heads were kept, raises InputError instead, with the reason for which the sentence was skipped. name: of one that has none.
+    """
+    if sentence.heads is not None:
+        return sentence
+    if keep_heads:
+        raise InputError("%s: %s" % (sentence.name or name, str(sentence.note).removeprefix(conllu.SKIPPED + ", ")))
+    raise OutOfMemory("%s: not enough memory to parse %d words" % (sentence.name or name, len(sentence)))
 
 
 def in_order(

@@ -42,12 +42,7 @@ def write(
     written = Written()
     with closing(parses):
         for block, parsed in parses:
-            if parsed.alternatives:
-                for number, tree in enumerate((parsed, *parsed.alternatives), start=1):
-                    text = block.alone(block.parsed_columns(tree, tags, keep_deps), tree.note)
-                    output.write(text if number == 1 else _renamed(text, number))
-            else:
-                output.write(block.text(block.parsed_columns(parsed, tags, keep_deps), parsed.note))
+            output.write(text_of(block, parsed, tags, keep_deps))
             if flush:
                 output.flush()
             progress(len(parsed))
@@ -58,6 +53,17 @@ def write(
     return written
 
 
+def text_of(block: Block, parsed: Sentence, tags: bool, keep_deps: bool) -> str:
+    """The block with its parse; where that has alternatives, each tree as a sentence of its own. tags, keep_deps: see Sentence.columns."""
+    trees = [block.parsed_columns(tree, tags, keep_deps) for tree in (parsed, *(parsed.alternatives or ()))]
+    if len(trees) == 1:
+        return block.text(trees[0], parsed.note)
+    texts = [block.alone(columns, tree.note) for columns, tree in zip(trees, (parsed, *parsed.alternatives), strict=True)]
+    return "".join(_renamed(text, number) for number, text in enumerate(texts, start=1))
+
+
 def _renamed(text: str, number: int) -> str:
-    """A further tree of a sentence: it begins no document or paragraph, and its sent_id ends in its number, as sent_ids are unique."""
+    """A tree of a sentence. Those after the first begin no document or paragraph; sent_ids are unique, so theirs end in the number."""
+    if number == 1:
+        return text
     return re.sub(r"(?m)^(# sent_id *=.*?)(\r?)$", r"\1-%d\2" % number, re.sub(r"(?m)^# new(doc|par)\b.*\n", "", text))

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.data.segmenter import Segmenter
 from mh4.drawing.svg import picture, sheet
 from mh4.errors import InputError, collected_warnings
-from mh4.parser import checksums, parallel
-from mh4.parser.parsing import Parser
+from mh4.parser import checksums, long_sentences, parallel, writing
+from mh4.parser.parsing import Parser, check_parsed
 from mh4.serving import formats
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task
 from mh4.viewing import analyses
@@ -19,6 +20,9 @@ Files = tuple[str, str | None]  # the folder of a model, and the file of its seg
 
 _parsers: dict[str, Parser] = {}  # of this process, by name
 _segmenters: dict[str, Segmenter] = {}
+
+
+_TAGS = conllu.UPOS, conllu.XPOS, conllu.FEATS
 
 
 class TooManyWords(InputError):
@@ -66,7 +70,7 @@ def load(models: Mapping[str, Files], expected: Sequence[str]) -> Abilities:
 def answer(task: Task, most_words: int) -> Answer:
     """Do a task. Raises TooManyWords if the data has more than `most_words`, and InputError as formats.read and Parser.parse do."""
     with collected_warnings() as said:
-        blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words))
+        blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words // task.best))
         result = _drawn(task, blocks) if task.output in (PAGE, SVG) else _written(task, blocks)
     return Answer(result, len(blocks), sum(len(block.sentence) for block in blocks), said)
 
@@ -82,10 +86,13 @@ def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
 
 def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transitions: bool = False) -> list[Sentence]:
     """The sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
-    system = _parsers[name].model.system
+    system, most = _parsers[name].model.system, long_sentences.window(_parsers[name])
+    if task.heads and (long := next((block.sentence for block in blocks if len(block.sentence) > most), None)):
+        raise TooManyWords("%s: %d words, but heads can be kept in up to %d with %s" % (long.name, len(long), most, name))
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
-    options = {"confidence": confidence, "transitions": transitions, "tags": tags}
+    options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags}
     options |= {"keep_heads": True} if task.heads else {}
+    options |= {"best": task.best} if task.best > 1 else {}
     found = parallel.parse(_parsers.__getitem__, (name,), blocks, **options)
     return [sentence for _, sentence in found]
 
@@ -93,12 +100,13 @@ def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transiti
 def _written(task: Task, blocks: Sequence[Block]) -> str:
     if not (task.tagger or task.parser):
         return formats.write("".join(block.text({}) for block in blocks), task.output)
-    wanted = dict.fromkeys((conllu.UPOS, conllu.XPOS, conllu.FEATS), task.tagger)
     texts = []
     for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks, task.tagger), strict=True):
-        columns = block.parsed_columns(parsed, task.tagger, task.keep_deps)
-        kept = {column: cells for column, cells in columns.items() if wanted.get(column, task.parser)}
-        texts.append(block.text(kept, parsed.note if task.parser else None))
+        if task.parser:
+            texts.append(writing.text_of(block, parsed, task.tagger, task.keep_deps))
+        else:
+            columns = block.parsed_columns(parsed, tags=True)
+            texts.append(block.text({column: columns[column] for column in _TAGS if column in columns}))
     return formats.write("".join(texts), task.output)
 
 
@@ -107,7 +115,7 @@ def _drawn(task: Task, blocks: Sequence[Block]) -> str:
         _parsed(task, name, blocks, bool(_parsers[name].model.predicted_tags), task.output == PAGE) for name in task.models
     ]
     views = [
-        analyses.parsed(number, block, parses)
+        analyses.shown(number, block, [check_parsed(parsed, task.heads) for parsed in parses])
         for number, (block, *parses) in enumerate(zip(blocks, *by_model, strict=True), start=1)
     ]
     if task.output == SVG:

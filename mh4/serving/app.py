@@ -1,5 +1,5 @@
 """The addresses of the server, and what is answered there: UDPipe's REST API (/models, /process), the page (/, with /view and
-/download for its form), the page to correct trees on (/annotate), /health and /metrics.
+/download for its form), the page to correct trees on (/annotate, with /file), /health and /metrics.
 
 Every error is a status and one sentence, as text.
 """
@@ -23,6 +23,7 @@ from starlette.types import Receive, Scope, Send
 from mh4.errors import InputError, OutOfMemory, one_line, shown
 from mh4.serving import answering
 from mh4.serving.answering import Answer, TooManyWords
+from mh4.serving.correcting import Correcting
 from mh4.serving.hosts import Hosts
 from mh4.serving.log_and_metrics import LOG, Observed
 from mh4.serving.parameters import parameters
@@ -52,24 +53,27 @@ class Limits:
     waiting: int = 100
 
 
-def application(workers: Workers, abilities: Abilities, limits: Limits, hosts: Hosts) -> Observed:
-    """The ASGI application. abilities: what each model that the workers have loaded can do. hosts: by which it is asked."""
+def application(
+    workers: Workers, abilities: Abilities, limits: Limits, hosts: Hosts, correcting: Correcting | None = None
+) -> Observed:
+    """The ASGI application. abilities: what each model that the workers have loaded can do. hosts: by which it is asked.
+
+    correcting: the file to correct, if there is one.
+    """
     endpoints = _Endpoints(workers, abilities, limits)
-    page, to_annotate = _page(abilities), _page(abilities, ANNOTATING)
     both = ["GET", "POST"]
     routes = [
-        Route("/", lambda request: HTMLResponse(page, headers={"Content-Security-Policy": _POLICY})),
-        Route("/page.js", lambda request: Response(_file("page.js"), media_type="text/javascript")),
-        Route("/page.css", lambda request: Response(_file("page.css"), media_type="text/css")),
-        Route("/annotate", lambda request: HTMLResponse(to_annotate, headers={"Content-Security-Policy": _POLICY})),
-        Route("/annotate.js", lambda request: Response(_file("page.js", ANNOTATING), media_type="text/javascript")),
-        Route("/annotate.css", lambda request: Response(_file("page.css", ANNOTATING), media_type="text/css")),
+        _page("/", abilities),
+        *(_part("/", name) for name in ("page.js", "page.css")),
+        _page("/annotate", abilities, ANNOTATING),
+        *(_part("/annotate/", name, ANNOTATING) for name in ("conllu.js", "tree.js", "page.js", "page.css")),
         Route("/models", endpoints.models),
         Route("/process", endpoints.process, methods=both),
         Route("/view", endpoints.view, methods=both),
         Route("/download", endpoints.download, methods=both),
         Route("/health", endpoints.health),
         Route("/metrics", endpoints.metrics),
+        *([Route("/file", correcting.file, methods=both)] if correcting else []),
     ]
     handlers: dict[Any, Callable[[Request, Any], Awaitable[Response]]] = {
         HTTPException: _refusal,
@@ -194,13 +198,19 @@ async def _failure(request: Request, error: Exception) -> Response:
     return PlainTextResponse("this is an error of the server, which its log describes\n", 500)
 
 
-def _page(abilities: Abilities, package: str = "mh4.serving") -> str:
+def _page(path: str, abilities: Abilities, package: str = "mh4.serving") -> Route:
     options = "".join("<option>%s</option>" % escape(name) for name in abilities)
     text = _file("page.html", package).replace("{{models}}", options)
     if "tokenizer" not in next(iter(abilities.values())) and package != ANNOTATING:
         text = text.replace('value="horizontal"', 'value="horizontal" selected')
-    return text
+    return Route(path, lambda request: HTMLResponse(text, headers={"Content-Security-Policy": _POLICY}))
 
 
-def _file(name: str, package: str = "mh4.serving") -> str:
+def _part(folder: str, name: str, package: str = "mh4.serving") -> Route:
+    """A script or style of a page."""
+    kind = "text/css" if name.endswith(".css") else "text/javascript"
+    return Route(folder + name, lambda request: Response(_file(name, package), media_type=kind))
+
+
+def _file(name: str, package: str) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")

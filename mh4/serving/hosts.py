@@ -15,18 +15,21 @@ _HOST = re.compile(r"(?:\[([\da-f:.]+)\]|([^\[\]:/?#@]+))(?::\d*)?", re.IGNORECA
 
 
 class Hosts:
-    """The names of a server that listens to `address`. host: the one by which the address was given. more: those that it has besides."""
+    """The names of a server that listens to `address`. host: the one by which the address was given. more: those that it has besides.
+
+    on_network: whether other machines can reach it.
+    """
 
     def __init__(self, address: str, host: str, more: Iterable[str] = ()) -> None:
-        self._on_network = not ipaddress.ip_address(address).is_loopback
-        own = {host, socket.gethostname()} if self._on_network else {address}
+        self.on_network = not ipaddress.ip_address(address).is_loopback
+        own = {host, socket.gethostname()} if self.on_network else {address}
         self._names = {name.lower().strip("[]") for name in {*_LOOPBACK, *own, *more}}
 
     def has(self, header: str | None) -> bool:
         """Whether the name in a header Host, which may end with a port, is one of them."""
         parts = _HOST.fullmatch(header or "")
         name = (parts[1] or parts[2]).lower() if parts else ""
-        return name in self._names or self._on_network and _is_address(name)
+        return name in self._names or self.on_network and _is_address(name)
 
 
 def _is_address(name: str) -> bool:

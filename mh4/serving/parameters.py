@@ -27,31 +27,34 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
     arrive in time.
     """
     found = _form(request.scope["query_string"], "the address")
-    body = await _body(request, most_bytes, seconds)
-    if body or request.method != "GET" and request.headers.get("content-type"):
-        found.update(_parsed(body, request.headers.get("content-type", "")))
+    content = await body(request, most_bytes, seconds)
+    if content or request.method != "GET" and request.headers.get("content-type"):
+        found.update(_parsed(content, request.headers.get("content-type", "")))
     for name, value in found.items():
         if any("\ud800" <= character <= "\udfff" for character in value):  # JSON can have them
             raise HTTPException(400, "%s has half a surrogate pair, which is no character" % name[:20])
     return found
 
 
-async def _body(request: Request, most_bytes: int, seconds: float) -> bytes:
-    """The body. If it is too large, some more is read, as a client that is still sending might not get the answer."""
-    body, size = bytearray(), 0
+async def body(request: Request, most_bytes: int, seconds: float) -> bytes:
+    """The body of a request; raises HTTPException if it is too large or too slow.
+
+    If it is too large, some more is read, as a client that is still sending might not get the answer.
+    """
+    found, size = bytearray(), 0
     try:
         async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 size += len(chunk)
                 if size <= most_bytes:
-                    body += chunk
+                    found += chunk
                 elif size > _MORE * most_bytes:
                     break
     except TimeoutError:
         raise HTTPException(408, "the request did not arrive within %g seconds" % seconds, {"Connection": "close"}) from None
     if size > most_bytes:
         raise HTTPException(413, "a request may have up to %d bytes: send several" % most_bytes)
-    return bytes(body)
+    return bytes(found)
 
 
 def _parsed(body: bytes, content_type: str) -> dict[str, str]:

@@ -11,11 +11,13 @@ from typing import Any
 
 import uvicorn
 
+from mh4.annotating.correction import Correction
 from mh4.errors import InputError, reason
 from mh4.serving import answering
 from mh4.serving.answering import Files
 from mh4.serving.app import Limits, application
 from mh4.serving.connections import connection
+from mh4.serving.correcting import Correcting
 from mh4.serving.hosts import Hosts
 from mh4.serving.log_and_metrics import LOG, logging_to
 from mh4.serving.queue import Workers
@@ -37,18 +39,24 @@ def serve(
     limits: Limits,
     ready: Callable[[str], Any],
     names: Iterable[str] = (),
+    correction: Correction | None = None,
 ) -> None:
     """Serve models, by name, until SIGTERM or SIGINT; requests that have begun are still answered then.
 
     port: 0 for any that is free. workers: how many processes parse. ready: is called with the address once requests are answered.
-    names: of the server, other than those that it has by its address; see Hosts.
-    Raises InputError if the address cannot be used, if the process may not open enough files, and as Parser.load and Segmenter do.
+    names: of the server, other than those that it has by its address; see Hosts. correction: a file to correct; the address is then that
+    of its page.
+    Raises InputError if the address cannot be used, if other machines could reach a file to correct, if the process may not open enough
+    files, and as Parser.load and Segmenter do.
     """
     connections = limits.waiting + workers + _MORE_CONNECTIONS
     _may_open(connections + _MORE_CONNECTIONS + workers * _FILES_OF_PROCESS + _FILES)
     with _listening(host, port) as listening, logging_to(sys.stderr):
         hosts = Hosts(listening.getsockname()[0], host, names)
-        asyncio.run(_serve(models, listening, hosts, workers, limits, connections, ready))
+        if correction and hosts.on_network:
+            raise InputError("--host %s: %s can be corrected on this machine only" % (host, correction.path))
+        correcting = Correcting(correction, limits.seconds) if correction else None
+        asyncio.run(_serve(models, listening, hosts, workers, limits, connections, ready, correcting))
 
 
 async def _serve(
@@ -59,6 +67,7 @@ async def _serve(
     limits: Limits,
     connections: int,
     ready: Callable[[str], Any],
+    correcting: Correcting | None,
 ) -> None:
     workers = Workers(
         size, limits.waiting, limits.seconds, (answering.load, dict(models), answering.checksums_of(models.values()))
@@ -66,7 +75,7 @@ async def _serve(
     try:
         abilities = await workers.start()
         config = uvicorn.Config(
-            application(workers, abilities, limits, hosts),
+            application(workers, abilities, limits, hosts, correcting),
             http=connection(limits.seconds, connections + _MORE_CONNECTIONS),
             ws="none",
             lifespan="off",
@@ -80,7 +89,7 @@ async def _serve(
             timeout_graceful_shutdown=int(2 * limits.seconds) + 1,
         )
         with _ended_by_uvicorn():
-            ready("http://%s:%d" % _name(listening))
+            ready("http://%s:%d" % _name(listening) + ("/annotate#" + correcting.key if correcting else ""))
             LOG.info("started", extra={"facts": {"models": abilities, "workers": size}})
             await uvicorn.Server(config).serve(sockets=[listening])
     finally:

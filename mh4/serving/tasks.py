@@ -3,11 +3,13 @@
 https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mh4.errors import InputError, shown, unknown
 from mh4.parser.choices import SEGMENTED, SPLIT
+from mh4.parser.parsing import MOST_TREES
 
 PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
 _WANTED = {"": True, "none": False}  # values of the parameters that switch something on; "none" is UDPipe's
@@ -23,7 +25,7 @@ _OUTPUTS = {
     "matxin": (), "epe": (), SVG: (), PAGE: (),
 }  # fmt: skip
 SWITCHES = ("tagger", "parser", "confidence", "heads", "keep_deps")  # which have no value
-PARAMETERS = ("data", "model", "tokenizer", "input", *SWITCHES, "output", "second")
+PARAMETERS = ("data", "model", "tokenizer", "input", *SWITCHES, "best", "output", "second")
 
 # For each model, the default one first, which of "tokenizer", "tagger" and "parser" it has.
 Abilities = Mapping[str, Sequence[str]]
@@ -33,7 +35,7 @@ Abilities = Mapping[str, Sequence[str]]
 class Task:
     """data: the text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer that data
     needs, or None, if it is in format `input`. tagger, parser, confidence: what to predict. heads: keep heads and relations of the data.
-    keep_deps: keep its enhanced graph.
+    keep_deps: keep its enhanced graph. best: how many of the best trees of each sentence to find.
     if_possible: predict what the models can, where otherwise a model that has no probabilities is an error. output: the format of the
     result."""
 
@@ -46,6 +48,7 @@ class Task:
     confidence: bool = False
     heads: bool = False
     keep_deps: bool = False
+    best: int = 1
     if_possible: bool = False
     output: str = CONLLU
 
@@ -74,7 +77,10 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
         if not if_possible:
             raise InputError("second needs output %s" % PAGE)
         del models[1:]
-    found = Task(parameters["data"], tuple(models), tokenizer, format_of_input, output=output, **wanted)
+    best = parameters.get("best", "1")
+    if not (re.fullmatch("[1-9][0-9]{0,3}", best) and int(best) <= MOST_TREES):
+        raise InputError("best is %s, expected a number from 1 to %d" % (shown(best), MOST_TREES))
+    found = Task(parameters["data"], tuple(models), tokenizer, format_of_input, output=output, best=int(best), **wanted)
     if if_possible:
         found = replace(found, if_possible=True, tagger=found.tagger and "tagger" in abilities[models[0]])
     for ability, asked in (("tokenizer", tokenizer is not None), ("tagger", found.tagger)):
@@ -82,7 +88,9 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
             raise InputError("the model %s has no %s" % (models[0], ability))
     if found.heads and not (found.parser and found.tokenizer is None and found.input.startswith(CONLLU)):
         raise InputError("heads needs parser and input %s" % CONLLU)
-    needs = [name for name in ("confidence", "keep_deps") if getattr(found, name)]
+    if found.best > 1 and not found.output.startswith(CONLLU):
+        raise InputError("best needs output %s" % CONLLU)
+    needs = [name for name in ("confidence", "keep_deps") if getattr(found, name)] + (["best"] if found.best > 1 else [])
     needs += ["output %s" % found.output] if found.output in (SVG, PAGE) else []
     if needs and not found.parser:
         raise InputError("%s needs parser" % needs[0])

@@ -61,12 +61,7 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
         yield from _with_model(model, pairs)
         return
     for number, (block, others) in pairs:
-        yield _shown(number, block, list(map(_as_read, (block, *others))))
-
-
-def parsed(number: int, block: Block, parses: Sequence[Sentence]) -> SentenceView:
-    """Sentence `number` of a file as one or two models have parsed it."""
-    return _shown(number, block, list(map(check_parsed, parses)))
+        yield shown(number, block, list(map(_as_read, (block, *others))))
 
 
 def _unequal(columns: Sequence[Sequence[Any]]) -> list[int]:
@@ -100,10 +95,11 @@ def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
     able = {"confidence": model.system.marginals is not None, "tags": bool(model.predicted_tags)}
     parses = parallel.parse(lambda: parser, (), blocks, transitions=True, **able)
     for (block, sentence), (number, _) in zip(parses, numbered, strict=True):
-        yield _shown(number, block, [_as_read(block), check_parsed(sentence)])
+        yield shown(number, block, [_as_read(block), check_parsed(sentence)])
 
 
-def _shown(number: int, block: Block, analyses: list[Sentence]) -> SentenceView:
+def shown(number: int, block: Block, analyses: list[Sentence]) -> SentenceView:
+    """Sentence `number` of a file with one or two trees."""
     text = block.comment("text") or " ".join(block.sentence.words)
     return SentenceView(number, block.sent_id, text, block.column(conllu.LEMMA), analyses)
 

@@ -31,18 +31,18 @@ class Here:
         return function(*arguments)
 
 
-def served(abilities, error=None, **limits):
+def served(abilities, error=None, correcting=None, **limits):
     """An application at a loopback address, whose processes are this one."""
     from mh4.serving.app import Limits, application
     from mh4.serving.hosts import Hosts
 
-    return application(Here(error), abilities, Limits(**limits), Hosts("127.0.0.1", "127.0.0.1"))
+    return application(Here(error), abilities, Limits(**limits), Hosts("127.0.0.1", "127.0.0.1"), correcting)
 
 
-def ask(app, path, body=b"", kind=FORM, method=None, query=b"", host="localhost:8080"):
-    """Status, headers and body of the answer to a request; body: bytes, or parameters for a form."""
+def ask(app, path, body=b"", kind=FORM, method=None, query=b"", host="localhost:8080", more=()):
+    """Status, headers and body of the answer to a request; body: bytes, or parameters for a form; more: headers."""
     body = urlencode(body).encode() if isinstance(body, dict) else body
-    headers = [(b"host", host.encode())] + ([(b"content-type", kind.encode())] if body else [])
+    headers = [(b"host", host.encode()), *more] + ([(b"content-type", kind.encode())] if body else [])
     scope = {
         "type": "http",
         "method": method or ("POST" if body else "GET"),
@@ -77,6 +77,11 @@ def refusal(app, status, path="/process", **parameters):
     found, headers, body = ask(app, path, parameters)
     assert found == status and headers["content-type"] == "text/plain; charset=utf-8" and body.count(b"\n") == 1
     return body.decode().strip()
+
+
+def rows(*heads, deprel="_"):
+    """A sentence of w1, w2, ... in CoNLL-U."""
+    return "".join("%d\tw%d\t_\t_\t_\t_\t%s\t%s\t%d:x\tA=B\n" % (m, m, h, deprel, m - 1) for m, h in enumerate(heads, 1)) + "\n"
 
 
 class Server:

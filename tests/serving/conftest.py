@@ -32,3 +32,12 @@ def models(tmp_path_factory):
 def of_both(models):
     """Which models a server has: their names, and their files."""
     return {"toy": (str(models / "mst"), str(models / "segmenter")), "toy-mh3": (str(models / "mh3"), None)}
+
+
+@pytest.fixture(scope="session")
+def server(of_both, tmp_path_factory):
+    """A server of both."""
+    from asking import serving
+
+    with serving(tmp_path_factory.mktemp("server"), of_both) as server:
+        yield server

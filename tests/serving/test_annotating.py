@@ -1,26 +1,19 @@
-"""The page to correct trees on, in a real browser, and what it asks the server for."""
+"""What the page to correct trees on asks the server for: trees around heads, the best trees, and the file to correct."""
 
 import re
-import time
-from contextlib import suppress
 
 import pytest
 
 for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
     pytest.importorskip(package, reason="%s is not installed" % package)
 
-import browser  # noqa: E402
-from asking import ask, refusal, result, served, serving  # noqa: E402
-from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+from asking import ask, refusal, result, rows, served  # noqa: E402
 
+from mh4.annotating.correction import Correction  # noqa: E402
+from mh4.errors import InputError  # noqa: E402
+from mh4.parser import long_sentences  # noqa: E402
 from mh4.serving import answering  # noqa: E402
-
-
-def rows(*heads, deprel="_"):
-    return "".join("%d\tw%d\t_\t_\t_\t_\t%s\t%s\t%d:x\tA=B\n" % (m, m, h, deprel, m - 1) for m, h in enumerate(heads, 1)) + "\n"
+from mh4.serving.correcting import Correcting  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +33,37 @@ def test_heads_of_the_data_are_kept(app):
     assert crossing.startswith("# mh4 = mst of probabilities, no projective tree has the heads given up to that of word 2\n")
 
 
+@pytest.mark.parametrize("path, more", [("/process", {"parser": "", "output": "svg"}), ("/process", {"parser": "", "output": "page"}),
+                                        ("/view", {}), ("/download", {"output": "svg"})])  # fmt: skip
+def test_no_picture_of_heads_that_no_tree_has(app, path, more):
+    assert refusal(app, 400, path, data=rows(2, 1, "_"), heads="", **more).startswith(
+        "data, line 1, sentence 1: word 1 is on a cycle"
+    )
+
+
+def test_heads_of_long_sentences_are_not_kept(app, monkeypatch):
+    """Windows of a tree are no trees, so the whole sentence would need memory in proportion to the square of its length."""
+    monkeypatch.setattr(long_sentences, "window", lambda parser: 5)
+    said = "data, line 1, sentence 1: 6 words, but heads can be kept in up to 5 with toy"
+    assert refusal(app, 413, data=rows(*"______"), parser="", heads="") == said
+    assert result(app, data=rows(*"_____"), parser="", heads="")
+
+
+def test_the_best_trees(app):
+    trees = result(app, data="# sent_id = x\n" + rows(*"__2_"), parser="", heads="", best="3").split("\n\n")[:-1]
+    assert [re.findall("# (?:sent_id|mh4) = ([^,\n]*)", tree) for tree in trees] == [
+        ["x" + end, "tree %d of 3" % k] for k, end in enumerate(("", "-2", "-3"), start=1)
+    ]
+    heads = [tuple(re.findall(r"(?m)^\d.*\t(\d)\t\w+\t_\t", tree)) for tree in trees]
+    assert len(set(heads)) == 3 and {of_tree[2] for of_tree in heads} == {"2"}
+    assert result(app, data=rows(*"__"), parser="", best="1") == result(app, data=rows(*"__"), parser="")
+    for value in ("0", "-1", "1001", "00", "x", "1e2", "٣", ""):
+        assert refusal(app, 400, data=rows(*"__"), parser="", best=value).endswith("expected a number from 1 to 1000")
+    assert refusal(app, 400, data=rows(*"__"), best="2") == "best needs parser"
+    assert refusal(app, 400, data=rows(*"__"), parser="", best="2", output="svg") == "best needs output conllu"
+    assert "more than 20 words" in refusal(app, 413, data=rows(*"_" * 21), parser="", best="500")
+
+
 def test_what_is_wrong_with_heads_is_said(app):
     assert refusal(app, 400, data=rows(9), parser="", heads="") == "data, line 1, sentence 1: HEAD is 9, but the last word is 1"
     assert refusal(app, 400, data="a b", input="horizontal", parser="", heads="") == "heads needs parser and input conllu"
@@ -50,205 +74,77 @@ def test_what_is_wrong_with_heads_is_said(app):
 def test_the_page_loads_nothing_from_elsewhere(app):
     status, headers, body = ask(app, "/annotate")
     assert status == 200 and "default-src 'none'" in headers["content-security-policy"]
-    assert set(re.findall(rb'(?:src|href)="([^"]*)"', body)) == {b"data:,", b"page.css", b"annotate.css", b"annotate.js", b"./"}
-    for path in ("/annotate.js", "/annotate.css", "/page.css"):
-        status, _, body = ask(app, path)
-        assert status == 200 and b"http://" not in body.replace(b"http://www.w3.org/2000/svg", b"")
-
-
-@pytest.fixture(scope="module")
-def server(of_both, tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("server"), of_both) as server:
-        yield server
+    parts = set(re.findall(rb'(?:src|href)="([^"]*)"', body)) - {b"data:,", b"./"}
+    assert len(parts) == 5
+    for path in parts:
+        status, _, body = ask(app, "/" + path.decode())
+        assert status == 200 and b"http://" not in body.replace(b"http://www.w3.org/2000/svg", b"").replace(
+            b"http://localhost", b""
+        )
 
 
 @pytest.fixture
-def page(chromium, server):
-    """The page, newly loaded, which must not report anything to the console."""
-    chromium.set_window_size(1200, 900)
-    chromium.get("about:blank")
-    chromium.get(server.address + "/annotate")
-    yield chromium
-    assert chromium.get_log("browser") == []
-    chromium.execute_script("sentences = []")  # or it would ask before it is left
-    assert not any("w3" in str(entry) for entry in server.log())  # what the words are only the browser knows
+def correction(tmp_path):
+    (tmp_path / "old.conllu").write_text("\ufeff" + rows(*"___") + rows(0, 1), encoding="utf-8")
+    return Correction(str(tmp_path / "old.conllu"), str(tmp_path / "new.conllu"))
 
 
-def wait_for(driver, condition):
-    return WebDriverWait(driver, 60, poll_frequency=0.05).until(lambda driver: condition())
+def test_the_new_file(correction, tmp_path):
+    new = tmp_path / "new.conllu"
+    text, version = correction.read()
+    assert text == (tmp_path / "old.conllu").read_text(encoding="utf-8") and not new.exists()
+    for wrong in (rows(2, 0, 2), text.replace("w1", "w9"), text + rows(0), "", text.replace("\t0\t", "\t7\t")):
+        with pytest.raises(InputError):
+            correction.save(wrong, version)
+        assert not new.exists()
+    better = rows(2, 0, 2) + rows(0, 1)
+    second = correction.save(better, version)
+    assert new.read_text() == better and correction.read() == (better, second) and second != version
+    with pytest.raises(InputError, match="was saved from another page meanwhile"):
+        correction.save(text, version)
+    assert new.read_text() == better
 
 
-def find(driver, selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
+def test_no_file_is_overwritten(correction, tmp_path):
+    (tmp_path / "new.conllu").write_text("mine")
+    with pytest.raises(InputError, match="new.conllu exists: name a new file"):
+        correction.save(*correction.read())
+    with pytest.raises(InputError, match="new.conllu exists: name a new file"):
+        Correction(correction.path, correction.output)
+    with pytest.raises(InputError, match="cannot be written: its folder"):
+        Correction(correction.path, str(tmp_path / "none" / "new.conllu"))
+    assert (tmp_path / "new.conllu").read_text() == "mine"
+    replacing = Correction(correction.path, correction.output, replaces=True)
+    replacing.save(*replacing.read())
+    assert (tmp_path / "new.conllu").read_text() == correction.read()[0]
 
 
-def open_text(page, text, keep=True, model="toy"):
-    page.execute_script("document.getElementById('data').value = arguments[0]", text)
-    Select(find(page, "#model")).select_by_visible_text(model)
-    if find(page, "#keep").is_selected() != keep:
-        find(page, "#keep").click()
-    find(page, "button[type=submit]").click()
-    wait_for(page, lambda: find(page, "#main").is_displayed())
+@pytest.mark.parametrize(
+    "status, headers",
+    [
+        (200, {}), (403, {"authorization": "Bearer x"}), (403, {"authorization": ""}), (403, {"origin": "http://evil.example"}),
+        (403, {"origin": "null"}), (403, {"origin": "http://localhost:8081"}), (200, {"origin": "http://localhost:8080"}),
+        (412, {"if-match": '"7"'}), (412, {"if-match": ""}),
+    ],
+)  # fmt: skip
+def test_who_can_save(correction, status, headers, tmp_path):
+    correcting = Correcting(correction, 60)
+    app = served({"toy": ["parser"]}, correcting=correcting)
+    given = {"authorization": "Bearer " + correcting.key, "if-match": correction.read()[1], **headers}
+    more = [(name.encode(), value.encode()) for name, value in given.items()]
+    found, answered, body = ask(app, "/file", more=more)
+    assert found == (403 if status == 403 else 200) and (body.decode() == correction.read()[0]) == (found == 200)
+    found, answered, body = ask(app, "/file", rows(2, 0, 2).encode() + rows(0, 1).encode(), "text/plain", more=more)
+    assert found == status and body.count(b"\n") == (status != 200) and (tmp_path / "new.conllu").exists() == (status == 200)
+    if status == 200:
+        assert answered["etag"] == correction.read()[1] != given["if-match"]
 
 
-def words(page):
-    return page.find_elements(By.CSS_SELECTOR, ".words button")
-
-
-def heads(page):
-    return page.execute_script("return sentence().tree?.slice(1).map((arc) => arc.head)")
-
-
-def click(page, m):
-    """Click a word, whose button is another whenever the tree is drawn again."""
-
-    def clicked():
-        with suppress(StaleElementReferenceException):
-            words(page)[m].click()
-            return True
-
-    wait_for(page, clicked)
-
-
-def settled(page, act):
-    """What the act changes, once the tree has settled."""
-    before = page.execute_script("return performance.getEntriesByName('settle').length")
-    act()
-    wait_for(page, lambda: page.execute_script("return performance.getEntriesByName('settle').length") > before)
-    return heads(page)
-
-
-def attach(page, m, head):
-    click(page, m)
-    return settled(page, lambda: click(page, head))
-
-
-def press(page, *keys):
-    page.switch_to.active_element.send_keys(*keys)
-
-
-@pytest.mark.slow
-@browser.needed
-def test_pins_undo_redo_and_download(page, app, tmp_path):
-    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    open_text(page, rows(*"______") + rows(0, 1, deprel="x"))
-    first = heads(page)
-    head = 6 if first[2] != 6 else 5
-    second = attach(page, 3, head)
-    given = ["_"] * 6
-    given[2] = head
-    expected = result(app, data=rows(*given), parser="", heads="").splitlines()
-    assert second == [int(line.split("\t")[6]) for line in expected[:6]] and second[2] == head
-    assert len(page.find_elements(By.CSS_SELECTOR, "path.pinned:not(.end)")) == 1
-    assert "pinned" in words(page)[3].get_attribute("aria-label")
-    assert settled(page, find(page, "#undo").click) == first and settled(page, find(page, "#redo").click) == second
-    find(page, "#relation").clear()
-    settled(page, lambda: find(page, "#relation").send_keys("my:label", Keys.ENTER))
-    assert find(page, "small.pinned").text == "my:label"
-    assert "my:label" in page.execute_script("return [...document.querySelectorAll('#relations option')].map((o) => o.value)")
-    find(page, "#accept").click()
-    assert find(page, "#place").text == "1 of 2, 1 accepted"
-    find(page, "#next").click()
-    wait_for(page, lambda: heads(page) == [0, 1])
-    find(page, "#download").click()
-    file = tmp_path / "annotated.conllu"
-    wait_for(page, file.exists)
-    time.sleep(0.1)
-    one, two = file.read_text().split("\n\n")[:2]
-    note, *lines = one.split("\n")
-    cells = [line.split("\t") for line in lines]
-    assert note == "# accepted = yes" and [int(row[6]) for row in cells] == second and {row[8] for row in cells} == {"_"}
-    assert cells[2][7] == "my:label" and [row[9] for row in cells] == ["A=B"] * 2 + ["A=B|Pinned=head,deprel"] + ["A=B"] * 3
-    assert two + "\n\n" == rows(0, 1, deprel="x").replace("A=B", "A=B|Pinned=head,deprel")
-    page.execute_script("sentences = []")
-    open_text(page, file.read_text(), keep=False)  # what was decided is decided again
-    assert heads(page) == second and find(page, "#place").text == "1 of 2, 1 accepted"
-    assert "pinned" in words(page)[3].get_attribute("aria-label") and "pinned" not in words(page)[2].get_attribute("aria-label")
-
-
-@pytest.mark.slow
-@browser.needed
-def test_trees_that_stay_keep_their_enhanced_graphs(page, models):
-    """The sentence in the file, with its empty node, but for the marks."""
-    text = (models / "toy-ud-test.conllu").read_text(encoding="utf-8").split("\n\n")[0] + "\n\n"
-    assert "\n1.1\t" in text
-    open_text(page, text)
-    kept = page.execute_script("return written(sentence(), (m) => sentence().tree[m], true)")
-    assert re.sub("[|]?Pinned=head,deprel", "", kept.replace("_|Pinned", "Pinned")).replace("\t\n", "\t_\n") == text
-    settled(page, lambda: page.execute_script("attach(1, sentence().tree[1].head === 3 ? 4 : 3)"))
-    changed = page.execute_script("return written(sentence(), (m) => sentence().tree[m], true)")
-    assert "\n1.1\t" not in changed and {line.split("\t")[8] for line in changed.splitlines() if "\t" in line} == {"_"}
-
-
-@pytest.mark.slow
-@browser.needed
-def test_by_keys_alone(page):
-    open_text(page, rows(*"____") + rows(*"__"))
-    wait_for(page, lambda: page.switch_to.active_element.get_attribute("data-word") == "1")
-    press(page, Keys.ARROW_RIGHT, Keys.ENTER)
-    assert find(page, "#status").text == "Choose the head of w2."
-    press(page, Keys.END)
-    assert settled(page, lambda: press(page, Keys.ENTER))[1] == 4
-    assert page.switch_to.active_element.get_attribute("data-word") == "2"
-    assert settled(page, lambda: press(page, "0"))[1] == 0
-    press(page, "r")
-    settled(page, lambda: press(page, "top", Keys.ENTER))
-    assert find(page, "small.pinned").text == "top" and page.switch_to.active_element.get_attribute("data-word") == "2"
-    settled(page, lambda: press(page, Keys.DELETE))
-    assert not page.find_elements(By.CSS_SELECTOR, ".pinned")
-    assert settled(page, lambda: press(page, Keys.CONTROL, "z"))[1] == 0
-    press(page, Keys.NULL, "a")
-    assert find(page, "#accept").get_attribute("aria-pressed") == "true"
-    settled(page, lambda: press(page, "n"))
-    assert find(page, "#place").text == "2 of 2, 1 accepted" and len(words(page)) == 3
-    press(page, "p")
-    wait_for(page, lambda: len(words(page)) == 5)
-
-
-@pytest.mark.slow
-@browser.needed
-def test_what_no_tree_has_is_taken_back(page):
-    open_text(page, rows(*"____"))
-    attach(page, 1, 2)
-    before = heads(page)
-    click(page, 2)
-    click(page, 1)
-    wait_for(page, lambda: "not possible: word 1 is on a cycle" in find(page, "#status").text)
-    assert heads(page) == before and len(page.find_elements(By.CSS_SELECTOR, "path.pinned:not(.end)")) == 1
-    page.execute_script("sentences = []")
-    open_text(page, rows(*"____"), model="toy-mh3")
-    attach(page, 1, 3)
-    attach(page, 2, 4)
-    attach(page, 4, 0)
-    assert "no projective tree" in find(page, "#status").text and heads(page)[:2] == [3, 4]
-
-
-@pytest.mark.slow
-@browser.needed
-@pytest.mark.parametrize("width", [390, 1200])
-def test_narrow_and_wide(page, width):
-    page.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-    )
-    try:
-        open_text(page, rows(*"_" * 40))
-        assert page.execute_script("return document.documentElement.scrollWidth") <= width
-        for control in page.find_elements(By.CSS_SELECTOR, "#main > :not(#tree) button, input, select, #tree"):
-            assert control.rect["x"] >= 0 and control.rect["x"] + control.rect["width"] <= width
-        assert attach(page, 2, 1)[1] == 1
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-@pytest.mark.slow
-@browser.needed
-def test_text_is_text(page):
-    hostile = '<img src=x onerror="document.title=1">'
-    page.execute_script("document.getElementById('input').value = 'horizontal'")
-    open_text(page, hostile + "\n")
-    assert [word.text.split("\n")[0] for word in words(page)][1:] == hostile.split() and page.title == "mh4: correct trees"
-    page.execute_script(
-        "sentences = []; document.getElementById('data').value = 'x'; document.getElementById('input').value = 'conllu'"
-    )
-    find(page, "button[type=submit]").click()
-    wait_for(page, lambda: find(page, "#status").text == "There are no sentences in it.")
+def test_what_cannot_be_saved(correction):
+    correcting = Correcting(correction, 60)
+    app = served({"toy": ["parser"]}, correcting=correcting)
+    more = [(b"authorization", b"Bearer " + correcting.key.encode()), (b"if-match", correction.read()[1].encode())]
+    for status, body in ((400, b"\xff"), (400, b"x"), (413, b"x" * 10**6)):
+        found, _, said = ask(app, "/file", body, "text/plain", more=more)
+        assert found == status and said.count(b"\n") == 1
+    assert ask(served({"toy": ["parser"]}), "/file")[0] == 404

@@ -150,7 +150,7 @@ def test_what_is_wrong_is_said_in_a_sentence(app):
     assert refusal(app, 400) == "no parameter data, expected the text or the CoNLL-U to process"
     assert refusal(app, 400, data="x", confidense="") == (
         "no parameter 'confidense'; did you mean confidence? there are data, model, tokenizer, input, tagger, parser, confidence, "
-        "heads, keep_deps, output, second"
+        "heads, keep_deps, best, output, second"
     )
     assert refusal(app, 400, data="x", model="../mst") == "no model '../mst'; there are toy, toy-mh3"
     assert refusal(app, 400, data="1\tx\n", parser="") == "data, line 1, sentence 1: 2 columns, expected 10 separated by tabs"

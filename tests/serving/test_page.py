@@ -9,20 +9,14 @@ for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client",
     pytest.importorskip(package, reason="%s is not installed" % package)
 
 import browser  # noqa: E402
-from asking import serving  # noqa: E402
+from browser import find, wait_for  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+from selenium.webdriver.support.ui import Select  # noqa: E402
 
 pytestmark = [pytest.mark.slow, browser.needed]
 
 HOSTILE = 'Ta <img src=x onerror="document.title=1"> kaluma</script><script>document.title=2</script>.'
-
-
-@pytest.fixture(scope="module")
-def server(of_both, tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("server"), of_both) as server:
-        yield server
 
 
 @pytest.fixture
@@ -36,14 +30,6 @@ def page(chromium, server):
     assert [
         entry for entry in chromium.get_log("browser") if "the server responded with a status of 400" not in entry["message"]
     ] == []
-
-
-def wait_for(driver, condition):
-    return WebDriverWait(driver, 120, poll_frequency=0.05).until(lambda driver: condition())
-
-
-def find(driver, selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
 
 
 def status(driver):

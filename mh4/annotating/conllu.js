@@ -1,0 +1,72 @@
+// CoNLL-U: reading it strictly, as a row that were lost would move all others, and writing it with all that is not decided here.
+"use strict";
+
+const [ID, FORM, UPOS, HEAD, DEPREL, DEPS, MISC] = [0, 1, 3, 6, 7, 8, 9];
+const MARKS = ["Pinned", "ArcProb"]; // attributes of MISC that are ours
+const whole = (number) => /^\d{1,6}$/.test(number);
+
+// The sentences of a text: lines; rows, the columns of each word, from 1, and `at`, its line; pins, what is decided of it, { head, deprel };
+// given, what the file has of it; accepted. An Error for what is not CoNLL-U. keep: whether all that is given is decided.
+function read(text, keep) {
+  const end = text.includes("\r\n") ? "\r\n" : "\n", blocks = [];
+  let lines = [];
+  text.replace(/^\ufeff/, "").split(/\r?\n/).concat("").forEach((line, k) => {
+    if (line.replaceAll(" ", "")) return lines.push(line);
+    if (lines.length) blocks.push([lines, k - lines.length]);
+    lines = [];
+  });
+  if (!blocks.length) throw new Error("There are no sentences in it.");
+  return blocks.map(([lines, start]) => ({ end, ...sentenceOf(lines, start, keep) }));
+}
+
+function sentenceOf(lines, start, keep) {
+  const rows = [null], at = [null];
+  const wrong = (k, why) => new Error(`Line ${start + k + 1}: ${why}.`);
+  lines.forEach((line, k) => {
+    if (line.startsWith("\ufeff")) throw wrong(k, "a byte order mark, which can only be at the start of a file");
+    if (/[\r\0]/.test(line)) throw wrong(k, "a carriage return or a NUL within the line");
+    if (line.startsWith("#")) return;
+    const cells = line.split("\t");
+    if (cells.length !== 10) throw wrong(k, `${cells.length} columns, expected the 10 of CoNLL-U, separated by tabs`);
+    if (!cells.every((cell) => cell.trim())) throw wrong(k, "an empty column, expected _ if there is no value");
+    if (/^\d+[-.]\d+$/.test(cells[ID])) return;
+    if (cells[ID] !== String(rows.length)) throw wrong(k, `ID is ${cells[ID]}, expected ${rows.length}`);
+    rows.push(cells);
+    at.push(k);
+  });
+  if (rows.length === 1) throw wrong(0, "a sentence without words");
+  const isHead = (cell) => cell === "_" || (whole(cell) && Number(cell) < rows.length);
+  rows.forEach((cells, m) => {
+    if (m && !isHead(cells[HEAD])) throw wrong(at[m], `HEAD is ${cells[HEAD]}, but the last word is ${rows.length - 1}`);
+  });
+  const decided = (has) => rows.map((cells) => cells && {
+    ...(has(cells, "head") && cells[HEAD] !== "_" && { head: Number(cells[HEAD]) }),
+    ...(has(cells, "deprel") && cells[DEPREL] !== "_" && { deprel: cells[DEPREL] }),
+  });
+  const marks = (cells) => cells[MISC].split("|").find((each) => each.startsWith("Pinned="))?.slice("Pinned=".length).split(",");
+  const pins = decided((cells, name) => marks(cells)?.includes(name) ?? keep);
+  return { lines, rows, at, pins, given: decided(() => true), accepted: lines.some((line) => /^# *accepted *= *yes *$/.test(line)) };
+}
+
+// A sentence with a tree, or part of one: { head, deprel } for each word. pins: what is to be marked as decided. Another tree than that of
+// the file leaves out the enhanced graph.
+function written(one, tree, pins = null, accepted = false) {
+  const same = one.rows.every((cells, m) => !m || (cells[HEAD] === String(tree[m].head) && cells[DEPREL] === tree[m].deprel));
+  const lines = [...one.lines];
+  one.rows.forEach((cells, m) => {
+    if (!m) return;
+    const row = [...cells];
+    [row[HEAD], row[DEPREL]] = [String(tree[m].head ?? "_"), tree[m].deprel ?? "_"];
+    if (!same) row[DEPS] = "_";
+    const misc = row[MISC].split("|").filter((each) => each !== "_" && !MARKS.includes(each.split("=")[0]));
+    const decided = ["head", "deprel"].filter((name) => pins && name in pins[m]).join(",");
+    if (decided) misc.push(`Pinned=${decided}`);
+    row[MISC] = misc.join("|") || "_";
+    lines[one.at[m]] = row.join("\t");
+  });
+  const kept = lines.filter((line) => !/^# *(accepted|mh4) *=/.test(line) && (same || !/^\d+\.\d+\t/.test(line)));
+  if (accepted) kept.splice(kept.findIndex((line) => !line.startsWith("#")), 0, "# accepted = yes");
+  return unchanged({ ...one, lines: kept });
+}
+
+const unchanged = (one) => one.lines.join(one.end) + one.end + one.end;

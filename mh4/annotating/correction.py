@@ -1,0 +1,66 @@
+"""The file that `mh4 serve FILE` opens to correct, and the new file that the page saves to."""
+
+import io
+import os
+import threading
+from collections.abc import Iterable
+
+from mh4.data import conllu
+from mh4.errors import InputError
+
+
+class Changed(InputError):
+    """What is to be saved was made of another version than the last one that was saved."""
+
+
+class Correction:
+    """A CoNLL-U file, whose words stay as they are, and the file that its corrected trees are written to.
+
+    path: HEAD may be "_" in it. output: if there is such a file, it is replaced only if `replaces`, or if this has written it.
+    Raises InputError if `path` is not CoNLL-U, and if `output` exists or cannot be created.
+    """
+
+    def __init__(self, path: str, output: str, replaces: bool = False) -> None:
+        self.path, self.output = path, output
+        self.text, self._words = _read(conllu.lines(path, path), path)
+        self._saved, self._replaces, self._lock = 0, replaces, threading.Lock()
+        if not os.access(os.path.dirname(os.path.realpath(output)), os.W_OK):
+            raise InputError("%s: cannot be written: its folder does not exist, or nothing can be written to it" % output)
+        self._check_new()
+
+    def read(self) -> tuple[str, str]:
+        """The text as it was last saved, or as it is in the file, and its version, as an ETag."""
+        with self._lock:
+            return self.text, self._version
+
+    def save(self, text: str, version: str) -> str:
+        """Write the text, which was made of this version, to the new file, whole or not at all; returns its version.
+
+        Raises Changed if there is another version by now, and InputError if it is not CoNLL-U with the words of the file, if somebody else
+        has written the new file, and if it cannot be written.
+        """
+        with self._lock:
+            if version != self._version:
+                raise Changed("%s was saved from another page meanwhile: download this, and load the page again" % self.output)
+            text, words = _read(io.StringIO(text, newline="\n"), "the sentences to save")
+            if words != self._words:
+                raise InputError("the sentences to save have other words than %s" % self.path)
+            self._check_new()
+            with conllu.open_output(self.output) as file:
+                file.write(text)
+            self.text, self._saved, self._replaces = text, self._saved + 1, True
+            return self._version
+
+    @property
+    def _version(self) -> str:
+        return '"%d"' % self._saved
+
+    def _check_new(self) -> None:
+        if not self._replaces and os.path.exists(self.output):
+            raise InputError("%s exists: name a new file" % self.output)
+
+
+def _read(lines: Iterable[str], name: str) -> tuple[str, list[list[str]]]:
+    """The text, and the words of each sentence. Raises InputError if it is not CoNLL-U."""
+    blocks = list(conllu.parsed(lines, name, partial=True))
+    return "".join(block.text({}) for block in blocks), [block.sentence.words for block in blocks]

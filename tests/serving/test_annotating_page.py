@@ -1,0 +1,432 @@
+"""The page to correct trees on, in a real browser."""
+
+import json
+import re
+from contextlib import suppress
+
+import pytest
+
+for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
+    pytest.importorskip(package, reason="%s is not installed" % package)
+
+import browser  # noqa: E402
+from asking import rows, running  # noqa: E402
+from browser import find, wait_for  # noqa: E402
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import Select  # noqa: E402
+
+pytestmark = [pytest.mark.slow, browser.needed]
+
+
+@pytest.fixture
+def page(chromium, server, tmp_path):
+    """The page, newly loaded, which must not report anything to the console but the status of errors."""
+    chromium.set_window_size(1200, 900)
+    chromium.get("about:blank")
+    chromium.get(server.address + "/annotate")
+    chromium.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    yield chromium
+    chromium.execute_script("saved = changes")  # or it would ask before it is left
+    assert [entry for entry in chromium.get_log("browser") if "Failed to load resource" not in entry["message"]] == []
+    assert not any("w3" in str(entry) for entry in server.log())  # what the words are only the browser knows
+
+
+def submit(page, text):
+    page.execute_script("document.getElementById('data').value = arguments[0]", text)
+    find(page, "button[type=submit]").click()
+
+
+def open_text(page, text, keep=True, model="toy"):
+    Select(find(page, "#model")).select_by_visible_text(model)
+    if find(page, "#keep").is_selected() != keep:
+        find(page, "#keep").click()
+    submit(page, text)
+    wait_for(page, lambda: find(page, "#main").is_displayed())
+    return settled(page)
+
+
+def words(page):
+    return page.find_elements(By.CSS_SELECTOR, ".words button")
+
+
+def labels(page):
+    return page.execute_script("return [...document.querySelectorAll('.words button')].slice(1).map((word) => word.ariaLabel)")
+
+
+def heads(page):
+    """Of words that are called w1, w2, ..., as they are drawn; None where no head is known."""
+    found = [re.search(" of (?:w(\\d+)|the root)(?:,|$)", label) for label in labels(page)]
+    return [match and int(match[1] or 0) for match in found]
+
+
+def status(page):
+    return find(page, "#status").text
+
+
+def settled(page, act=lambda: None):
+    """The heads after the act, once the tree has settled."""
+    act()
+    wait_for(page, lambda: not page.find_elements(By.CSS_SELECTOR, "#tree[aria-busy=true]"))
+    return heads(page)
+
+
+def click(page, m):
+    """Click a word, whose button is another whenever the tree is drawn again."""
+
+    def clicked():
+        with suppress(StaleElementReferenceException):
+            words(page)[m].click()
+            return True
+
+    wait_for(page, clicked)
+
+
+def choose(page, m, head):
+    click(page, m)
+    click(page, head)
+
+
+def attach(page, m, head):
+    return settled(page, lambda: choose(page, m, head))
+
+
+def press(page, *keys):
+    page.switch_to.active_element.send_keys(*keys)
+
+
+def downloaded(page, folder):
+    """The sentences of the file, each as its comments and its rows."""
+    for file in folder.glob("*.annotated.conllu"), folder.glob("annotated.conllu"):
+        for old in file:
+            old.unlink()
+    find(page, "#download").click()
+    wait_for(page, lambda: list(folder.glob("*annotated.conllu")) and not list(folder.glob("*.crdownload")))
+    (file,) = folder.glob("*annotated.conllu")
+    parts = [sentence.split("\n") for sentence in file.read_text(encoding="utf-8").split("\n\n")[:-1]]
+    return [
+        ([line for line in lines if line[0] == "#"], [line.split("\t") for line in lines if line[0] != "#"]) for lines in parts
+    ]
+
+
+def files_heads(sentence):
+    return [row[6] for row in sentence[1]]
+
+
+@pytest.fixture
+def late(page):
+    """Answers of the server that come when they are released."""
+    page.execute_script(
+        "const real = fetch; window.held = []; "
+        "window.fetch = (...asked) => { const answer = real(...asked); return new Promise((done) => held.push(() => done(answer))); }"
+    )
+
+    def release(k):
+        wait_for(page, lambda: page.execute_script("return held.length") > k)
+        page.execute_script("held[arguments[0]]()", k)
+
+    return release
+
+
+def test_pins_undo_redo_and_download(page, server, tmp_path):
+    open_text(page, rows(*"______") + rows(0, 1, deprel="x"))
+    first = heads(page)
+    head = 6 if first[2] != 6 else 5
+    second = attach(page, 3, head)
+    expected = server.process_text(data=rows("_", "_", head, "_", "_", "_"), parser="", heads="").splitlines()
+    assert second == [int(line.split("\t")[6]) for line in expected[:6]] and second[2] == head
+    assert len(page.find_elements(By.CSS_SELECTOR, "path.pinned:not(.end)")) == 1 and "pinned" in labels(page)[2]
+    assert settled(page, find(page, "#undo").click) == first and settled(page, find(page, "#redo").click) == second
+    find(page, "#relation").clear()
+    settled(page, lambda: find(page, "#relation").send_keys("my:label", Keys.ENTER))
+    assert find(page, "small.pinned").text == "my:label"
+    assert "my:label" in page.execute_script("return [...document.querySelectorAll('#relations option')].map((o) => o.value)")
+    find(page, "#accept").click()
+    assert find(page, "#place").text == "1 of 2, 1 accepted"
+    find(page, "#next").click()
+    wait_for(page, lambda: heads(page) == [0, 1])
+    (comments, one), (none, two) = downloaded(page, tmp_path)
+    assert comments == ["# accepted = yes"] and not none
+    assert [int(row[6]) for row in one] == second and {row[8] for row in one} == {"_"} and one[2][7] == "my:label"
+    assert [row[9] for row in one] == ["A=B"] * 2 + ["A=B|Pinned=head,deprel"] + ["A=B"] * 3
+    kept = rows(0, 1, deprel="x").replace("A=B", "A=B|Pinned=head,deprel")
+    assert two == [line.split("\t") for line in kept.split("\n")[:2]]
+    text = "".join("\n".join([*comments, *map("\t".join, one)]) + "\n\n" for comments, one in ((comments, one), ([], two)))
+    open_text(page, text, keep=False)  # what was decided is decided again
+    assert heads(page) == second and find(page, "#place").text == "1 of 2, 1 accepted"
+    assert ["pinned" in label for label in labels(page)] == [False, False, True, False, False, False]
+
+
+def test_trees_that_stay_keep_their_enhanced_graphs(page, models, tmp_path):
+    """The sentence in the file, with its empty node, but for the marks."""
+    text = (models / "toy-ud-test.conllu").read_text(encoding="utf-8").split("\n\n")[0]
+    assert "\n1.1\t" in text
+    open_text(page, text)
+    ((comments, kept),) = downloaded(page, tmp_path)
+    kept = "\n".join([*comments, *map("\t".join, kept)])
+    unmarked = re.sub("[|]?Pinned=head,deprel", "", kept)
+    assert re.sub(r"\t(?=\n|$)", "\t_", unmarked) == text
+    attach(page, 1, 4 if kept.splitlines()[len(comments)].split("\t")[6] == "3" else 3)
+    ((_, changed),) = downloaded(page, tmp_path)
+    assert "1.1" not in {row[0] for row in changed} and {row[8] for row in changed} == {"_"}
+
+
+def test_by_keys_alone(page, tmp_path):
+    open_text(page, rows(*"____") + rows(*"__"))
+    wait_for(page, lambda: page.switch_to.active_element.get_attribute("data-word") == "1")
+    press(page, Keys.ARROW_RIGHT, Keys.ENTER)
+    assert status(page) == "Choose the head of w2."
+    press(page, Keys.END)
+    assert settled(page, lambda: press(page, Keys.ENTER))[1] == 4
+    assert page.switch_to.active_element.get_attribute("data-word") == "2"
+    assert settled(page, lambda: press(page, "0"))[1] == 0
+    press(page, "r")
+    settled(page, lambda: press(page, "top", Keys.ENTER))
+    assert find(page, "small.pinned").text == "top" and page.switch_to.active_element.get_attribute("data-word") == "2"
+    settled(page, lambda: press(page, Keys.DELETE))
+    assert not page.find_elements(By.CSS_SELECTOR, ".pinned")
+    assert settled(page, lambda: press(page, Keys.CONTROL, "z"))[1] == 0
+    press(page, Keys.NULL, "b")  # alternatives, the first of which has the focus then
+    wait_for(page, lambda: page.execute_script("return document.activeElement.closest('#others') !== null"))
+    before = heads(page)
+    assert settled(page, lambda: press(page, Keys.ENTER)) != before
+    assert page.switch_to.active_element.get_attribute("data-word") == "2"
+    press(page, "a")
+    assert find(page, "#accept").get_attribute("aria-pressed") == "true"
+    settled(page, lambda: press(page, "n"))
+    assert find(page, "#place").text == "2 of 2, 1 accepted" and len(words(page)) == 3
+    press(page, "p")
+    wait_for(page, lambda: len(words(page)) == 5)
+
+
+def test_alternatives(page, server, tmp_path):
+    """Each of them is the best tree around what is decided when it is taken."""
+    text = rows(*"__1__")
+    open_text(page, text)
+    trees = server.process_text(data=text, parser="", heads="", best="5").split("\n\n")[:-1]
+    expected = [[int(row.split("\t")[6]) for row in tree.split("\n")[1:]] for tree in trees]
+    assert heads(page) == expected[0] and len(expected) == 5
+    for k in range(4):
+        find(page, "#best").click()
+        wait_for(page, lambda: len(page.find_elements(By.CSS_SELECTOR, "#others button")) == 4)
+        button = page.find_elements(By.CSS_SELECTOR, "#others button")[k]
+        assert re.match("[01][.][0-9]{4}: w", button.text)
+        assert settled(page, button.click) == expected[k + 1]
+        assert not page.find_elements(By.CSS_SELECTOR, "#others button")
+        assert settled(page, find(page, "#undo").click) == expected[0]
+    page.execute_script("saved = changes")
+    open_text(page, rows(2, 0, deprel="x"))
+    find(page, "#best").click()
+    wait_for(page, lambda: status(page) == "There is no other tree.")
+
+
+def test_a_tree_of_another_class(page):
+    open_text(page, rows(*"____"), model="toy-mh3")
+    attach(page, 1, 3)
+    attach(page, 2, 4)
+    attach(page, 4, 0)
+    assert "no projective tree" in status(page) and heads(page)[:2] == [3, 4]
+
+
+# What has not settled is neither accepted nor written.
+
+
+def test_what_no_tree_has_can_be_decided_otherwise(page, tmp_path):
+    open_text(page, rows(*"____"))
+    before = attach(page, 1, 2)
+    choose(page, 2, 1)
+    wait_for(page, lambda: "This is not possible: word 1 is on a cycle" in status(page))
+    assert not find(page, "#accept").is_enabled()
+    press(page, "a")
+    assert find(page, "#place").text == "1 of 1, 0 accepted"
+    ((comments, one),) = downloaded(page, tmp_path)
+    wait_for(page, lambda: status(page) == "Without the last decisions in 1, which have no tree.")
+    assert (
+        not comments and [int(row[6]) for row in one] == before and [row[9] for row in one] == ["A=B|Pinned=head"] + ["A=B"] * 3
+    )
+    choose(page, 1, 3)  # which makes both possible
+    assert settled(page)[:2] == [3, 1]
+    find(page, "#undo").click()
+    find(page, "#undo").click()
+    assert settled(page) == before
+
+
+def test_a_cycle_in_the_file_takes_no_decision_away(page, tmp_path):
+    text = rows(2, 1, "_", 3, deprel="x")
+    submit(page, text)
+    wait_for(page, lambda: "word 1 is on a cycle" in status(page))
+    assert heads(page) == [2, 1, None, 3]
+    assert downloaded(page, tmp_path) == [([], [line.split("\t") for line in text.split("\n")[:4]])]
+    choose(page, 2, 0)
+    assert settled(page)[0] == 2 and heads(page)[3] == 3 and "pinned" in labels(page)[3]
+
+
+def test_sentences_that_the_server_does_not_parse(page):
+    """It is asked once, and says why."""
+    note = "# mh4 = skipped, 261 words are more than --longest 260\n" + rows(*"____")
+    answer = "async () => { requests++; return new Response(JSON.stringify({ result })); }"
+    page.execute_script("const result = arguments[0]; window.requests = 0; window.fetch = " + answer, note)
+    submit(page, rows(*"____"))
+    wait_for(page, lambda: "261 words are more than --longest 260" in status(page))
+    assert page.execute_script("return requests") == 1 and not find(page, "#accept").is_enabled()
+
+
+def test_late_answers_belong_to_their_sentence(page, late, tmp_path):
+    submit(page, rows(*"____") + rows(*"__"))
+    late(0)
+    settled(page)
+    find(page, "#accept").click()
+    choose(page, 3, 1)
+    press(page, "a")  # before the answer
+    assert find(page, "#place").text == "1 of 2, 0 accepted" and status(page) == "The tree has not settled yet."
+    find(page, "#next").click()
+    late(2)
+    settled(page)
+    late(1)
+    one, two = downloaded(page, tmp_path)
+    assert not one[0] and one[1][2][6] == "1" and "Pinned=head" in one[1][2][9] and files_heads(two) != ["_"] * 2
+    find(page, "#previous").click()
+    assert heads(page)[2] == 1 and list(map(str, heads(page))) == files_heads(one)
+
+
+def test_the_newest_request_wins(page, late, tmp_path):
+    submit(page, rows(*"____"))
+    late(0)
+    first = settled(page)
+    choose(page, 3, 1)
+    choose(page, 3, 2)
+    late(2)
+    second = settled(page)
+    late(1)
+    assert second[2] == 2 and heads(page) == second
+    find(page, "#undo").click()  # which asks again, as nobody waited for that answer
+    late(3)
+    assert settled(page)[2] == 1
+    find(page, "#undo").click()
+    assert heads(page) == first
+
+
+def test_errors_of_the_server(page, tmp_path):
+    open_text(page, rows(*"____"))
+    before = heads(page)
+    page.execute_script("window.real = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    choose(page, 3, 1)
+    wait_for(page, lambda: status(page) == "The server does not answer.")
+    assert list(map(str, before)) == files_heads(*downloaded(page, tmp_path))
+    page.execute_script("window.fetch = real")
+    find(page, "#undo").click()
+    find(page, "#redo").click()  # asks again
+    assert settled(page)[2] == 1
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "There are no sentences in it."), ("\n \n", "There are no sentences in it."),
+        (rows(0) + "\ufeff" + rows(0, 1), "Line 3: a byte order mark, which can only be at the start of a file."),
+        (rows(0) + "1\tx\n", "Line 3: 2 columns, expected the 10 of CoNLL-U, separated by tabs."),
+        (rows(0, 1).replace("2\tw2", "3\tw2"), "Line 2: ID is 3, expected 2."),
+        (rows(0, 9), "Line 2: HEAD is 9, but the last word is 2."), (rows(0, "x"), "Line 2: HEAD is x, but the last word is 2."),
+        (rows(0).replace("_", "", 1), "Line 1: an empty column, expected _ if there is no value."),
+        ("# a comment\n\n" + rows(0), "Line 1: a sentence without words."), ("a b c", "Line 1: 1 columns, "),
+    ],
+)  # fmt: skip
+def test_what_is_no_conllu(page, text, said):
+    submit(page, text)
+    wait_for(page, lambda: status(page).startswith(said))
+    assert not find(page, "#main").is_displayed()
+
+
+def test_files(page, tmp_path):
+    file = tmp_path / "x.conllu"
+    file.write_bytes(rows(0, deprel="é").encode("latin-1"))
+    find(page, "#file").send_keys(str(file))
+    wait_for(page, lambda: status(page) == "x.conllu is not UTF-8.")
+    file.write_bytes(b"\xef\xbb\xbf" + rows(0, deprel="é").replace("\n", "\r\n").encode())
+    find(page, "#file").send_keys(str(file))
+    wait_for(page, lambda: find(page, "#main").is_displayed())
+    settled(page)
+    find(page, "#download").click()
+    found = tmp_path / "x.annotated.conllu"
+    wait_for(page, found.exists)
+    wait_for(page, lambda: found.read_bytes())
+    assert found.read_bytes().decode() == rows(0, deprel="é").replace("A=B", "A=B|Pinned=head,deprel").replace("\n", "\r\n")
+
+
+def test_decisions_are_not_dropped_unasked(page, tmp_path):
+    open_text(page, rows(*"____"))
+    find(page, "button[type=submit]").click()  # nothing was decided
+    assert settled(page, lambda: None) and attach(page, 3, 1)[2] == 1
+    file = tmp_path / "x.conllu"
+    file.write_text(rows(*"__"))
+    for opens in (find(page, "button[type=submit]").click, lambda: find(page, "#file").send_keys(str(file))):
+        opens()
+        wait_for(page, lambda: browser.alert(page))
+        assert "were not downloaded or saved" in browser.alert(page).text
+        browser.alert(page).dismiss()
+        assert heads(page)[2] == 1 and len(words(page)) == 5
+    downloaded(page, tmp_path)
+    find(page, "#file").send_keys(str(file))
+    wait_for(page, lambda: len(words(page)) == 3)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_narrow_and_wide(page, width):
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    )
+    try:
+        open_text(page, rows(*"_" * 40))
+        assert attach(page, 2, 1)[1] == 1
+        find(page, "#best").click()
+        wait_for(page, lambda: page.find_elements(By.CSS_SELECTOR, "#others button"))
+        assert page.execute_script("return document.documentElement.scrollWidth") <= width
+        for control in page.find_elements(By.CSS_SELECTOR, "#main > :not(#tree) button:not([hidden]), input, select, #tree"):
+            assert control.rect["x"] >= 0 and control.rect["x"] + control.rect["width"] <= width
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_text_is_text(page):
+    hostile = '<img src=x onerror="document.title=1">'
+    page.execute_script("document.getElementById('input').value = 'horizontal'")
+    open_text(page, hostile + "\n")
+    assert [word.text.split("\n")[0] for word in words(page)][1:] == hostile.split() and page.title == "mh4: correct trees"
+
+
+def test_a_file_to_correct(chromium, models, tmp_path):
+    old, new = tmp_path / "old.conllu", tmp_path / "new.conllu"
+    old.write_text(rows(*"____") + rows(0, 1, deprel="x"))
+    arguments = ["serve", "--port", "0", "--model", str(models / "mst"), str(old), "-o", str(new)]
+    with running(tmp_path, arguments) as server:
+        pages = []
+        for _ in range(2):
+            chromium.switch_to.new_window("tab")
+            pages.append(chromium.current_window_handle)
+            chromium.get(server.address)
+            wait_for(chromium, lambda: find(chromium, "#main").is_displayed())
+            settled(chromium)
+        assert not find(chromium, "#data").is_displayed()
+        first = attach(chromium, 3, 1)
+        press(chromium, Keys.CONTROL, "s")
+        press(chromium, Keys.NULL)
+        wait_for(chromium, lambda: status(chromium) == "All is saved.")
+        kept = rows(0, 1, deprel="x")
+        saved = new.read_text()
+        assert [row.split("\t")[6] for row in saved.split("\n")[:4]] == list(map(str, first)) and saved.endswith("\n\n" + kept)
+        assert attach(chromium, 3, 2)[2] == 2  # saved again, though not made of the version that was opened
+        find(chromium, "#save").click()
+        wait_for(chromium, lambda: new.read_text() != saved)
+        saved = new.read_text()
+        chromium.switch_to.window(pages[0])
+        attach(chromium, 4, 1)
+        find(chromium, "#save").click()
+        wait_for(chromium, lambda: "was saved from another page meanwhile" in status(chromium))
+        chromium.execute_script("saved = changes")
+        chromium.refresh()
+        wait_for(chromium, lambda: find(chromium, "#main").is_displayed())
+        assert settled(chromium)[2] == 2 and new.read_text() == saved
+        chromium.get("about:blank")
+    assert json.loads(server.log_file.read_text().splitlines()[0])["event"] == "started"
+    assert server.address.rpartition("#")[2] not in server.log_file.read_text()
