@@ -91,16 +91,6 @@ def test_skipped_sentences_are_as_they_were(given, model):
     assert done.stderr.decode().endswith(" say: %d skipped\n" % skipped) and 0 < skipped < 10
 
 
-@pytest.mark.slow
-def test_searches_that_a_system_does_not_have(folder, given, model):
-    assert "mh4-hybrid has no scores of arcs, for --beyond mst" in refuses(
-        "parse", "--model", model, str(given), "--beyond", "mst"
-    )
-    said = refuses("parse", "--model", str(folder / "mst"), str(given), "--beyond", "beam", "-o", str(folder / "none"))
-    assert "mst has no beam search, for --beyond beam: choose mst or skip" in said
-    assert not (folder / "none").exists()
-
-
 def test_an_ensemble(folder, given, model):
     done = mh4("ensemble", "--model", model, "--model", str(folder / "mst"), str(given), "--longest", "6")
     long = [len(sentence) for sentence in conllu.read(str(given)) if len(sentence) > 6]

@@ -8,12 +8,12 @@ import pytest
 from common import DECODERS, TransitionDecoder, check, costs, rng_for, small, tolerance, zero_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oneec_judge import ONEEC, random_scores, trees
+from oneec_judge import ONEEC
 
-from mh4.decoders import NotInClass, batch, mh3, mh4, mh5, oneec
+from mh4.decoders import NotInClass, mh3, mh4, mh5
 
 MH5 = TransitionDecoder("mh5-hybrid", mh5.decode, 5, hybrid=True)
-every_decoder = pytest.mark.parametrize("decoder", [*DECODERS, MH5], ids=lambda decoder: decoder.name)
+every_decoder = pytest.mark.parametrize("decoder", [*DECODERS, MH5, ONEEC], ids=lambda decoder: decoder.name)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 
 
@@ -50,28 +50,7 @@ def test_the_best_tree_with_some_heads(decoder, single_root, n):
     assert not single_root or n == 1 or refused
 
 
-@every_root
-@small
-def test_the_best_1ec_tree_with_some_heads(single_root, n):
-    rng, judge = rng_for("1ec", n), trees(n)
-    for heads in patterns(n, rng):
-        scores = random_scores(n, rng)
-        cost = costs(n, rng)[int(rng.integers(3))]
-        allowed = np.array([agrees(heads, tree) for tree in judge.trees]) & (judge.single_root | (not single_root))
-        if not allowed.any():
-            with pytest.raises(NotInClass):
-                oneec.decode(**scores, cost=cost, heads=np.array(heads), single_root=single_root)
-            continue
-        derivation = oneec.decode(**scores, cost=cost, heads=np.array(heads), single_root=single_root)
-        assert agrees(heads, derivation.heads)
-        best = judge.scores(scores, cost)[allowed].max()
-        assert abs(derivation.score - best) <= tolerance(n, scores, cost)
-
-
-EVERY = [*DECODERS, MH5, ONEEC]
-
-
-@pytest.mark.parametrize("decoder", EVERY, ids=lambda decoder: decoder.name)
+@every_decoder
 @given(st.integers(6, 18), st.integers(0, 2**32 - 1), st.booleans())
 @settings(deadline=None, max_examples=15)
 def test_longer_sentences(decoder, n, seed, single_root):
@@ -86,22 +65,6 @@ def test_longer_sentences(decoder, n, seed, single_root):
     assert agrees(heads.tolist(), found.heads)
     assert abs(decoder.decode(scores, heads=found.heads, single_root=single_root).score - found.score) <= near
     assert decoder.decode(scores, heads=tree, single_root=single_root).score <= found.score + near
-
-
-@pytest.mark.parametrize("name", ["mh3", "mh4", "mh5", "mst", "1ec"])
-@pytest.mark.parametrize("single_root", [False, True])
-def test_batches_are_single_calls(name, single_root):
-    """With whole trees, some heads, none, and those that no tree has."""
-    rng, n, count = np.random.default_rng(1), 7, 12
-    decoder = next(each for each in EVERY if each.name in (name, name + "-hybrid", name + "-two"))
-    sentences = [decoder.sample(n, rng) for _ in range(count)]
-    heads = np.stack([decoder.decode(decoder.sample(n, rng), single_root=single_root).heads for _ in range(count)])
-    heads[rng.random((count, n + 1)) < np.linspace(0, 1, count)[:, None]] = -1
-    scores = {tensor: np.stack([each[tensor] for each in sentences]) for tensor in sentences[0]}
-    found = batch.decode(name, scores, [n] * count, heads=heads, single_root=single_root, threads=2)
-    for b, each in enumerate(sentences):
-        alone = decoder.decode(each, heads=heads[b], single_root=single_root)
-        assert (found.heads[b] == alone.heads).all() and found.scores[b] == alone.score
 
 
 @pytest.mark.parametrize("module, reduces", [(mh3, 2), (mh4, 6), (mh5, 12)], ids=["mh3", "mh4", "mh5"])
