@@ -17,10 +17,10 @@ import toy
         (["training.py", "--minibatches", "7", "--set", "training.loss=likelihood"], r"tokens/s, peak memory"),
         (["decoders.py", "5", "10"], "| 1ec |"),
         (["longest.py", "mh4-two", "--seconds", "0.0001"], "| mh4-two | beam |"),
-        (["limited_api.py", str(toy.ROOT), "5"], "| 1ec, marginals |"),
+        (["variants.py", "5"], "| 1ec, marginals |"),
         (["batches.py", "--rounds", "1"], "| 1ec, `marginals` | 40 |"),
     ],
-    ids=["parsing", "training", "training on likelihood", "decoders", "longest", "limited API", "batches"],
+    ids=["parsing", "training", "training on likelihood", "decoders", "longest", "variants", "batches"],
 )
 def test_a_benchmark(command, last):
     script = [sys.executable, str(toy.ROOT / "benchmarks" / command[0]), *command[1:]]

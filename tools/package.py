@@ -3,9 +3,9 @@
     python tools/package.py [--dynet] [PYTHON ...]
 
 Without arguments, these are the newest Pythons of each version that mh4 runs on, among those in the PATH and those of pyenv.
-A wheel is for one Python: with the limited API, it could be for all, but short sentences would take up to 1.7 times as long
-(benchmarks/results/limited_api.md). It runs on any Linux whose C library is not older than that of its tag, manylinux_2_34 for glibc 2.34,
-which auditwheel finds from what the compiled code uses; a machine with an older one builds wheels for more.
+A wheel is for one Python: with the limited API, it could be for all, but short sentences took up to 1.7 times as long. It runs on any
+Linux whose C library is not older than that of its tag, manylinux_2_34 for glibc 2.34, which auditwheel finds from what the compiled
+code uses; a machine with an older one builds wheels for more.
 
 The wheels are built from the sdist, so that nothing can be missing there, and tried in environments with nothing else, by
 tests/installed.py. They and the sdist are left in dist/. With --dynet (`make package DYNET=1`), so are wheels of DyNet for x86-64-v3, the

@@ -1,7 +1,7 @@
 """Many sentences at once: padded arrays, on several threads.
 
 A thread does with a sentence what the decoder does with one by itself. The functions that users call are at the end, after the arguments
-(what each decoder expects), the sentences and the threads that take them, and what a worker does to decode, to sum and to draw.
+(what each decoder expects), the sentences and the threads that take them, and what these do to decode, to sum and to draw.
 """
 
 import threading
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from mh4.decoders.arguments cimport address, not_below_root
 from mh4.decoders.search cimport (
-    ARCS as SCORES_OF_ARCS, DERIVED, TENSORS, TOO_LARGE, BestDerivation, BestTree, Charts, Counts, PartRows, Replay, Rows, Samples, Scores,
-    TransitionScores, derive, replay, write
+    DERIVED, TENSORS, TOO_LARGE, BestDerivation, BestTree, Charts, Counts, PartRows, Replay, Rows, Samples, Scores, TransitionScores, derive,
+    replay, write
 )
 
 from mh4.decoders import arguments, mh3, mh4, mh5, mst, oneec
@@ -185,14 +185,46 @@ cdef extern from *:
     Py_ssize_t next_of(Py_ssize_t* taken) nogil
 
 
+cdef class Worker:
+    """The memory of a thread that processes sentences, one at a time; it is used again for the next batch."""
+
+    cdef Charts charts, simpler            # simpler: of mh4, for sentences that mh5 has no room for; None for other decoders
+    cdef double most                       # bytes that the charts may take up, or else the simpler ones are used
+    cdef Corners[float] rounded            # scores: of transitions, for decoding, ...
+    cdef Corners[double] scores            # ... and all others
+    cdef Corners[double] with_heads, direction, counts
+    cdef vector[int] nodes, reached_from   # for given_heads
+
+    def __init__(self, charts):
+        self.charts, self.most = charts(), INFINITY
+        if charts is mh5.MH5:
+            self.simpler, self.most = mh4.MH4(), mh5.MAX_BYTES
+
+    cdef double bytes_needed(self) noexcept nogil:
+        """What the sentence at hand takes up."""
+        cdef double simpler = 0 if self.simpler is None else self.simpler.own.bytes_needed()
+        return max(simpler, <double> self.charts.own.bytes_needed())
+
+    cdef void release(self) noexcept nogil:
+        """Free memory that is too large to keep."""
+        self.charts.own.release()
+        if self.simpler is not None:
+            self.simpler.own.release()
+        self.rounded.release()
+        self.scores.release()
+        self.with_heads.release()
+        self.direction.release()
+        self.counts.release()
+
+
 cdef class Sentences:
     """Checked arguments, and the outcome of each sentence.
 
-    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns). trees: as checked_trees returns them, or None.
+    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns). heads: those given, or None.
     """
 
     cdef readonly Py_ssize_t count
-    cdef readonly object lengths
+    cdef readonly object lengths, heads_given
     cdef readonly dict tensors
     cdef readonly tuple names              # of all tensors that the decoder can have, in the order of those of the charts
     cdef Padded[TENSORS] scores            # those that there are
@@ -205,18 +237,21 @@ cdef class Sentences:
     cdef char[::1] outcomes
     cdef const int[:, ::1] given           # the heads, -1 where they are open, or None
 
-    def __init__(self, tensors, lengths, int longest, bint single_root, trees=None):
+    def __init__(self, tensors, lengths, int longest, heads, bint single_root):
         self.tensors = tensors
         self.lengths = lengths
         self.count = len(lengths)
         self.longest = longest
         self.single_root = single_root
         self.words = lengths
-        self.given = trees
+        self.given = self.heads_given = None if heads is None else checked_trees(heads, lengths, longest)
         self.order = np.argsort(-lengths, kind="stable")
         self.outcomes = np.zeros(self.count, dtype=np.int8)
         self.names = arguments.names_of(tensors)
         self.all_padded(self.scores, tensors)
+
+    cdef int process(self, Worker by, Py_ssize_t b) except -1 nogil:
+        """Process a sentence; returns an Outcome."""
 
     def failed(self):
         """Which sentences have failed, bool (count,)."""
@@ -235,81 +270,66 @@ cdef class Sentences:
         for x, name in enumerate(self.names):
             to[x] = self.padded(tensors.get(name))
 
-    cdef int given_heads(self, Py_ssize_t b, vector[int]& tree, vector[int]& reached_from) except -1 nogil:
-        """What is given of the heads of a sentence, by Heads; the vectors are for its own use."""
+    cdef int given_heads(self, Worker by, Py_ssize_t b) except -1 nogil:
+        """What is given of the heads of a sentence, by Heads."""
         cdef int n = self.words[b], word, open_heads = 0, roots = 0
         if self.given is None:
             return OPEN
         cdef const int* heads = &self.given[b, 0]
-        tree.clear()
-        tree.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
+        by.nodes.clear()
+        by.nodes.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
         for word in range(1, n + 1):
             if not -1 <= heads[word] <= n:
                 return WRONG
             roots += heads[word] == 0
             open_heads += heads[word] == -1
-            tree[word] = max(heads[word], 0)
+            by.nodes[word] = max(heads[word], 0)
         if heads[0] != -1:
             return WRONG
-        if not_below_root(tree.data(), n, reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
+        if not_below_root(by.nodes.data(), n, by.reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
             return NO_TREE
         return ONE_TREE if open_heads == 0 else OPEN if open_heads == n else SOME_TREES
 
-
-cdef class Worker:
-    """What a thread needs to process sentences, one at a time; its memory is reused for the next batch."""
-
-    cdef vector[int] nodes, reached_from  # for given_heads
-
-    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        """Process a sentence; returns an Outcome."""
-
-    cdef double bytes_needed(self) noexcept nogil:
-        """The memory that a sentence takes."""
-
-    cdef void release(self) noexcept nogil:
-        """Free memory that is too large to keep."""
-
-    def work(self, Sentences sentences):
-        """Take sentences until none is left."""
+    def work(self, Worker by):
+        """Process sentences until none is left."""
         cdef Py_ssize_t place, b = 0
         try:
             with nogil:
-                while not sentences.stopped:
-                    place = next_of(&sentences.taken)
-                    if place >= sentences.count:
+                while not self.stopped:
+                    place = next_of(&self.taken)
+                    if place >= self.count:
                         break
-                    b = sentences.order[place]
-                    sentences.outcomes[b] = self.decode(sentences, b)
-                self.release()
+                    b = self.order[place]
+                    self.outcomes[b] = self.process(by, b)
+                by.release()
         except BaseException as error:
-            sentences.stopped = True
+            self.stopped = True
             if isinstance(error, MemoryError):
-                raise MemoryError(f"sentence {b}: {out_of_memory(sentences.words[b], self.bytes_needed())}") from None
+                raise MemoryError(f"sentence {b}: {out_of_memory(self.words[b], by.bytes_needed())}") from None
             raise
 
 
 class Teams(dict):
-    """Workers that are kept for the next batch, by their class and that of their charts."""
+    """Workers that are kept for the next batch, by the class of their charts."""
 
 
-def run(name, kind, Sentences sentences, threads):
-    """Process all sentences with workers of a kind: one in this thread, which alone can respond to signals, others in their own."""
+def run(name, Sentences sentences, threads):
+    """Process all sentences: in this thread, which alone can respond to signals, and in others."""
     if threads is not None and not (isinstance(threads, (int, np.integer)) and threads >= 1):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cpu.cores(), sentences.count))
     teams = workspaces.take(Teams)
     charts = DECODERS[name].charts
-    workers = teams.setdefault((kind, charts), [])
+    workers = teams.setdefault(charts, [])
     try:
-        workers.extend([kind(charts()) for _ in range(size - len(workers))])
+        workers.extend([Worker(charts) for _ in range(size - len(workers))])
     except MemoryError:
         raise out_of_memory(sentences.longest, 0) from None
     errors = []
 
     def work(worker):
         try:
-            worker.work(sentences)
+            sentences.work(worker)
         except BaseException as error:
             errors.append(error)
 
@@ -317,7 +337,7 @@ def run(name, kind, Sentences sentences, threads):
     try:
         for thread in others:
             thread.start()
-        workers[0].work(sentences)
+        sentences.work(workers[0])
         for thread in others:
             thread.join()
     finally:
@@ -328,7 +348,7 @@ def run(name, kind, Sentences sentences, threads):
 
 
 cdef class Decoding(Sentences):
-    """Sentences to be decoded."""
+    """Sentences to be decoded, by mst or 1ec."""
 
     cdef dict parts
     cdef Py_ssize_t* rows[TENSORS]     # of the parts: where those of each tensor begin, or NULL, ...
@@ -339,8 +359,8 @@ cdef class Decoding(Sentences):
     cdef int[:, ::1] to_heads
     cdef readonly double[::1] needed   # the bytes that MH5 would take up for a sentence, if it is decoded by MH4 instead
 
-    def __init__(self, tensors, lengths, longest, single_root, trees):
-        Sentences.__init__(self, tensors, lengths, longest, single_root, trees)
+    def __init__(self, tensors, lengths, longest, heads, single_root):
+        Sentences.__init__(self, tensors, lengths, longest, heads, single_root)
         self.cost = self.padded(tensors.get("cost"))
         self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
         self.to_heads = self.heads = np.full((self.count, longest + 1), -1, dtype=np.int32)
@@ -377,16 +397,43 @@ cdef class Decoding(Sentences):
             first += self.before[b] * self.columns[x]
         return Rows(first, b)
 
+    cdef int process(self, Worker by, Py_ssize_t b) except -1 nogil:
+        cdef int n = self.words[b], given = self.given_heads(by, b), x
+        cdef int* heads = &self.to_heads[b, 0]
+        cdef BestTree* search = by.charts.own.best_tree.get()
+        cdef const double* scores[TENSORS]
+        cdef const double* cost
+        cdef const PartRows* parts
+        cdef Rows to
+        cdef size_t k
+        if given == WRONG or given == NO_TREE or not by.scores.take(self.scores, self.cost, b, n, scores, &cost):
+            return FAILED
+        if given == SOME_TREES:
+            cost = by.scores.with_heads(cost, &self.given[b, 0], n)
+        if given == ONE_TREE:
+            for x in range(1, n + 1):
+                heads[x] = self.given[b, x]
+        elif search.find(n, scores, cost, self.single_root, heads) == -INFINITY:
+            return FAILED
+        parts = search.parts(heads, n)
+        if not parts:
+            return FAILED
+        for x in range(TENSORS):
+            to = self.rows_of(x, b)
+            for k in range(parts[x].size()):
+                write(&to, -1, parts[x][k].first, parts[x][k].second)
+        return DONE
+
 
 cdef class TransitionDecoding(Decoding):
-    """Sentences for mh3, mh4 or mh5."""
+    """Sentences to be decoded by mh3, mh4 or mh5."""
 
     cdef object transitions, totals_found
     cdef Py_ssize_t[:, ::1] to_transitions
     cdef double[::1] to_totals
 
-    def __init__(self, tensors, lengths, longest, single_root, trees):
-        Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
+    def __init__(self, tensors, lengths, longest, heads, single_root):
+        Decoding.__init__(self, tensors, lengths, longest, heads, single_root)
         self.to_transitions = self.transitions = np.empty((2 * self.before[self.count] + self.count, 4), dtype=np.intp)
         self.to_totals = self.totals_found = np.empty(self.count)
 
@@ -395,119 +442,60 @@ cdef class TransitionDecoding(Decoding):
         transitions = np.concatenate([sentences[:, None], self.transitions], axis=1)
         return Derivations(self.lengths, self.heads, self.totals_found, self.parts, transitions)
 
-
-cdef class TransitionWorker(Worker):
-    """Decodes for mh3, mh4 or mh5."""
-
-    cdef Charts charts
-    cdef BestDerivation* search
-    cdef TransitionWorker simpler
-    cdef Corners[float] scores
-    cdef double most           # bytes that the chart may take up; if it takes more, `simpler` is used
-
-    def __init__(self, charts):
-        self.charts, self.most = charts, INFINITY
-        if isinstance(charts, mh5.MH5):
-            self.simpler, self.most = TransitionWorker(mh4.MH4()), mh5.MAX_BYTES
-        self.search = self.charts.own.search.get()
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.search.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        self.search.release()
-        if self.simpler is not None:
-            self.simpler.release()
-        self.scores.release()
-
-    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.decode_with(<TransitionDecoding> sentences, b)
-
-    cdef int decode_with(self, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
-        cdef int heads = of.given_heads(b, self.nodes, self.reached_from)
-        if heads == WRONG or heads == NO_TREE:
-            return FAILED
-        cdef const int* given = &of.given[b, 0] if heads != OPEN else NULL
-        cdef int found = self.find(of, b, given)
-        return found if of.needed[b] == 0 or self.simpler is None else self.simpler.decode_with(of, b)
-
-    cdef int find(self, TransitionDecoding of, Py_ssize_t b, const int* heads) except -1 nogil:
-        """Search for the best derivation of a sentence, and write it, unless it takes up too much memory; heads: those given, or NULL."""
-        cdef int n = of.words[b]
+    cdef int process(self, Worker by, Py_ssize_t b) except -1 nogil:
+        cdef int n = self.words[b], given = self.given_heads(by, b), outcome
+        cdef BestDerivation* search = by.charts.own.search.get()
         cdef const float* tensors[TENSORS]
         cdef TransitionScores scores = TransitionScores(n)
         cdef Replay to
-        if not self.scores.take(of.scores, of.cost, b, n, tensors, &scores.cost):
+        if given == WRONG or given == NO_TREE or not by.rounded.take(self.scores, self.cost, b, n, tensors, &scores.cost):
             return FAILED
         scores.shift, scores.s0b0, scores.s1s0, scores.arcs = tensors[0], tensors[1], tensors[2], tensors[3]
-        scores.by_arc = self.scores.with_heads(self.scores.sum(scores.arcs, scores.cost, n), heads, n)
-        cdef int outcome = derive(self.search, scores, of.single_root, self.most)
+        scores.by_arc = by.rounded.sum(scores.arcs, scores.cost, n)
+        if given != OPEN:
+            scores.by_arc = by.rounded.with_heads(scores.by_arc, &self.given[b, 0], n)
+        outcome = derive(search, scores, self.single_root, by.most)
         if outcome == TOO_LARGE:
-            of.needed[b] = self.search.bytes_needed()
+            self.needed[b] = search.bytes_needed()
+            search.release()
+            search = by.simpler.own.search.get()
+            outcome = derive(search, scores, self.single_root, INFINITY)
         if outcome != DERIVED:
             return FAILED
-        to.heads = &of.to_heads[b, 0]
-        to.transitions = &of.to_transitions[2 * of.before[b] + b, 0]
-        to.shift, to.s0b0, to.s1s0, to.arcs = of.rows_of(0, b), of.rows_of(1, b), of.rows_of(2, b), of.rows_of(3, b)
-        of.to_totals[b] = replay(self.search.codes.data(), &scores, &to)
+        to.heads = &self.to_heads[b, 0]
+        to.transitions = &self.to_transitions[2 * self.before[b] + b, 0]
+        to.shift, to.s0b0, to.s1s0, to.arcs = self.rows_of(0, b), self.rows_of(1, b), self.rows_of(2, b), self.rows_of(3, b)
+        self.to_totals[b] = replay(search.codes.data(), &scores, &to)
         return DONE
 
 
-cdef class TreeWorker(Worker):
-    """Decodes for mst or 1ec."""
+cdef class Sums(Sentences):
+    """Sentences whose derivations are to be summed."""
 
-    cdef Charts charts
-    cdef BestTree* tree
-    cdef Corners[double] scores
+    cdef bint[TENSORS] score_arcs       # which tensors do
 
-    def __init__(self, charts):
-        self.charts = charts
-        self.tree = self.charts.own.best_tree.get()
+    def __init__(self, tensors, lengths, longest, heads, single_root):
+        Sentences.__init__(self, tensors, lengths, longest, heads, single_root)
+        self.score_arcs = [name in arguments.score_arcs(tensors) for name in self.names]
 
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.tree.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        self.tree.release()
-        self.scores.release()
-
-    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.decode_with(<Decoding> sentences, b)
-
-    cdef int decode_with(self, Decoding of, Py_ssize_t b) except -1 nogil:
-        cdef int n = of.words[b], x
-        cdef int* heads = &of.to_heads[b, 0]
-        cdef const double* scores[TENSORS]
-        cdef const double* cost
-        cdef const PartRows* parts
-        cdef Rows to
-        cdef size_t k
-        if not self.scores.take(of.scores, of.cost, b, n, scores, &cost):
-            return FAILED
-        cdef int given = of.given_heads(b, self.nodes, self.reached_from)
-        if given == WRONG or given == NO_TREE:
-            return FAILED
-        if given == SOME_TREES:
-            cost = self.scores.with_heads(cost, &of.given[b, 0], n)
-        if given == ONE_TREE:
-            for x in range(1, n + 1):
-                heads[x] = of.given[b, x]
-        elif self.tree.find(n, scores, cost, of.single_root, heads) == -INFINITY:
-            return FAILED
-        parts = self.tree.parts(heads, n)
-        if not parts:
-            return FAILED
+    cdef int take(self, Worker by, Py_ssize_t b, Scores* to) except -1 nogil:
+        """Take the scores of a sentence, -inf for arcs that contradict its heads; returns what is given of these, or WRONG."""
+        cdef int n = self.words[b], given = self.given_heads(by, b), x
+        to.n, to.reduces, to.single_root = n, self.scores[1].layers, self.single_root
+        if given == WRONG or not by.scores.take(self.scores, b, n, to.tensors):
+            return WRONG
         for x in range(TENSORS):
-            to = of.rows_of(x, b)
-            for k in range(parts[x].size()):
-                write(&to, -1, parts[x][k].first, parts[x][k].second)
-        return DONE
+            if given != OPEN and self.score_arcs[x]:
+                to.tensors[x] = by.with_heads[x].with_heads(to.tensors[x], &self.given[b, 0], n)
+        if given == ONE_TREE:
+            to.heads = &self.given[b, 0]
+        return given
 
 
-cdef class Summing(Sentences):
-    """Sentences whose derivations are to be summed; unless counted, their log-partition function is all that is wanted.
+cdef class Summing(Sums):
+    """Sentences whose expected counts are wanted or, unless `counted`, only their log-partition function.
 
-    With a direction of the scores, the sums are to be differentiated.
+    With a direction of the scores, the derivatives of the counts are wanted.
     """
 
     cdef bint allow_none, differentiated
@@ -516,13 +504,11 @@ cdef class Summing(Sentences):
     cdef object arc_counts              # of the arcs that any transition makes; None for 1ec
     cdef double[::1] to_log_partition
     cdef Padded[TENSORS] change, counts
-    cdef bint[TENSORS] score_arcs       # which tensors do
 
-    def __init__(self, tensors, lengths, longest, trees, single_root, allow_none, counted, direction=None):
-        Sentences.__init__(self, tensors, lengths, longest, single_root, trees)
+    def __init__(self, tensors, lengths, longest, heads, single_root, allow_none, counted, direction=None):
+        Sums.__init__(self, tensors, lengths, longest, heads, single_root)
         self.allow_none = allow_none
         self.differentiated, self.direction = direction is not None, direction or {}
-        self.score_arcs = [name in arguments.score_arcs(tensors) for name in self.names]
         self.parts = {}
         if counted:
             numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
@@ -538,6 +524,29 @@ cdef class Summing(Sentences):
     def result(self):
         arcs = self.parts["arc"] + self.parts["crossed_arc"] if self.arc_counts is None else self.arc_counts
         return BatchMarginals(self.lengths, self.log_partition, arcs, self.parts)
+
+    cdef int process(self, Worker by, Py_ssize_t b) except -1 nogil:
+        cdef Scores scores, direction
+        cdef Counts counts
+        cdef int n = self.words[b], given = self.take(by, b, &scores), x
+        if given == WRONG or not by.direction.take(self.change, b, n, direction.tensors):
+            return FAILED
+        if given == NO_TREE:
+            return self.none(b)
+        for x in range(TENSORS):
+            if self.counts[x].values:
+                counts.tensors[x] = place(by.counts[x], self.counts[x], b, n)
+        if self.differentiated:
+            direction.n, direction.reduces, direction.single_root = n, scores.reduces, self.single_root
+            by.charts.own.sums.differentiate(scores, counts, direction)
+        else:
+            by.charts.own.sums.find(scores, counts)
+        if counts.log_partition == -INFINITY:
+            return self.none(b)
+        self.to_log_partition[b] = counts.log_partition
+        for x in range(TENSORS):
+            spread(counts.tensors[x], self.counts[x], b, n)
+        return DONE
 
     cdef int none(self, Py_ssize_t b) noexcept nogil:
         """The outcome of a sentence without derivations."""
@@ -573,104 +582,29 @@ cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t n
             numbers += columns
 
 
-cdef class Sampling(Sentences):
+cdef class Sampling(Sums):
     """Sentences for which trees are to be drawn."""
 
     cdef readonly object heads
     cdef int[:, :, ::1] to_heads
     cdef const uint64_t[::1] seeds
 
-    def __init__(self, tensors, lengths, longest, single_root, trees, samples, seeds):
-        Sentences.__init__(self, tensors, lengths, longest, single_root, trees)
-        shape = (self.count, samples, longest + 1)
+    def __init__(self, tensors, lengths, longest, heads, single_root, samples, seeds):
+        Sums.__init__(self, tensors, lengths, longest, heads, single_root)
         room_for(4 * self.count * samples * (longest + 1), "the samples")
-        self.to_heads = self.heads = np.full(shape, -1, dtype=np.int32)
+        self.to_heads = self.heads = np.full((self.count, samples, longest + 1), -1, dtype=np.int32)
         self.seeds = seeds
 
-
-cdef class SumsWorker(Worker):
-    cdef Charts charts
-    cdef Corners[double] scores
-
-    def __init__(self, charts):
-        self.charts = charts
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.charts.own.sums.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        self.charts.own.sums.release()
-        self.scores.release()
-
-
-cdef class SamplingWorker(SumsWorker):
-    """Draws for mh3, mh4 or mst, as `drawn` in search.pyx does."""
-
-    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.draw(<Sampling> sentences, b)
-
-    cdef int draw(self, Sampling of, Py_ssize_t b) except -1 nogil:
+    cdef int process(self, Worker by, Py_ssize_t b) except -1 nogil:
         cdef Scores scores
-        scores.n, scores.reduces, scores.single_root = of.words[b], of.scores[1].layers, of.single_root
-        cdef Samples to = Samples(of.seeds[b], of.to_heads.shape[1], of.to_heads.shape[2], NULL, False)
-        if not self.scores.take(of.scores, b, scores.n, scores.tensors):
+        cdef Samples to = Samples(self.seeds[b], self.to_heads.shape[1], self.to_heads.shape[2], NULL, False)
+        cdef int given = self.take(by, b, &scores)
+        if given == WRONG or given == NO_TREE:
             return FAILED
-        cdef int heads = of.given_heads(b, self.nodes, self.reached_from)
-        if heads == WRONG or heads == NO_TREE:
-            return FAILED
-        if heads != OPEN:
-            scores.tensors[SCORES_OF_ARCS] = self.scores.with_heads(scores.tensors[SCORES_OF_ARCS], &of.given[b, 0], scores.n)
         if to.count:
-            to.heads = &of.to_heads[b, 0, 0]
-        self.charts.own.sums.draw(scores, to)
+            to.heads = &self.to_heads[b, 0, 0]
+        by.charts.own.sums.draw(scores, to)
         return FAILED if to.none else DONE
-
-
-cdef class SummingWorker(SumsWorker):
-    """Sums over derivations, as expected_counts in search.pyx does."""
-
-    cdef Corners[double] direction, counts, with_heads
-
-    cdef void release(self) noexcept nogil:
-        SumsWorker.release(self)
-        self.direction.release()
-        self.counts.release()
-        self.with_heads.release()
-
-    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        return self.sum_with(<Summing> sentences, b)
-
-    cdef int sum_with(self, Summing of, Py_ssize_t b) except -1 nogil:
-        cdef int n = of.words[b], x
-        cdef Scores scores, direction
-        cdef Counts counts
-        scores.n = direction.n = n
-        scores.reduces = direction.reduces = of.scores[1].layers
-        scores.single_root = direction.single_root = of.single_root
-        if not self.scores.take(of.scores, b, n, scores.tensors) or not self.direction.take(of.change, b, n, direction.tensors):
-            return FAILED
-        cdef int heads = of.given_heads(b, self.nodes, self.reached_from)
-        if heads == WRONG:
-            return FAILED
-        if heads == NO_TREE:
-            return of.none(b)
-        if heads == ONE_TREE:
-            scores.heads = &of.given[b, 0]
-        for x in range(TENSORS):
-            if heads != OPEN and of.score_arcs[x]:
-                scores.tensors[x] = self.with_heads[x].with_heads(scores.tensors[x], &of.given[b, 0], n)
-            if of.counts[x].values:
-                counts.tensors[x] = place(self.counts[x], of.counts[x], b, n)
-        if of.differentiated:
-            self.charts.own.sums.differentiate(scores, counts, direction)
-        else:
-            self.charts.own.sums.find(scores, counts)
-        if counts.log_partition == -INFINITY:
-            return of.none(b)
-        of.to_log_partition[b] = counts.log_partition
-        for x in range(TENSORS):
-            spread(counts.tensors[x], of.counts[x], b, n)
-        return DONE
 
 
 def decode(
@@ -704,12 +638,11 @@ def decode(
     dimensions or types, lengths beyond the padding, and numbers of threads below 1.
     """
     tensors, lengths, longest = checked(name, scores, lengths, cost)
-    trees = None if heads is None else checked_trees(heads, lengths, longest)
-    kind, worker = (TransitionDecoding, TransitionWorker) if "shift" in tensors else (Decoding, TreeWorker)
-    sentences = kind(tensors, lengths, longest, single_root, trees)
-    run(name, worker, sentences, threads)
+    kind = TransitionDecoding if "shift" in tensors else Decoding
+    sentences = kind(tensors, lengths, longest, heads, single_root)
+    run(name, sentences, threads)
     result = sentences.result()
-    explain(name, "decode", sentences.failed() | (result.scores == -np.inf), sentences, trees)
+    explain(name, "decode", sentences, sentences.failed() | (result.scores == -np.inf))
     for b in np.flatnonzero(sentences.needed):
         warnings.warn(f"sentence {b}: {mh5.too_large(lengths[b], sentences.needed[b])}", RuntimeWarning)
     return result
@@ -738,7 +671,7 @@ def marginals(
     tensor, wrong dimensions, and lengths beyond the padding.
     """
     _require_sums(name, "marginals")
-    return _summed(name, *checked(name, scores, lengths), heads, threads, single_root, allow_none, True).result()
+    return _summed(name, threads, *checked(name, scores, lengths), heads, single_root, allow_none, True).result()
 
 
 def log_partition(
@@ -757,7 +690,7 @@ def log_partition(
     are those of `marginals`.
     """
     _require_sums(name, "marginals")
-    return _summed(name, *checked(name, scores, lengths), heads, threads, single_root, allow_none, False).log_partition
+    return _summed(name, threads, *checked(name, scores, lengths), heads, single_root, allow_none, False).log_partition
 
 
 def hessian_product(
@@ -800,7 +733,7 @@ def hessian_product(
         if 0 < sizes[b] < np.inf:
             for part, array in of.items():
                 np.divide(array, sizes[b], out=to[part])
-    result = _summed(name, tensors, lengths, longest, heads, threads, single_root, True, True, unit).result().parts
+    result = _summed(name, threads, tensors, lengths, longest, heads, single_root, True, True, unit).result().parts
     for b, n in enumerate(lengths):
         for array in single(name, result, b, n).values():
             array *= sizes[b] if sizes[b] < np.inf else np.nan
@@ -817,20 +750,11 @@ def _having(what: str) -> str:
     return ", ".join([name for name, decoder in DECODERS.items() if getattr(decoder, what)])
 
 
-def _summed(
-    name: str,
-    tensors: dict[str, np.ndarray],
-    lengths: np.ndarray,
-    longest: int,
-    heads: np.ndarray | None,
-    threads: int | None,
-    *how: Any,
-) -> Any:
-    """Sentences whose derivations have been summed, of arguments that have been checked, except heads; how: as `Summing` takes it."""
-    trees = None if heads is None else checked_trees(heads, lengths, longest)
-    sentences = Summing(tensors, lengths, longest, trees, *how)
-    run(name, SummingWorker, sentences, threads)
-    explain(name, "marginals", sentences.failed(), sentences, trees)
+def _summed(name: str, threads: int | None, *arguments_of_summing: Any) -> Any:
+    """Sentences whose derivations have been summed."""
+    sentences = Summing(*arguments_of_summing)
+    run(name, sentences, threads)
+    explain(name, "marginals", sentences, sentences.failed())
     return sentences
 
 
@@ -860,17 +784,17 @@ def sample(
     if decoder(name).sample is None:
         raise ValueError(f"{name} has no sampling; {_having('sample')} have")
     tensors, lengths, longest = checked(name, scores, lengths)
-    trees = None if heads is None else checked_trees(heads, lengths, longest)
-    sentences = Sampling(tensors, lengths, longest, single_root, trees, arguments.sample_size(samples), arguments.seeds(rng, len(lengths)))
-    run(name, SamplingWorker, sentences, threads)
-    explain(name, "sample", sentences.failed(), sentences, trees, samples=0)
+    seeds = arguments.seeds(rng, len(lengths))
+    sentences = Sampling(tensors, lengths, longest, heads, single_root, arguments.sample_size(samples), seeds)
+    run(name, sentences, threads)
+    explain(name, "sample", sentences, sentences.failed(), samples=0)
     return sentences.heads
 
 
-def explain(name: str, what: str, failed: np.ndarray, sentences: Any, heads: np.ndarray | None = None, **further: Any) -> None:
+def explain(name: str, what: str, sentences: Any, failed: np.ndarray, **further: Any) -> None:
     """Raise the error that this function of the decoder raises for the first sentence that failed, if any, with its number."""
     for b in np.flatnonzero(failed)[:1]:
-        alone = single(name, sentences.tensors, b, sentences.lengths[b], heads)
+        alone = single(name, sentences.tensors, b, sentences.lengths[b], sentences.heads_given)
         try:
             getattr(decoder(name), what)(**alone, single_root=sentences.single_root, **further)
         except ValueError as error:

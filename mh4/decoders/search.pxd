@@ -55,14 +55,10 @@ cdef extern from "interface.hpp" nogil:
     cdef cppclass BestTree:
         double find(int n, const double** scores, const double* cost, bint single_root, int* heads) except +
         const PartRows* parts(const int* heads, int n) except +
-        size_t bytes_needed()
-        void release()
     cdef cppclass Sums "marginals::Sums":
         void find(const Scores& scores, Counts& counts) except +
         void differentiate(const Scores& scores, Counts& counts, const Scores& direction) except +
         void draw(const Scores& scores, Samples& to) except +
-        size_t bytes_needed()
-        void release()
     cdef cppclass Scores "marginals::Scores":
         int n, reduces
         bint single_root
@@ -83,6 +79,8 @@ cdef extern from "interface.hpp" nogil:
         unique_ptr[BestTree] best_tree
         Sums sums
         void make(const Factories& chosen, const Factories& baseline) except +
+        size_t bytes_needed()
+        void release()
 
 
 cdef class Charts:
@@ -91,6 +89,7 @@ cdef class Charts:
     cdef OwnCharts own
 
     cdef int make(self, const Factories* const* variants) except -1
+    cdef int give_back(self) except -1
 
 
 cdef enum Outcome:

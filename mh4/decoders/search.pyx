@@ -52,6 +52,11 @@ cdef class Charts:
         """Make the charts, in the variant chosen."""
         self.own.make(variants[chosen][0], variants[0][0])
 
+    cdef int give_back(self) except -1:
+        """Keep them for this thread's next sentence."""
+        self.own.release()
+        workspaces.give_back(self)
+
 
 cdef class Tensors:
 
@@ -191,12 +196,11 @@ cdef search(kind, Tensors tensors, heads, bint single_root, double most):
         with nogil:
             outcome = derive(search, scores, single_root, most)
     except MemoryError:
-        raise out_of_memory(scores.n, search.bytes_needed()) from None
+        raise out_of_memory(scores.n, charts.own.bytes_needed()) from None
     result = <double> search.bytes_needed() if outcome == TOO_LARGE else None
     if outcome == DERIVED:
         result = derivation(search.codes.data(), &scores)
-    search.release()
-    workspaces.give_back(charts)
+    charts.give_back()
     return result
 
 
@@ -241,9 +245,8 @@ cdef tuple search_tree(kind, dict tensors, cost, bint single_root):
         with nogil:
             best = search.find(n, scores, arcs_cost, single_root, heads)
     except MemoryError:
-        raise out_of_memory(n, search.bytes_needed()) from None
-    search.release()
-    workspaces.give_back(charts)
+        raise out_of_memory(n, charts.own.bytes_needed()) from None
+    charts.give_back()
     return found, best
 
 
@@ -258,7 +261,7 @@ def parts_of(kind, names, const int[::1] heads):
     except MemoryError:
         raise out_of_memory(n, 9.0 * n * sizeof(int)) from None
     parts = {name: array_of(found[x]) for x, name in enumerate(names)} if found else None
-    workspaces.give_back(charts)
+    charts.give_back()
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     return parts
@@ -272,18 +275,6 @@ cdef array_of(const PartRows& rows):
     for x in range(rows.size()):
         to[x, 0], to[x, 1] = rows[x].first, rows[x].second
     return found
-
-
-cdef Scores scores_of(dict tensors, bint single_root):
-    """The scores of a sentence."""
-    cdef Scores scores
-    for x, name in enumerate(names_of(tensors)):
-        scores.tensors[x] = <const double*> address(tensors.get(name))
-    if "shift" in tensors:
-        scores.reduces = len(tensors["reduce_s0b0"])
-    scores.n = words_of(tensors)
-    scores.single_root = single_root
-    return scores
 
 
 cdef int words_of(dict tensors) except -1:
@@ -300,10 +291,6 @@ cdef summed(kind, dict tensors, bint single_root, heads, bint whole):
     """The same, of heads as `given_heads` returns them."""
     cdef int n = words_of(tensors)
     arcs = score_arcs(tensors)
-    used = tensors if heads is None else arguments.all_with_heads(tensors, heads)
-    cdef Scores scores = scores_of(used, single_root)
-    if whole:
-        scores.heads = <const int*> address(heads)
     cdef Charts charts = charts_of(kind, n)
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
@@ -312,18 +299,34 @@ cdef summed(kind, dict tensors, bint single_root, heads, bint whole):
     cdef Counts counts
     for x, name in enumerate(names_of(tensors)):
         counts.tensors[x] = <double*> address(counted.get(name))
-    try:
-        with nogil:
-            charts.own.sums.find(scores, counts)
-    except MemoryError:
-        raise out_of_memory(n, charts.own.sums.bytes_needed()) from None
-    charts.own.sums.release()
-    workspaces.give_back(charts)
+    sum_up(charts, tensors, single_root, heads, whole, &counts, NULL)
     if counts.log_partition == -np.inf:
         if whole and charts.own.best_tree:
             parts_of(kind, (), heads)
         raise none_of(kind, tensors, single_root, heads)
     return Marginals(counts.log_partition, counted["arcs"] if "arcs" in counted else parts["arc"] + parts["crossed_arc"], parts)
+
+
+cdef int sum_up(Charts charts, dict tensors, bint single_root, heads, bint whole, Counts* counts, Samples* samples) except -1:
+    """Sum over the derivations of a sentence, for counts or samples, of which one is NULL; heads: as `given_heads` returns them."""
+    used = tensors if heads is None else arguments.all_with_heads(tensors, heads)
+    cdef Scores scores
+    for x, name in enumerate(names_of(used)):
+        scores.tensors[x] = <const double*> address(used.get(name))
+    if "shift" in used:
+        scores.reduces = len(used["reduce_s0b0"])
+    if whole:
+        scores.heads = <const int*> address(heads)
+    scores.n, scores.single_root = words_of(used), single_root
+    try:
+        with nogil:
+            if samples:
+                charts.own.sums.draw(scores, samples[0])
+            else:
+                charts.own.sums.find(scores, counts[0])
+    except MemoryError:
+        raise out_of_memory(scores.n, charts.own.bytes_needed()) from None
+    charts.give_back()
 
 
 cdef none_of(kind, dict tensors, bint single_root, heads):
@@ -343,22 +346,13 @@ cdef none_of(kind, dict tensors, bint single_root, heads):
 
 def drawn(kind, dict tensors, bint single_root, samples, rng, heads):
     """The heads of random trees of a sentence, int32 (samples, n+1); heads: as for `expected_counts`."""
-    heads, _ = arguments.given_heads(heads, words_of(tensors), single_root)
-    used = tensors if heads is None else arguments.all_with_heads(tensors, heads)
-    cdef Scores scores = scores_of(used, single_root)
-    cdef int n = scores.n
+    cdef int n = words_of(tensors)
+    heads, whole = arguments.given_heads(heads, n, single_root)
     samples = arguments.sample_size(samples)
     room_for(4 * samples * (n + 1), "the samples")
     found = np.full((samples, n + 1), -1, dtype=np.int32)
     cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, <int*> address(found), False)
-    cdef Charts charts = charts_of(kind, n)
-    try:
-        with nogil:
-            charts.own.sums.draw(scores, to)
-    except MemoryError:
-        raise out_of_memory(n, charts.own.sums.bytes_needed()) from None
-    charts.own.sums.release()
-    workspaces.give_back(charts)
+    sum_up(charts_of(kind, n), tensors, single_root, heads, whole, NULL, &to)
     if to.none:
         raise none_of(kind, tensors, single_root, heads)
     return found

@@ -1,9 +1,12 @@
 """How marginals are judged: what holds whatever the scores are, and the sums of the references, with messages that say where."""
 
+from itertools import product
+
+import brute
 import numpy as np
 import partition
 from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MH4_TWO, MH4_TWO_ARCS, MST
-from oneec_judge import ONEEC, trees
+from oneec_judge import ONEEC, Trees, is_in_class, trees
 
 from mh4.decoders import batch
 from mh4.decoders.batch import DECODERS
@@ -27,11 +30,31 @@ def marginals(model, scores, heads=None, single_root=False):
 
 
 def enumerated(model, n, scores, single_root=False):
-    if model is MST:
-        return partition.over_trees(scores, single_root)
-    if model is ONEEC:
-        return partition.over_parts(trees(n).heads, trees(n).rows, scores, trees(n).single_root | (not single_root))
+    if model in TREES:
+        return over(trees(n) if model is ONEEC else brute.all_trees(n), scores, single_root)
     return partition.over_sequences(n, model.k, scores, single_root)
+
+
+def over(trees, scores, single_root):
+    """The sum over these trees, for 1EC as Trees."""
+    if isinstance(trees, Trees):
+        return partition.over_parts(trees.heads, trees.rows, scores, trees.single_root | (not single_root))
+    return partition.over_trees(trees, scores, single_root)
+
+
+def only(heads):
+    """Scores of arcs that forbid all others: float64 (n+1, n+1)."""
+    heads = np.array(heads)
+    return np.where((heads == -1) | (heads == np.arange(len(heads))[:, None]), 0, -np.inf)
+
+
+def with_heads(model, n, scores, heads, single_root=False):
+    """The sum over all that have these heads, -1 where they are open: by the reference chart, or of all such trees."""
+    if model in SEQUENCES:
+        return partition.over_chart(n, model.k, with_arcs(model, scores, only(heads)), single_root)
+    choices = product(*([head] if head >= 0 else range(n + 1) for head in heads[1:]))
+    trees = [tree for words in choices if brute.is_tree(tree := (-1, *words))]
+    return over(Trees(list(filter(is_in_class, trees))) if model is ONEEC else trees, scores, single_root)
 
 
 def with_arcs(model, scores, more):

@@ -13,10 +13,10 @@ NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 
 
 class Trees:
-    """All trees of the class over n words, to be scored all at once."""
+    """Trees of the class over as many words, to be scored all at once."""
 
-    def __init__(self, n):
-        self.trees = brute.class_trees(n, "1ec")
+    def __init__(self, trees):
+        self.trees = trees
         self.heads = np.array(self.trees)
         self.single_root = np.array([brute.has_single_root(heads) for heads in self.trees])
         self.rows = {}  # name: which tree, first column, second column
@@ -35,7 +35,8 @@ class Trees:
 
 @cache
 def trees(n):
-    return Trees(n)
+    """All of them over n words."""
+    return Trees(brute.class_trees(n, "1ec"))
 
 
 def random_scores(n, rng, kind="normal"):

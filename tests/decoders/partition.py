@@ -49,10 +49,9 @@ def over_sequences(n, k, scores, single_root=False):
     return Marginals(log_partition, arcs, parts)
 
 
-def over_trees(scores, single_root=False):
-    """The Marginals over all trees by their arc scores."""
-    n = len(scores["arcs"]) - 1
-    trees = np.array(brute.all_trees(n))
+def over_trees(trees, scores, single_root=False):
+    """The Marginals over trees by their arc scores."""
+    n, trees = len(scores["arcs"]) - 1, np.array(trees)
     possible = np.array([brute.has_single_root(heads) or not single_root for heads in trees])
     log_partition, probability = distribution([scores["arcs"][trees[:, 1:], np.arange(1, n + 1)]], possible)
     arcs = np.zeros((n + 1, n + 1))

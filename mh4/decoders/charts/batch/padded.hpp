@@ -108,8 +108,7 @@ template <class To> class Corners {
             both[x] = arcs[x] + cost[x];
         return both;
     }
-    // As Corner has it, but what it is given if there are no heads.
-    const To *with_heads(const To *arcs, const int *heads, size_t n) { return heads ? allowed.with_heads(arcs, heads, n) : arcs; }
+    const To *with_heads(const To *arcs, const int *heads, size_t n) { return allowed.with_heads(arcs, heads, n); }
     void release() {
         for (Corner<To> &corner : corners)
             corner.release();

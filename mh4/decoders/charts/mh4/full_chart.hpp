@@ -107,7 +107,7 @@ class FullChart final : public TracedChart {
         return t2[n + 1] > -INFINITY;
     }
 
-    // Lay out the scores as the loops read them; the score of an arc is added where its head and dependent are known.
+    // Lay out the scores as the loops read them. An arc's, arcs + cost, is added where both ends are known: from i, in `fill_plane`.
     void tabulate() {
         for (int m = 1; m <= n; m++)
             for (int h = 0; h < (int)stride; h++)

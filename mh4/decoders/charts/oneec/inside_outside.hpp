@@ -524,7 +524,7 @@ template <class N> class AllSums final : public marginals::SumCharts {
         counts.log_partition = scores.heads ? 0 : -INFINITY;  // the counts of one tree are constant
         return scores.heads || !find_best(scores) || dual_all.find(scores, counts, best_tree, direction);
     }
-    size_t bytes_needed() const override { return std::max(all.bytes_needed(), dual_all.bytes_needed()); }
+    size_t bytes_needed() const override { return std::max({search.bytes_needed(), all.bytes_needed(), dual_all.bytes_needed()}); }
     void release() override {
         all.release();
         dual_all.release();

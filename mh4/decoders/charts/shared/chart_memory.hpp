@@ -130,10 +130,11 @@ template <class Value> class Memory {
         return take(size);
     }
 
-    // Free the memory if it is too large to keep.
+    // Free the memory if it is too large to keep, and start again.
     void release() {
         if (capacity * sizeof(Value) > KEEP)
             clear();
+        start();
     }
 
   private:

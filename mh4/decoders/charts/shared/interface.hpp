@@ -1,7 +1,7 @@
 // What the algorithms offer to callers that are compiled without them: searches for the best derivation or tree, and sums over all.
 //
-// Each has its memory, which is used again for the next sentence; `release` frees it if it is too large to keep. Methods throw as
-// Memory::allocate does, or signals::Raised.
+// Each has its memory, which is used again for the next sentence. `bytes_needed` is what the sentence takes up, until `release`, which
+// frees the memory if it is too large to keep. Methods throw as Memory::allocate does, or signals::Raised.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -152,5 +152,17 @@ struct Charts {
             sums.fast.reset(chosen.sums());
             sums.exact.reset(baseline.exact_sums());
         }
+    }
+    size_t bytes_needed() const {
+        return std::max({search ? search->bytes_needed() : 0, best_tree ? best_tree->bytes_needed() : 0,
+                         sums.fast ? sums.bytes_needed() : 0});
+    }
+    void release() {
+        if (search)
+            search->release();
+        if (best_tree)
+            best_tree->release();
+        if (sums.fast)
+            sums.release();
     }
 };
