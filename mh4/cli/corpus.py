@@ -199,6 +199,8 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     if left_out:
         are = "block is" if left_out == 1 else "blocks are"
         say("mh4: %d %s left out, as not CoNLL-U: --rejects FILE writes what was set aside" % (left_out, are), err=True)
+    for problem in joined.damaged:
+        say("mh4: " + problem, err=True)
     if joined.missing:
         say("mh4: %s: not done, so nothing is written of %s" % (folder, listed(joined.missing)), err=True)
     raise Exit(bool(joined.missing))

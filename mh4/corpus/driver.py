@@ -49,9 +49,9 @@ def parse(corpus: Corpus, pool: "Workers", display: Display) -> None:
         return record is None
 
     drive(parsing.parse, corpus, pool, display, wanted, TRIES)
-    for number, one in corpus.inputs.items():
+    for number in corpus.inputs:
         if planning.changed(corpus, number):
-            display.problem(str(planning.has_changed(one.path)))
+            display.problem(str(planning.has_changed(corpus, number)))
 
 
 def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:

@@ -67,6 +67,11 @@ class Corpus:
             known = len(found["inputs"]) + len(found.get("removed", []))
             if not inputs or len(files) < known or not all(isinstance(number, int) and number >= 0 for number in files):
                 raise ValueError
+            if any(
+                b"\0" in os.fsencode("".join(one)) or os.path.isabs(one.name) or ".." in one.name.split(os.sep)
+                for one in files.values()
+            ):
+                raise ValueError  # its parse would be outside the folder of all parses
             return cls(folder, Settings(**found["settings"]), inputs, found["shard_bytes"], removed)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None

@@ -14,17 +14,22 @@ from mh4.util import compression
 from mh4.util.files import atomic_path, identity, make_folder
 
 
+class _Damaged(InputError):
+    """A shard is not what was parsed."""
+
+
 class Joined(NamedTuple):
     """What was written, and how many sentences.
 
     changed: the files, still there, that seem to have changed since they were parsed; what is written is the parse of what they were.
-    missing: those that are not done, of which nothing is written.
+    missing: those that are not done, of which nothing is written. damaged: what is wrong with others, of which nothing is written either.
     """
 
     paths: list[str]
     sentences: int
     changed: list[str]
     missing: list[str]
+    damaged: list[str]
 
 
 _NEW_DOCUMENT = b"# newdoc\n"
@@ -62,13 +67,23 @@ def _check(paths: Sequence[str], corpus: Corpus) -> None:
 def join(corpus: Corpus, output: str, rejects: str | None = None) -> Joined:
     """Write the parse of each file that is done, whole or not at all, and what was rejected of these to `rejects`.
 
-    Raises InputError if no file is done or a shard is damaged, and if a file of the input or of the corpus would be overwritten.
+    Raises InputError if no file is done or all that are have a damaged shard, and if a file of the input or of the corpus would be
+    overwritten.
     """
     done, paths = planning.done(corpus), destinations(corpus, output)
     _check([*paths.values(), rejects] if rejects is not None else [*paths.values()], corpus)
-    for number, shards in done.items():
+    damaged = []
+    for number, shards in list(done.items()):
         make_folder(os.path.dirname(paths[number]) or os.curdir)
-        _write(paths[number], _parses(corpus, shards))
+        try:
+            for shard in shards if rejects is not None else ():
+                _content(corpus, shard, "rejects")
+            _write(paths[number], _parses(corpus, shards))
+        except _Damaged as error:
+            damaged.append(str(error))
+            del done[number]
+            if not done:
+                raise
     every = [shard for shards in done.values() for shard in shards]
     if rejects is not None:
         _write(rejects, (_content(corpus, shard, "rejects")[0] for shard in every))
@@ -79,6 +94,7 @@ def join(corpus: Corpus, output: str, rejects: str | None = None) -> Joined:
         sentences,
         [path for number, path in there.items() if planning.changed(corpus, number)],
         [one.given for number, one in corpus.inputs.items() if number not in done],
+        damaged,
     )
 
 
@@ -105,11 +121,13 @@ def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
 def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, Any]]:
     """The output or the rejects of a shard, and its record. Raises InputError if they do not belong together."""
     record, path = corpus.record(shard), corpus.file(shard, kind)
-    with compression.opened(path) as file:
-        content = file.read()
+    content = b""
+    if record is not None:
+        with compression.opened(path) as file:
+            content = file.read()
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
         mend = "`mh4 corpus verify` finds all such shards, and `mh4 corpus parse` parses them again"
-        raise InputError("%s: damaged: its content does not match its checksum; %s" % (path, mend))
+        raise _Damaged("%s: damaged: its content does not match its checksum; %s" % (path, mend))
     return content, record
 
 

@@ -18,7 +18,8 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
     """The wanted shards of a file: first those in the plan, then those cut from the rest of the file, which are added to the plan.
 
     They come with their content if the file is compressed, as others could only read it from its start.
-    Raises InputError if the file has changed since it was planned, or changes meanwhile.
+    A file that has changed since it was planned is planned again, unless all its shards are done: then this raises InputError, as it does
+    if the file changes meanwhile.
     """
     path, plan = corpus.inputs[file].path, corpus.plan(file)
     status, compressed = _status(path), compression.is_compressed(path)
@@ -26,8 +27,9 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
     size = min(corpus.shard_bytes, MOST_COMPRESSED) if compressed else corpus.shard_bytes
     if complete and planned != status:  # by which it may have the same shards as before
         with compression.opened(path) as stream:
-            if [shard for shard, _ in cut(stream, path, file, size)] != known:
-                raise has_changed(path)
+            complete = [shard for shard, _ in cut(stream, path, file, size)] == known
+        if not complete and _all_done(corpus, known):
+            raise has_changed(corpus, file)
     if not complete or planned != status:  # also to be without lines that do not belong to it
         known = known if complete or planned == status else []
         make_folder(os.path.dirname(plan))
@@ -46,7 +48,7 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
             if wanted(shard):
                 yield shard, content if compressed else None
     if _status(path) != status:
-        raise has_changed(path)
+        raise has_changed(corpus, file)
     append_line(plan, json.dumps(_end(known)))
 
 
@@ -81,10 +83,11 @@ def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard],
     return status, known, False
 
 
-def all_shards(corpus: Corpus) -> tuple[list[Shard], int]:
-    """The shards of all files, as far as known, and the number of files of which these are not all."""
-    plans = [read(corpus, number) for number in corpus.inputs]
-    return [shard for _, known, _ in plans for shard in known], sum(not complete for _, _, complete in plans)
+def all_shards(corpus: Corpus) -> tuple[list[Shard], list[str]]:
+    """The shards of all files, as far as known, and the files of which these are not all."""
+    plans = {number: read(corpus, number) for number in corpus.inputs}
+    uncut = [corpus.inputs[number].given for number, (_, _, complete) in plans.items() if not complete]
+    return [shard for _, known, _ in plans.values() for shard in known], uncut
 
 
 def done(corpus: Corpus) -> dict[int, list[Shard]]:
@@ -92,7 +95,7 @@ def done(corpus: Corpus) -> dict[int, list[Shard]]:
     found = {}
     for number in corpus.inputs:
         _, known, complete = read(corpus, number)
-        if complete and all(corpus.record(shard) is not None for shard in known):
+        if complete and _all_done(corpus, known):
             found[number] = known
     if not found:
         raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (corpus.folder, missing(corpus)))
@@ -103,7 +106,7 @@ def missing(corpus: Corpus) -> str:
     """How many files are not cut, and how many shards are not done, for people; an empty string if there are none."""
     shards, uncut = all_shards(corpus)
     undone = sum(corpus.record(shard) is None for shard in shards)
-    what = ["%d of %d files are not cut yet" % (uncut, len(corpus.inputs))] * bool(uncut)
+    what = ["%d of %d files are not cut yet" % (len(uncut), len(corpus.inputs))] * bool(uncut)
     return " and ".join(what + ["%d of %d shards are not done" % (undone, len(shards))] * bool(undone))
 
 
@@ -123,9 +126,15 @@ def _status(path: str) -> dict[str, int]:
     return {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
-def has_changed(path: str) -> InputError:
+def has_changed(corpus: Corpus, file: int) -> InputError:
     """The error for a file that is no longer what was cut."""
-    return InputError("%s: changed since it was cut into shards: name another folder to parse what it is now" % path)
+    _, known, complete = read(corpus, file)
+    parse = "name another folder" if complete and _all_done(corpus, known) else "run the same command again"
+    return InputError("%s: changed since it was cut into shards: %s to parse what it is now" % (corpus.inputs[file].path, parse))
+
+
+def _all_done(corpus: Corpus, shards: list[Shard]) -> bool:
+    return all(corpus.record(shard) is not None for shard in shards)
 
 
 def _end(shards: list[Shard]) -> dict[str, int]:

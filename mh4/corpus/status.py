@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from mh4.corpus import planning
 from mh4.corpus.folder import Corpus
+from mh4.errors import listed
 
 
 def report(corpus: Corpus) -> list[str]:
@@ -23,7 +24,7 @@ def report(corpus: Corpus) -> list[str]:
     fallbacks = sum((Counter(record["fallbacks"]) for record in records), Counter())
     files = len(corpus.inputs)
     lines = [
-        f"{corpus.folder}: {len(records)} of {len(shards)} shards are done; {files - uncut} of {files} files are cut into shards",
+        f"{corpus.folder}: {len(records)} of {len(shards)} shards are done; {files - len(uncut)} of {files} files are cut into shards",
         f"{sentences:,} sentences, {words:,} words, {rejects:,} blocks rejected",
     ]
     if fallbacks:
@@ -34,4 +35,6 @@ def report(corpus: Corpus) -> list[str]:
         work = timedelta(seconds=round(seconds))
         lines.append(f"{work} of work, {int(words / seconds):,} words/s by one worker, up to {peak} MB")
     driver = corpus.driver()
+    if uncut:
+        failed.append("not cut into shards: " + listed(uncut))
     return [*lines, *failed, "at work: %s" % driver if driver else "nobody is at work"]

@@ -54,17 +54,21 @@ def _unused(name: str, taken: set[str]) -> str:
 def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[str]:
     """The paths of the files with this extension in a folder and those in it, sorted; also of compressed ones, but not of hidden ones.
 
-    The extension may be in capitals. What else is there, hidden files apart, is left out, with a RuntimeWarning.
+    The extension may be in capitals. What else is there, hidden files apart, is left out, with a RuntimeWarning, such as a FIFO, which one
+    may wait for forever, or a link to nothing.
     omitted: folders from which nothing is taken. A link to a folder that it is in is not followed. Raises InputError if there are none.
     """
     found: list[str] = []
     others: list[str] = []
     for path in all_files(folder, omitted):
-        (found if compression.stem(path).lower().endswith(extension) else others).append(path)
+        is_one = compression.stem(path).lower().endswith(extension) and os.path.isfile(path)
+        (found if is_one else others).append(path)
     if not found:
         raise InputError("%s: no %s files in this folder" % (folder, extension))
     if others:
-        names = sorted(one_line(path[len(folder) :].lstrip(os.sep)) for path in others)
+        names = sorted(
+            one_line(path[len(folder) :].lstrip(os.sep)) + " (not a file)" * (not os.path.isfile(path)) for path in others
+        )
         said = "%s: only %s files are read; left out: %s" % (folder, extension, listed(names))
         warnings.warn(said, RuntimeWarning, stacklevel=2)
     return sorted(found, key=os.fsencode)

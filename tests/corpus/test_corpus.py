@@ -192,6 +192,12 @@ def test_bad_files(folder):
     line = content[:middle].count(b"\n") + 3
     assert ", failed: in/long.conllu, line %d: not UTF-8 (byte 0xff) (log: " % line in said
     assert len(corpora.records(folder / "out")) == 7
+    assert "not cut" not in mh4("corpus", "status", "out")
+    bad = (folder / "in/long.conllu").read_bytes()
+    (folder / "in/long.conllu").write_bytes(content)  # mended
+    parse()
+    assert same_as_mh4_parse(folder)
+    (folder / "in/long.conllu").write_bytes(bad)
     said = mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects")
     assert said.endswith(
         "mh4: 2 blocks set aside, not CoNLL-U: `mh4 corpus join --rejects FILE` writes them, each with the reason\n"
@@ -203,8 +209,8 @@ def test_bad_files(folder):
     assert mh4("corpus", "join", "rest", "-o", "without") == expected % "without"
     mh4("corpus", "verify", "rest")
     assert mh4("corpus", "join", "rest", "-o", "joined", "--rejects", "set aside") == written % "joined"
-    mh4("parse", "in/long.conllu", "--model", "model", "-o", "parsed", "--rejects", "rejects", "--quiet")
-    assert (folder / "joined/long.conllu").read_bytes() == (folder / "parsed").read_bytes()
+    mh4("parse", "in/long.conllu", "--model", "model", "-o", "alone", "--rejects", "rejects", "--quiet")
+    assert (folder / "joined/long.conllu").read_bytes() == (folder / "alone").read_bytes()
     assert (folder / "set aside").read_bytes() == (folder / "rejects").read_bytes() != b""
 
 
@@ -220,6 +226,7 @@ def test_compressed_files(folder):
     assert same_as_mh4_parse(folder)
     (folder / "in/x.conllu.gz").write_bytes(gzip.compress(given)[:-100])
     assert "ends early" in mh4("corpus", "parse", "in", "-o", "new", "--model", "model", code=1)
+    assert "\nnot cut into shards: in/x.conllu.gz\n" in mh4("corpus", "status", "new")
 
 
 def test_a_file_that_changes(folder, monkeypatch):
@@ -278,6 +285,9 @@ def test_verify_finds_what_is_wrong(folder):
     words[6] = b"99"
     assert "HEAD is 99" in tampered(b"\r\n\r\n".join([b"\t".join(words), *sentences[1:]]))
     output.write_bytes(good.replace(b"a", b"e"))
+    said = mh4("corpus", "join", "out", "-o", "joined", code=1)
+    assert "%s: damaged: its content does not match its checksum" % output in said and "written of in/long.conllu" in said
+    assert os.listdir("joined") == ["a b\n.conllu"]
     assert "does not match its checksum" in mh4("corpus", "verify", "out", code=1)
 
 

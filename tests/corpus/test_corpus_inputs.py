@@ -81,10 +81,15 @@ def test_what_cannot_be_parsed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "empty/readme.txt")
     os.mkfifo("fifo")
-    make(tmp_path, "links/a.conllu")
-    os.symlink("gone", "links/b.conllu")
+    make(tmp_path, "odd/a.conllu")
+    os.symlink("gone", "odd/b.conllu")
+    os.symlink("../fifo", "odd/c.conllu")
+    with pytest.warns(RuntimeWarning, match=r"left out: b.conllu \(not a file\), c.conllu \(not a file\)$"):
+        assert [one.given for one in inputs(["odd"], False, "out")] == ["odd/a.conllu"]
+    os.unlink("odd/a.conllu")
     for given, message in (
-        ("links", "^links/b.conllu: cannot be read: No such file or directory$"),
+        ("odd", r"^odd: no \.conllu files in this folder$"),
+        ("odd/b.conllu", "^odd/b.conllu: cannot be read: No such file or directory$"),
         ("empty", r"^empty: no \.conllu files in this folder$"),
         ("none", "^none: cannot be read: No such file or directory$"),
         ("fifo", "^fifo: cannot be read: not a file$"),
