@@ -7,7 +7,7 @@ given. The parser must not have learned the sentences, or it would find their er
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence, without_subtype
 from mh4.errors import InputError
 from mh4.parser import long_sentences
-from mh4.parser.parsing import ROOT, Parser
+from mh4.parser.parsing import ROOT, Parser, arc_probabilities
 from mh4.util import reading
 
 MARKS = ("HeadProb", "Head", "DeprelProb", "Deprel")  # attributes of MISC
@@ -105,19 +105,21 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
     Raises InputError if the system has no probabilities of arcs.
     """
     parser.check_probabilities()
+    parser.check_vectors()
     most = long_sentences.default(parser, confidence=True)
     short = [one for one in blocks if len(one[2].sentence) <= most]
     sentences = [block.sentence for _, _, block in short]
     vocabulary = parser.model.vocabulary
-    proposals = parser.parse(sentences, confidence=True)
     found: dict[int, Reviewed] = {}
     with parser.model.lock:
         for batch, scores in parser.model.score(sentences):
             gold = [sentences[k] for k in batch]
+            proposals = parser.parse_scored(gold, scores)
             roots = np.concatenate([sentence.heads[1:] for sentence in gold]) == 0
             labels = _softmax(scores.labels([sentence.heads for sentence in gold]).npvalue(), vocabulary.labels[ROOT], roots)
             start = 0
-            for k, sentence, marginals in zip(batch, gold, parser.marginals(gold, scores), strict=True):
+            marginals = parser.marginals(gold, scores)
+            for k, sentence, proposal, arcs in zip(batch, gold, proposals, (of.arcs for of in marginals), strict=True):
                 words, of_words = np.arange(1, len(sentence) + 1), labels[:, start : start + len(sentence)]
                 start += len(sentence)
                 best = of_words.argmax(axis=0)
@@ -125,13 +127,13 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
                 strings = [vocabulary.labels.strings[row] for row in best]
                 found[k] = Reviewed(
                     *short[k],
-                    np.append(1, marginals.arcs[sentence.heads[1:], words]),
-                    marginals.arcs.argmax(axis=0),
-                    np.append(1, marginals.arcs[:, 1:].max(axis=0)),
+                    np.append(1, arcs[sentence.heads[1:], words]),
+                    arcs.argmax(axis=0),
+                    np.append(1, arcs[:, 1:].max(axis=0)),
                     np.append(1, np.where(rows, of_words[rows, np.arange(len(sentence))], np.nan)),
                     strings,
                     np.append(1, of_words.max(axis=0)),
-                    proposals[k],
+                    replace(proposal, probabilities=arc_probabilities(arcs, proposal.heads)),
                 )
     return (found[k] for k in range(len(short)))
 

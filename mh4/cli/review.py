@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,6 +84,8 @@ def review(
             raise InputError("%s: expected a name that ends with %s" % (output, ", ".join(KINDS)))
         if not os.path.isdir(os.path.dirname(output) or "."):
             raise InputError("%s: there is no such folder to write to" % output)
+    if folder and os.path.realpath(folder) in map(os.path.realpath, treebanks):
+        raise InputError("%s is the folder of the treebank: name another --folder, where parsers are trained" % folder)
     if folder and systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
         raise systems.no_marginals(training["system"])
     skip = review.known(since) if since else set()
@@ -89,7 +93,7 @@ def review(
     files = (
         (os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file)), of_file)
         for path in treebanks
-        for file, of_file in conllu.each_file(path)
+        for file, of_file in conllu.each_file(path, [folder] if folder else ())
     )
     for name, of_file in conllu.some_empty(files):
         blocks += [(name, number, block) for number, block in enumerate(of_file, start=1)]
@@ -149,7 +153,7 @@ def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> 
 def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[str, Any]) -> list[str]:
     """The folders of parsers, each trained on all parts but its own and the next, which is its development set."""
     from mh4.util.files import make_folder, write_text
-    from mh4.util.processes import temporary_child
+    from mh4.util.processes import Child, Killed
 
     arguments = []
     for k in range(len(parts)):
@@ -162,17 +166,36 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
             write_text(files[name], "".join(block.alone({}) for _, _, block in sentences))
         arguments.append({**files, "model": os.path.join(place, "model"), **training})
 
+    idle: SimpleQueue[Child] = SimpleQueue()
+
     def train(of_part: dict[str, Any]) -> str:
-        with temporary_child("the training of %s" % of_part["model"]) as child:
+        child = idle.get()
+        try:
             child.call(train_parser, of_part)
+        except Killed:
+            raise InputError("the training of %s was killed, perhaps because memory ran out" % of_part["model"]) from None
+        finally:
+            idle.put(child)
         return of_part["model"]
 
-    with ThreadPoolExecutor(jobs) as threads:
-        return list(threads.map(train, arguments))
+    with ThreadPoolExecutor(jobs) as threads, ExitStack() as children:  # each thread waits for a child
+        try:
+            for _ in range(min(jobs, len(parts))):
+                child = Child()
+                children.callback(child.kill)
+                idle.put(child)
+            return list(threads.map(train, arguments))
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)  # before their children are killed
 
 
 def train_parser(arguments: dict[str, Any]) -> None:
-    """Train a parser, or resume its training, as mh4.train does."""
+    """Train a parser, or resume its training, as mh4.train does, with a line for each evaluation."""
     import mh4
 
-    mh4.train(**arguments)
+    def progress(metrics: dict[str, Any]) -> None:
+        with suppress(OSError):  # training goes on if nobody reads this
+            done = "%(evaluation)d, epoch %(epoch).1f, dev UAS %(dev_uas).2f, best %(best_dev_uas).2f" % metrics
+            say("mh4: %s: evaluation %s" % (arguments["model"], done), err=True)
+
+    mh4.train(progress=progress, **arguments)

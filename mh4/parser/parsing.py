@@ -217,7 +217,7 @@ class Parser(BaseParser):
             check_best(best, self.decoding)
         options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags, "keep_heads": keep_heads}
         with self.model.lock:
-            parse = partial(self._parse, **options) if best == 1 else partial(self._best, best, **options)
+            parse = partial(self.parse_scored, **options) if best == 1 else partial(self._best, best, **options)
             return in_order(sentences, self.model.score, parse, progress)
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
@@ -326,22 +326,23 @@ class Parser(BaseParser):
         parsed: list[list[Sentence]] = [[] for _ in sentences]
         for rank in range(max(map(len, found))):
             derivations = [trees[min(rank, len(trees) - 1)][0] for trees in found]  # the graph has all sentences
-            ranked = self._parse(sentences, scores, keep_heads=keep_heads, derivations=derivations, **options)
+            ranked = self.parse_scored(sentences, scores, keep_heads=keep_heads, derivations=derivations, **options)
             for tree, trees, others in zip(ranked, found, parsed, strict=True):
                 if rank < len(trees):
                     others.append(replace(tree, note="tree %d of %d%s" % (rank + 1, len(trees), trees[rank][1])))
         return [replace(first, alternatives=others) for first, *others in parsed]
 
-    def _parse(
+    def parse_scored(
         self,
         sentences: Sequence[Sentence],
         scores: "Scores",
-        confidence: bool,
-        transitions: bool,
-        tags: bool,
-        keep_heads: bool,
+        confidence: bool = False,
+        transitions: bool = False,
+        tags: bool = False,
+        keep_heads: bool = False,
         derivations: list[Derivation] | None = None,
     ) -> list[Sentence]:
+        """Parse the sentences of a minibatch, given its scores and, if they are known, the derivations; see parse."""
         vocabulary, derivations = self.model.vocabulary, derivations or self.derivations(sentences, scores, keep_heads)
         heads = [derivation.heads for derivation in derivations]
         columns = {

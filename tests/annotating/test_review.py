@@ -2,12 +2,14 @@
 
 import json
 import shutil
+import signal
+import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import toy
-from running import mh4, refuses
+from running import COMMAND, mh4, refuses
 
 from mh4.annotating import review
 from mh4.data import conllu
@@ -137,7 +139,9 @@ def test_the_command_with_a_model(trained):
 @pytest.mark.slow
 def test_parts_are_judged_by_parsers_of_the_others(trained):
     """Each is trained once: a second run only reads them, and one that is missing is trained again."""
-    given, folder = damaged(trained) and trained / "damaged.conllu", trained / "folds"
+    given, folder = damaged(trained) and trained / "damaged.conllu", trained / "bank" / "folds"
+    folder.parent.mkdir()  # the folder of parsers may be in that of the treebank
+    given = given.rename(folder.parent / "damaged.conllu")
     config = trained / "small.toml"
     config.write_text(
         "[encoder]\nunits = 16\nchar_units = 8\n[training]\nmax_updates = 20\nevaluate_updates = 10\n", encoding="utf-8"
@@ -154,7 +158,7 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
         str(config),
         "--jobs",
         "2",
-        str(given),
+        str(folder.parent),
     ]
     first = mh4(*command)
     assert first.returncode == 0 and table(first.stdout.decode())
@@ -169,6 +173,26 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
     assert len(times) == 3 and [times[path] == after[path] for path in sorted(times)] == [True, False, True]
 
 
+@pytest.mark.slow
+def test_a_review_that_is_interrupted(trained):
+    """It says how far trainings are, and ends at once when it is told to."""
+    damaged(trained)
+    command = [*COMMAND, "review", "--folder", str(trained / "endless"), "--folds", "3", "--system", "mst", "--jobs", "2"]
+    command += [
+        part
+        for setting in ("max_updates=1000000", "evaluate_updates=1", "patience=1000000")
+        for part in ("--set", "training." + setting)
+    ]
+    with subprocess.Popen([*command, str(trained / "damaged.conllu")], stderr=subprocess.PIPE, text=True) as process:
+        said = [process.stderr.readline()]
+        while "model: evaluation 2, epoch " not in said[-1]:
+            said.append(process.stderr.readline())
+            assert said[-1], said
+        process.send_signal(signal.SIGINT)
+        *_, last = process.stderr.read().splitlines()
+        assert process.wait(timeout=20) == 130 and last.startswith("mh4: interrupted; to resume: ")
+
+
 def test_what_is_wrong_is_said(trained):
     damaged(trained)
     given, model = str(trained / "damaged.conllu"), str(trained / "model")
@@ -180,6 +204,7 @@ def test_what_is_wrong_is_said(trained):
     assert "cut.tsv, line 2: 2 columns, expected 10" in refuses(
         "review", "--model", model, given, "--since", str(trained / "cut.tsv")
     )
+    assert "is the folder of the treebank: name another --folder" in refuses("review", "--folder", str(trained), str(trained))
     assert "there are only 40 sentences" in refuses("review", "--folder", str(trained / "f"), "--folds", "50", given)
     missing = str(trained / "none" / "out.tsv")
     for options in (["--model", model], ["--folder", str(trained / "f")]):
