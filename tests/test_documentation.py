@@ -17,6 +17,7 @@ import toy
 from running import INSTALLED
 from toy import ROOT
 
+import mh4
 from mh4 import trees
 from mh4.decoders.mh4 import decode
 from mh4.parser import config
@@ -135,6 +136,21 @@ def folder_of(tmp_path):
 @pytest.mark.slow
 def test_readme(tmp_path):
     run_page(ROOT / "README.md", folder_of(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["tensorboard", "mlflow"])
+def test_recipes_to_follow_a_training(tmp_path, monkeypatch, package):
+    pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    (recipe,) = (block for kind, block in blocks(DOCS / "howto" / "python.md") if kind == "py" and package in block)
+    names, short = {}, {"training": {"max_updates": 4, "evaluate_updates": 2}}
+    exec(compile(recipe, package, "exec"), names)
+    toy.sentences(tmp_path, "dev")
+    dev = str(tmp_path / "toy-ud-dev.conllu")
+    mh4.train(dev, dev, "model", "mst", [toy.SMALL, short], progress=names["progress"])
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and "model" not in path.parts]
+    assert any(b"dev_las" in content for content in written) or list(tmp_path.rglob("dev_las"))
 
 
 @pytest.mark.slow

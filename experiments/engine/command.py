@@ -23,7 +23,7 @@ CHOICES = (
     "seed",
     "updates",
 )  # of what is studied, not of where and by whom
-VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores")  # of all studies
+VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores", "format")  # of all studies
 
 
 class UsageError(InputError):

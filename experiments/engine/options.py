@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import click
 
@@ -20,6 +21,7 @@ from mh4.errors import InputError
 from mh4.parser import systems as registry
 from mh4.parser.systems import SYSTEMS
 from mh4.util import cpu
+from mh4.util.text_tables import Form
 
 # The defaults of `make reproduce`.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
@@ -49,6 +51,7 @@ TREEBANK: Decorator = together(
 )
 UD = variable("ud", "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat")
 CONLL17 = variable("conll17", "as for make reproduce")
+FORMAT = variable("format", "latex, markdown or csv: tables of scores in this form, for a paper")
 JOBS: Decorator = together(
     variable("jobs", "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS),
     variable(
@@ -78,7 +81,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
             variables[name.upper()] = value.split()
         elif name in ("ud", "conll17", "treebank"):  # the toy treebank is always our own
             variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)
-        elif name not in ("jobs", "slurm"):
+        elif name not in ("jobs", "slurm", "format"):
             variables[name.upper()] = value
     return make_command(context.command.name or "", **{**variables, **others})
 
@@ -172,6 +175,14 @@ def request(
     return Request(
         lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings, (mine, treebank) if mine else None
     )
+
+
+def form(given: str) -> Form:
+    """The form of tables that FORMAT asks for, by default text."""
+    known: dict[str, Form] = {name: name for name in get_args(Form)}
+    if given and given not in known:
+        raise InputError("FORMAT: %s is not one of %s" % (given, ", ".join(known)))
+    return known[given or "text"]
 
 
 def languages(langs: str, default: Sequence[str]) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.pages.writer import Table
 from mh4.errors import InputError
 from mh4.util.files import make_folder, write_text
+from mh4.util.text_tables import Table
 
 
 @dataclass(frozen=True)

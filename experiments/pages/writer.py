@@ -1,4 +1,4 @@
-"""Writing tables, in markdown, on the console and as csv; and averages over seeds."""
+"""Averages over seeds, tables of them, and tables of numbers as csv."""
 
 import csv
 import io
@@ -7,17 +7,15 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
-from rich import box
 from rich.console import Console
-from rich.table import Table as ConsoleTable
 
 from experiments import paper
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record, Score
 from mh4.errors import InputError
-
-WIDE = 1000  # characters: wider than any table
+from mh4.util.text_tables import Table
 
 
 @dataclass(frozen=True)
@@ -91,34 +89,9 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
     return format(mean, form) + ("" if spread is None else " ± %.2f" % spread)
 
 
-@dataclass(frozen=True)
-class Table:
-    """Header and rows as shown. Columns from `right` up to `left_from` contain numbers and are right-aligned."""
-
-    header: Sequence[str]
-    body: Sequence[Sequence[str]]
-    right: int
-    left_from: int | None = None
-
-    def is_number(self, column: int) -> bool:
-        """Whether a column contains numbers."""
-        return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
-
-    def markdown(self) -> str:
-        rule = ["---:" if self.is_number(column) else "---" for column in range(len(self.header))]
-        return "\n".join("| %s |" % " | ".join(line) for line in [self.header, rule, *self.body])
-
-    def print(self, console: Console) -> None:
-        if not console.is_terminal:  # only a terminal has a width
-            console = Console(file=console.file, width=WIDE, highlight=False, markup=False, emoji=False)
-        printed = ConsoleTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
-        for column, name in enumerate(self.header):
-            printed.add_column(name, justify="right" if self.is_number(column) else "left", no_wrap=True)
-        for line in self.body:
-            printed.add_row(*line)
-        console.print()
-        console.print(printed)
-        console.print()
+def print_table(table: Table, console: Console) -> None:
+    """Prints a table, between empty lines."""
+    console.print("\n%s\n" % table.text(), soft_wrap=True)
 
 
 @dataclass(frozen=True)
@@ -158,6 +131,17 @@ def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
     return Table(header, body, right=2)
 
 
+def all_scores(records: Sequence[Record]) -> Table:
+    """Every score of each system on a treebank, mean and standard deviation over its seeds; those that a run lacks are left out."""
+    known = [score for score in get_args(Score) if all(score in record for record in records)]
+    columns = {score: averages(records, score) for score in known}
+    body = [
+        [system, "%d" % len(one.seeds), *(str(columns[score][system]) for score in known)]
+        for system, one in columns["dev_uas"].items()
+    ]
+    return Table(["system", "seeds", *(score.replace("_uas", " UAS").replace("_las", " LAS") for score in known)], body, right=1)
+
+
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], form: str = "%.4f") -> str:
     """A csv table: floats in this form, None as an empty cell, everything else as it is."""
     text = io.StringIO()
@@ -169,6 +153,6 @@ def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], for
 
 def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:
     """Prints a table, its note, and the paths of its pages."""
-    table.print(console)
+    print_table(table, console)
     console.print(note, soft_wrap=True)
     report_written(pages)

@@ -27,11 +27,12 @@ from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document
 from experiments.pages.sections import page_name
-from experiments.pages.writer import Table, average, comma_separated, plus_minus, pooled
+from experiments.pages.writer import average, comma_separated, plus_minus, pooled
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser.config import as_toml, tables
 from mh4.util.files import write_text
+from mh4.util.text_tables import Table
 
 PLAN = Path(__file__).with_suffix(".toml")
 DOCUMENTED = EXPERIMENTS.parent / "docs" / "differences.md"

@@ -19,13 +19,14 @@ from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Table, comma_separated
+from experiments.pages.writer import comma_separated, print_table
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
 from mh4.data import conllu
 from mh4.parser.parsing import Parser, arc_probabilities, longest, naming
 from mh4.parser.systems import with_marginals
 from mh4.util.plots import plotted, require_matplotlib
+from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
 COLUMNS = {  # of what is measured, by the names in `Measured.scores`, with the form of their numbers
@@ -120,7 +121,7 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     drawing = bench.results / (name + ".png")
     with plotted(str(drawing), 10, 4.2) as figure:
         plot(figure, bank.title + ", development set", measured)
-    summary(measured).print(bench.console)
+    print_table(summary(measured), bench.console)
     report_written([*written, drawing])
 
 

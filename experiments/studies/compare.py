@@ -1,5 +1,5 @@
-"""``make compare LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]``:
-where one system is better than another
+"""``make compare LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]
+[FORMAT=latex]``: where one system is better than another
 
 On the development set, by the properties of arcs, over the runs of all seeds that both have: the paper (Section 5) says in words that
 MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is made from the runs' recorded trees, without any model;
@@ -23,12 +23,13 @@ from experiments.engine.records import common_seeds, load
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Table, comma_separated
+from experiments.pages.writer import comma_separated
 from mh4.analysis import comparison, significance
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group, difference_cells, share_cells
 from mh4.errors import InputError
 from mh4.util.files import write_text
 from mh4.util.plots import require_matplotlib
+from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec")
 HEADINGS = {
@@ -49,8 +50,10 @@ Runs = dict[int, tuple[Record, Record]]
 @options.variable("systems", "two, with recorded trees; by default %s" % " and ".join(DEFAULT_SYSTEMS))
 @options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
+@options.FORMAT
 def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
     require_matplotlib()
+    form = options.form(variables.pop("format"))
     asked = options.request(seeds=seeds, **variables)
     pair = tuple(systems.split()) or DEFAULT_SYSTEMS
     if len(pair) != 2 or pair[0] == pair[1]:
@@ -64,7 +67,7 @@ def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
     title = "%s: %s and %s on the development set" % (bank.title, *pair)
     parts = page(bank, runs, found, drawing.name, options.repeat())
     written = document.write(results, name, title, parts, as_csv(bank, runs, found))
-    bench.console.print(comparison.table(found), soft_wrap=True)
+    bench.console.print(comparison.table(found, form), soft_wrap=True)
     report_written([*written, drawing])
 
 

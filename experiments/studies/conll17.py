@@ -15,12 +15,13 @@ from experiments.engine.provenance import shown
 from experiments.engine.record_fields import SharedTask
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Table, comma_separated, show
+from experiments.pages.writer import comma_separated, show
 from mh4.data import conll17 as task
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util import progress
 from mh4.util.files import git_blob_id
+from mh4.util.text_tables import Table
 
 HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
 

@@ -1,4 +1,4 @@
-"""``make coverage [UD=folder]``: the coverage of the classes of trees, compared with the paper (Table 3)
+"""``make coverage [UD=folder] [FORMAT=latex]``: the coverage of the classes of trees, compared with the paper (Table 3)
 
 For all treebanks in a folder and its subfolders, every LANG-ud-SPLIT.conllu, with further statistics that are not in the paper.
 ``results/table3.md`` and ``.csv`` only contain counts and percentages. Training sets of UD 2.0 are compared with the paper's numbers;
@@ -22,12 +22,13 @@ from experiments.engine.provenance import commit, report_written, shown
 from experiments.engine.treebank import release_of
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Table, comma_separated
+from experiments.pages.writer import comma_separated
 from mh4.analysis import coverage as classes
 from mh4.data import conllu, treebanks
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id
 from mh4.util.progress import words_bar
+from mh4.util.text_tables import Table
 
 MANY = 40  # training sets: a folder with fewer does not hold the whole release
 HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
@@ -58,10 +59,12 @@ class File:
 
 @study
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
-def coverage(bench: Bench, ud: str) -> None:
+@options.FORMAT
+def coverage(bench: Bench, ud: str, format: str) -> None:
+    form = options.form(format)
     measured = measure(Path(os.path.expanduser(ud)) if ud else treebanks.default_folder())
     pages = write(measured, bench.results, options.repeat())
-    print(classes.table([(file.path.name, file.counts) for file in measured]))
+    print(classes.table([(file.path.name, file.counts) for file in measured], form))
     print()
     print("\n".join(agreement(measured)))
     report_written(pages)

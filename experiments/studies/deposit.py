@@ -18,11 +18,11 @@ from experiments.engine.provenance import EXPERIMENTS, commit, report_written
 from experiments.engine.treebank import SETTINGS, Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document
-from experiments.pages.writer import Table
 from mh4 import __version__
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.training.card import pack
+from mh4.util.text_tables import Table
 
 ABOUT = """\
 The code of mh4 at commit %s with the records of all runs, and models trained with it. `mh4 parse --model FILE` parses with a model, and

@@ -22,13 +22,14 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, Table, average, comma_separated
+from experiments.pages.writer import Average, average, comma_separated, print_table
 from experiments.tables import treebank
 from mh4.cli.group import say
 from mh4.data import conllu
 from mh4.data.conll17 import SEGMENTATION
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS, GlobalSystem
+from mh4.util.text_tables import Table
 
 GLOBAL_SYSTEMS = [name for name, system in SYSTEMS.items() if isinstance(system, GlobalSystem)]
 SCORES = {"dev_uas": "dev UAS", "dev_las": "dev LAS", "test_las": "test LAS"}
@@ -81,8 +82,8 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
     parts = page(bank, by_seed, rows, ways, repeat)
     written = document.write(bench.results, name, title, parts, as_csv(bank, by_seed, rows, ways))
-    table(rows).print(bench.console)
-    by_way(ways).print(bench.console)
+    print_table(table(rows), bench.console)
+    print_table(by_way(ways), bench.console)
     if set(wanted) == set(MEMBERS):
         record_all_seeds(bank, kept, wanted, repeat, of_seeds)
     kept.name_outdated()  # of seeds that were not asked for, or other systems

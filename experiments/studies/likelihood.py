@@ -22,12 +22,13 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, Table, average, averages, comma_separated
+from experiments.pages.writer import Average, average, averages, comma_separated, print_table
 from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
 from mh4.data import conllu
 from mh4.parser.config import LOSSES
 from mh4.parser.systems import with_marginals
+from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs")
 DEFAULT_SEEDS = "1 2"
@@ -80,7 +81,7 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     title = bank.title + ": training on likelihood and with the hinge"
     parts = page(bank, experiment.runs, found, ensembles, options.repeat(SEEDS=list(map(str, asked.seeds))))
     written = document.write(bench.results, bank.name + "-likelihood", title, parts, as_csv(bank, found))
-    table(found).print(bench.console)
+    print_table(table(found), bench.console)
     report_written(written)
     return experiment.exit_code()
 

@@ -21,11 +21,12 @@ from experiments.engine.records import load
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, Table, average, averages, comma_separated, difference
+from experiments.pages.writer import Average, average, averages, comma_separated, difference, print_table
 from mh4 import trees
 from mh4.data import conllu
 from mh4.data.treebanks import TOY
 from mh4.errors import InputError
+from mh4.util.text_tables import Table
 
 SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
 PAIRS = (("mh4-hybrid", "mh5-hybrid"), ("mh4-arcs", "mh5-arcs"))
@@ -80,7 +81,7 @@ def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     parts = page(found, options.repeat())
     written = document.write(bench.results, name, "MH5 compared with MH4, on development sets", parts, as_csv(found))
     for treebank in found:
-        table(treebank).print(bench.console)
+        print_table(table(treebank), bench.console)
     report_written(written)
 
 

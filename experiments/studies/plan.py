@@ -17,10 +17,11 @@ from experiments.engine.provenance import RESULTS
 from experiments.engine.run import duration
 from experiments.engine.treebank import absent, identified, settings_files
 from experiments.engine.workplace import Bench
-from experiments.pages.writer import Table
+from experiments.pages.writer import print_table
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util import cpu
+from mh4.util.text_tables import Table
 
 CORES = "16"
 HOW = "fetch one, with `mh4 data hu`, or name a folder with UD=folder"
@@ -71,7 +72,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
         left = [mine[run.system] for run in experiment.missing()]
         memory = max(speed.memory for speed in measured.values())
         rows.append(Row(lang, size, each, left, memory))
-    table(rows).print(bench.console)
+    print_table(table(rows), bench.console)
     for line in notes(rows, on_cores, speeds):
         bench.console.print(line, soft_wrap=True)
 

@@ -25,13 +25,14 @@ from experiments.engine.workplace import Bench
 from experiments.pages import document, drawings
 from experiments.pages.document import Figure, Section
 from experiments.pages.sections import page_name
-from experiments.pages.writer import Average, Table, averages, error_between, error_of_difference, pooled
+from experiments.pages.writer import Average, averages, error_between, error_of_difference, pooled
 from experiments.studies import compare, coverage
 from experiments.tables import against_mh3, agreement, summary, systems, table1_2, table4, table5_6, treebank
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.cpu import described
 from mh4.util.plots import require_matplotlib
+from mh4.util.text_tables import Table
 
 NAME = "report"
 TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"

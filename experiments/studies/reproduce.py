@@ -1,5 +1,6 @@
 """``make reproduce LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder]
-[CONLL17=folder] [JOBS=2] [SLURM=options] [SETTINGS=authors]``: trains parsers on a treebank with several seeds, and tabulates their scores
+[CONLL17=folder] [JOBS=2] [SLURM=options] [SETTINGS=authors] [FORMAT=latex]``:
+trains parsers on a treebank with several seeds, and tabulates their scores
 
 For a treebank of the paper, UAS on the development set is shown beside Table 4 and, if the test set is available, LAS on it beside Table
 5 or 6. A record of the same run that came with the repository is compared with the new one.
@@ -9,13 +10,16 @@ from experiments.engine import options, shared_task
 from experiments.engine.command import study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
+from experiments.engine.provenance import report_written
 from experiments.engine.workplace import Bench
 from experiments.pages import writer
 from experiments.tables import table4, table5_6, treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK
 from mh4.data.conll17 import file_name
 from mh4.parser.systems import SYSTEMS
+from mh4.util.files import write_text
 
+ENDINGS = {"latex": "tex", "markdown": "scores.md", "csv": "csv"}  # of files
 SYSTEMS_KNOWN = "from %s; by default %s; with -likelihood appended, trained on likelihood"
 CONLL17 = """\
 a folder with files of the shared task: the segmentation of the test set, %s,
@@ -32,7 +36,9 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 @options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
 @options.JOBS
 @options.SETTINGS
+@options.FORMAT
 def reproduce(bench: Bench, **variables: str) -> int:
+    form = options.form(variables.pop("format"))
     asked = options.request(**variables)
     results, bank = bench.results, asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
@@ -45,4 +51,9 @@ def reproduce(bench: Bench, **variables: str) -> int:
         if tested:
             pages = [results / (bank.name + "-test.md")]
             writer.show(bench.console, table5_6.table(tested), table5_6.note(tested), pages)
+        if form != "text":
+            path, scores = results / ("%s.%s" % (bank.name, ENDINGS[form])), writer.all_scores(runs).written(form)
+            write_text(str(path), scores + "\n")
+            bench.console.print("\n%s\n" % scores, soft_wrap=True)
+            report_written([path])
     return experiment.exit_code()

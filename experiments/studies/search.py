@@ -21,10 +21,11 @@ from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Table, comma_separated
+from experiments.pages.writer import comma_separated, print_table
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
 from mh4.util.plots import plotted, require_matplotlib
+from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
 # The decoders by their names in tables: how they search, and the width of their beam, if it is one
@@ -121,7 +122,7 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         plot(figure, bank.title + ", development set", measured, lengths)
     for system, decoded in measured.items():
         bench.console.print("\n" + system)
-        table(decoded, sum(lengths)).print(bench.console)
+        print_table(table(decoded, sum(lengths)), bench.console)
     report_written([*written, drawing])
 
 

@@ -21,13 +21,14 @@ from experiments.engine.run import Run, read_json, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Table, comma_separated, show
+from experiments.pages.writer import comma_separated, show
 from mh4.analysis import evaluation
 from mh4.data import conllu
 from mh4.data.segmenter import EPOCHS
 from mh4.errors import InputError, needs
 from mh4.parser.systems import SYSTEMS
 from mh4.util.files import git_blob_id, write_text
+from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid",)
 LINE = 80  # characters, as in the shared task

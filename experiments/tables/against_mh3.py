@@ -7,8 +7,9 @@ from experiments import paper
 from experiments.engine import ensembles, records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.pages import document
-from experiments.pages.writer import Average, Table, difference, pooled
+from experiments.pages.writer import Average, difference, pooled
 from experiments.tables import summary
+from mh4.util.text_tables import Table
 
 PAGE = EXPERIMENTS.parent / "docs" / "differences.md"
 PAIRS = {"greedy": ("greedy-mh4", "greedy-mh3"), "exact": ("mh4-two", "mh3")}

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from experiments import paper
-from experiments.pages.writer import Average, Table, error_of_difference, plus_minus
+from experiments.pages.writer import Average, error_of_difference, plus_minus
+from mh4.util.text_tables import Table
 
 BOUND = 0.8  # a difference of at most so many points counts as equivalent
 ONE_SIDED = 1.645  # standard errors: a 90 % interval

@@ -11,10 +11,11 @@ from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import LIKELIHOOD
 from experiments.pages import document
-from experiments.pages.writer import Average, SystemRow, Table
+from experiments.pages.writer import Average, SystemRow
 from experiments.tables import table4, table5_6
 from mh4.data import treebanks
 from mh4.errors import counted
+from mh4.util.text_tables import Table
 
 README = EXPERIMENTS.parent / "README.md"
 SETTINGS = {"authors": "authors' settings", "": "ours"}  # by their names in records, in the order of the columns

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.pages import document
-from experiments.pages.writer import Table
 from mh4.parser.systems import SYSTEMS, GreedySystem, System
+from mh4.util.text_tables import Table
 
 README = EXPERIMENTS.parent / "README.md"
 REFERENCE = EXPERIMENTS.parent / "docs" / "reference" / "systems.md"

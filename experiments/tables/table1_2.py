@@ -12,8 +12,9 @@ from experiments.engine.provenance import make_command
 from experiments.engine.record_fields import Record
 from experiments.pages import document
 from experiments.pages.sections import of_treebank
-from experiments.pages.writer import Average, Table, averages
+from experiments.pages.writer import Average, averages
 from mh4.data import treebanks
+from mh4.util.text_tables import Table
 
 # Decoding and features as in the csv of the paper's numbers, and the system.
 ROWS = (

@@ -10,7 +10,8 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
 from experiments.engine.treebank import OWN_FILES
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, SystemRow, Table, averages, systems_table
+from experiments.pages.writer import Average, SystemRow, averages, systems_table
+from mh4.util.text_tables import Table
 
 
 def rows(runs: Sequence[Record]) -> list[SystemRow]:

@@ -10,8 +10,9 @@ from experiments.engine import records, shared_task
 from experiments.engine.record_fields import Output, Record
 from experiments.engine.treebank import OWN_FILES
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, SystemRow, Table, averages, systems_table
+from experiments.pages.writer import Average, SystemRow, averages, systems_table
 from mh4.data import conll17
+from mh4.util.text_tables import Table
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from mh4.analysis.arcs import Arcs, Correct, correct_arcs, recovered_arcs
 from mh4.errors import InputError, counted
 from mh4.util.files import identity
 from mh4.util.plots import plotted
-from mh4.util.text_tables import aligned, group_names, short_names
+from mh4.util.text_tables import Form, Table, group_names, short_names, written
 
 MEASURES = {  # computed for each sentence
     "uas": "UAS (F1)",
@@ -199,9 +199,10 @@ def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.nd
     return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1).astype(np.int32)
 
 
-def table(found: Comparison) -> str:
-    """The comparison as text: the files, scores and their differences, and a table for each dimension."""
-    return "\n\n".join([_files(found), _differences(found), *(_dimension_table(found, dimension) for dimension in DIMENSIONS)])
+def table(found: Comparison, form: Form = "text") -> str:
+    """The comparison: the files, scores and their differences, and tables for each dimension."""
+    tables = [table for dimension in DIMENSIONS for table in _dimension_tables(found, dimension)]
+    return written([_files(found), *_differences(found), *tables], form)
 
 
 def _files(found: Comparison) -> str:
@@ -215,7 +216,7 @@ def _files(found: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _differences(found: Comparison) -> str:
+def _differences(found: Comparison) -> list[Table | str]:
     several = max(len(system.paths) for system in found.systems) > 1
     body = [difference_cells(one)[: 5 if several else None] for one in found.differences.values()]
     columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"][: 1 if several else None])]
@@ -223,7 +224,7 @@ def _differences(found: Comparison) -> str:
     explanation = OVER_RUNS % samples if several else EXPLANATION % (samples, samples)
     if found.sentences < significance.FEWEST:
         explanation = significance.too_few(found.sentences)
-    return aligned("", columns, list(MEASURES.values()), body) + "\n\n" + explanation
+    return [Table.grouped("", columns, MEASURES.values(), body), explanation]
 
 
 def difference_cells(found: significance.Difference) -> list[str]:
@@ -233,7 +234,7 @@ def difference_cells(found: significance.Difference) -> list[str]:
     return ["%.2f" % found.a, "%.2f" % found.b, f"{found.difference:+z.2f}", interval, *values]
 
 
-def _dimension_table(found: Comparison, dimension: Dimension) -> str:
+def _dimension_tables(found: Comparison, dimension: Dimension) -> list[Table]:
     """Two tables, unlabelled and labelled, of the groups in which there are arcs, in gold or in a system; counts are means over runs."""
     runs = [len(system.paths) for system in found.systems]
     groups = zip(dimension.names, *(system.groups[dimension.key] for system in found.systems), strict=True)
@@ -248,8 +249,8 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
                 ["%.0f" % count for count in counts] + share_cells(a.recall, b.recall) + share_cells(a.precision, b.precision)
             )
         columns = [("arcs", ["gold", "A", "B"]), (score + " recall, %", three), (score + " precision, %", three)]
-        blocks.append(aligned(dimension.title, columns, [name for name, _ in rows], body))
-    return "\n\n".join(blocks)
+        blocks.append(Table.grouped(dimension.title, columns, [name for name, _ in rows], body))
+    return blocks
 
 
 def share_cells(a: float | None, b: float | None, none: str = "-") -> list[str]:

@@ -20,7 +20,7 @@ from mh4.decoders import arguments
 from mh4.trees.measures import core
 from mh4.util import text_tables
 from mh4.util.plots import plotted
-from mh4.util.text_tables import group_names
+from mh4.util.text_tables import Form, Table, group_names
 
 CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}  # the paper's, and MH5
 GAP_DEGREES = (0, 1, 2, 3)  # the first degree of each column; the last is open-ended
@@ -152,22 +152,23 @@ def record(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Two tables as text: coverage by class, and gaps and crossings, with a line for each row; then what is left out, if anything."""
-    classes = list(CLASSES.values())
-    coverage = [["%d" % row.sentences, "%d" % row.words, *("%.2f" % share for share in by_class(row))] for _, row in rows]
-    names = [name for name, _ in rows]
-    titles = [("", ["sentences", "words"]), ("sentence coverage, %", classes), ("edge coverage, %", classes)]
+def table(rows: Sequence[Row], form: Form = "text") -> str:
+    """Tables of sentence coverage, edge coverage, gaps, and crossings, with a line for each row; then what is left out, if anything."""
+    names, classes, gaps = [name for name, _ in rows], list(CLASSES.values()), group_names(GAP_DEGREES)
+    covered, shapes = ([["%.2f" % share for share in of(row)] for _, row in rows] for of in (by_class, by_shape))
+    sizes = [["%d" % row.sentences, "%d" % row.words] for _, row in rows]
+    of_sentences = [[*size, *shares[: len(classes)]] for size, shares in zip(sizes, covered, strict=True)]
+    of_arcs = [shares[len(classes) :] for shares in covered]
+    nested = len(gaps) + 1
     parts = [
-        text_tables.aligned("", titles, names, coverage),
-        text_tables.aligned(
-            "% of sentences",
-            [("gap degree", group_names(GAP_DEGREES)), ("", ["well-nested"]), ("crossings", group_names(CROSSINGS))],
-            names,
-            [["%.2f" % share for share in by_shape(row)] for _, row in rows],
+        Table.grouped("", [("", ["sentences", "words"]), ("sentence coverage, %", classes)], names, of_sentences),
+        Table.grouped("", [("edge coverage, %", classes)], names, of_arcs),
+        Table.grouped(
+            "% of sentences", [("gap degree", gaps), ("", ["well-nested"])], names, [shares[:nested] for shares in shapes]
         ),
+        Table.grouped("% of sentences", [("crossings", group_names(CROSSINGS))], names, [shares[nested:] for shares in shapes]),
     ]
-    return "\n\n".join(parts + without(rows))
+    return text_tables.written([*parts, *without(rows)], form)
 
 
 def without(rows: Sequence[Row]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from mh4.analysis import arcs, evaluation
 from mh4.data import conllu
 from mh4.data.conllu import without_subtype
-from mh4.util.text_tables import aligned
+from mh4.util.text_tables import Table
 
 MOST = 20  # confusions in the table
 PUNCTUATION = "punct"
@@ -87,21 +87,21 @@ def confusions(pairs: Pairs) -> list[tuple[str, str, int, int]]:
     return [(*pair, words[0], words[1]) for pair, words in sorted(found.items(), key=lambda item: (-item[1][0], item[0]))]
 
 
-def table(pairs: Pairs) -> str:
-    """Scores, errors by relation, and the most frequent confusions, as text."""
+def tables(pairs: Pairs) -> list[Table]:
+    """Scores, errors by relation, and the most frequent confusions."""
     shown = {name: ["%.2f" % one.score().f1 for one in counts.values()] for name, counts in scores(pairs).items()}
-    parts = [aligned("", [("F1, %", ["UAS", "LAS"])], list(shown), list(shown.values()))]
+    parts = [Table.grouped("", [("F1, %", ["UAS", "LAS"])], list(shown), list(shown.values()))]
     relations = by_relation(pairs)
     relations["total"] = sum(relations.values(), Counter())
     body = [["%d" % number for number in (kinds.total(), *(kinds[kind] for kind in KINDS))] for kinds in relations.values()]
     columns = [("", ["words", KINDS[0]]), ("wrong", list(KINDS[1:4])), ("", [KINDS[4]])]
-    parts.append(aligned("relation", columns, list(relations), body))
+    parts.append(Table.grouped("relation", columns, list(relations), body))
     found = confusions(pairs)
     rows = [["%d" % words, "%d" % right] for _, _, words, right in found[:MOST]]
     names = ["%s as %s" % (gold, parsed) for gold, parsed, _, _ in found[:MOST]]
     if rows:
-        parts.append(aligned("confused", [("words", ["all", "head right"])], names, rows))
-    return "\n\n".join(parts)
+        parts.append(Table.grouped("confused", [("words", ["all", "head right"])], names, rows))
+    return parts
 
 
 def record(pairs: Pairs) -> dict[str, Any]:

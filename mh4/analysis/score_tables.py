@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from mh4.analysis import error_tables, evaluation
 from mh4.analysis.evaluation import Counts
 from mh4.data.conllu import without_subtype
-from mh4.util.text_tables import aligned, short_names
+from mh4.util.text_tables import Form, Table, short_names
 
 TOTAL = "total"
 _LONGEST_NAME = 60  # of a relation, in a table
@@ -49,18 +49,21 @@ def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
     return results
 
 
-def metric_table(results: Sequence[Result], counts: bool = False) -> str:
+def metric_table(results: Sequence[Result], counts: bool = False, form: Form = "text") -> Table | str:
     """The metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
-    if len(results) == 1:
-        return evaluation.official_table(results[0].metrics, counts)
     rows = [[result.metrics[metric] for result in results] for metric in evaluation.METRICS]
+    if len(results) == 1 and form == "text":
+        return evaluation.official_table(results[0].metrics, counts)
+    if len(results) == 1 and not counts:
+        scores = [["-" if value is None else "%.2f" % value for value in one.score()] for (one,) in rows]
+        return Table.grouped("", [("%", ["precision", "recall", "F1", "aligned accuracy"])], evaluation.METRICS, scores)
     names = short_names([result.path for result in results])
     if counts:
         return _count_table(names, evaluation.METRICS, rows)
-    return aligned("", [("F1, %", names)], evaluation.METRICS, [_f1(of_all) for of_all in rows])
+    return Table.grouped("", [("F1, %", names)], evaluation.METRICS, [_f1(of_all) for of_all in rows])
 
 
-def relation_table(results: Sequence[Result], counts: bool = False) -> str:
+def relation_table(results: Sequence[Result], counts: bool = False) -> Table:
     """LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
     in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
     relations = sorted(in_gold, key=lambda name: (-in_gold[name], name))
@@ -70,17 +73,17 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> str:
     if len(results) == 1:
         groups = [("arcs", ["gold", "predicted", "correct"]), ("LAS, %", ["precision", "recall", "F1"])]
         body = [_counts([one]) + ["%.2f" % value for value in one.score()[:3]] for (one,) in rows]
-        return aligned("", groups, titles, body)
+        return Table.grouped("", groups, titles, body)
     names = short_names([result.path for result in results])
     if counts:
         return _count_table(names, titles, rows)
     body = [["%d" % of_all[0].gold, *_f1(of_all)] for of_all in rows]
-    return aligned("", [("", ["gold"]), ("LAS F1, %", names)], titles, body)
+    return Table.grouped("", [("", ["gold"]), ("LAS F1, %", names)], titles, body)
 
 
-def _count_table(names: list[str], titles: Sequence[str], rows: Sequence[Sequence[Counts]]) -> str:
+def _count_table(names: list[str], titles: Sequence[str], rows: Sequence[Sequence[Counts]]) -> Table:
     groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
-    return aligned("", groups, titles, [_counts(of_all) for of_all in rows])
+    return Table.grouped("", groups, titles, [_counts(of_all) for of_all in rows])
 
 
 def _f1(of_all: Sequence[Counts]) -> list[str]:

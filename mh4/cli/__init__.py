@@ -24,7 +24,7 @@ def main() -> None:
 
 
 for name in (
-    "train parse corpus ensemble review test evaluate compare info pack coverage data segmenter view serve settings install_dynet"
+    "train parse corpus ensemble review test evaluate compare curves info pack coverage data segmenter view serve settings install_dynet"
 ).split():
     main.add_command(getattr(import_module("mh4.cli." + name), name))
 describe(main)

@@ -3,9 +3,10 @@
 import click
 
 from mh4.cli.group import say, say_written
-from mh4.cli.options import json_option, plot_option
+from mh4.cli.options import format_option, json_option, plot_option
 from mh4.cli.paths import PATH
 from mh4.errors import InputError
+from mh4.util.text_tables import Form
 
 
 @click.command()
@@ -17,6 +18,7 @@ from mh4.errors import InputError
 @click.option(
     "--b", "b_files", type=PATH, multiple=True, metavar="B.conllu", help="The output of one run of B; repeat it for each run."
 )
+@format_option
 @json_option
 @plot_option
 def compare(
@@ -24,6 +26,7 @@ def compare(
     parsed: tuple[str, ...],
     a_files: tuple[str, ...],
     b_files: tuple[str, ...],
+    form: Form,
     as_json: bool,
     plot_file: str | None,
 ) -> None:
@@ -67,4 +70,4 @@ def compare(
     if as_json:
         click.echo(json.dumps(comparison.record(found), indent=1))
     else:
-        say(*comparison.table(found).split("\n"))
+        say(*comparison.table(found, form).split("\n"))

@@ -3,15 +3,17 @@
 import click
 
 from mh4.cli.group import say, say_written
-from mh4.cli.options import json_option, plot_option
+from mh4.cli.options import format_option, json_option, plot_option
 from mh4.cli.paths import PATH, Input
+from mh4.util.text_tables import Form
 
 
 @click.command()
 @click.argument("files", cls=Input, type=PATH, metavar="FILE...", nargs=-1, required=True)
+@format_option
 @json_option
 @plot_option
-def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> None:
+def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str | None) -> None:
     """Measure how much of the trees in CoNLL-U files each class of trees covers.
 
     Sentence coverage is the percentage of trees in the class, edge coverage the percentage of arcs kept by the nearest trees in
@@ -50,4 +52,4 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
         records = [{"file": name, **measuring.record(row)} for name, row in rows]
         click.echo(json.dumps({"files": records, "total": measuring.record(total)}, indent=1))
     else:
-        say(*measuring.table(shown).split("\n"))
+        say(*measuring.table(shown, form).split("\n"))

@@ -3,9 +3,10 @@
 import click
 
 from mh4.cli.group import say
-from mh4.cli.options import json_option
+from mh4.cli.options import format_option, json_option
 from mh4.cli.paths import PATH, Input
 from mh4.errors import InputError
+from mh4.util.text_tables import Form, written
 
 
 @click.command()
@@ -13,8 +14,9 @@ from mh4.errors import InputError
 @click.argument("system_files", cls=Input, type=PATH, metavar="SYSTEM.conllu...", nargs=-1, required=True)
 @click.option("--by", type=click.Choice(["deprel", "errors"]), help="Also show LAS by relation, or errors.")
 @click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
+@format_option
 @json_option
-def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, counts: bool, as_json: bool) -> None:
+def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, counts: bool, form: Form, as_json: bool) -> None:
     """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
 
     A file may be a folder, whose .conllu files count as one file; files in parsed folders are called as `mh4 parse` calls them. If no
@@ -44,8 +46,9 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
             system["errors"] = error_tables.record(result.pairs)
         click.echo(json.dumps(found, indent=1))
         return
-    say(*score_tables.metric_table(results, counts).split("\n"))
+    parts = [score_tables.metric_table(results, counts, form)]
     if by == "deprel":
-        say("", *score_tables.relation_table(results, counts).split("\n"))
+        parts.append(score_tables.relation_table(results, counts))
     for result in results if by == "errors" else ():
-        say("", *([result.path + ":", ""] if len(results) > 1 else []), *error_tables.table(result.pairs).split("\n"))
+        parts += [*([result.path + ":"] if len(results) > 1 else []), *error_tables.tables(result.pairs)]
+    say(*written(parts, form).split("\n"))

@@ -3,13 +3,14 @@
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, OUTPUT
 from mh4.errors import InputError
 from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS, INPUTS, SEGMENTED
+from mh4.util.text_tables import Form
 
 if TYPE_CHECKING:
     from mh4.data.conllu import Block
@@ -47,6 +48,14 @@ limit_options = together(
         help="How longer ones are decoded: a beam of %d, the best tree by the scores of arcs, or not at all; by default "
         "beam, or mst for systems without transitions." % BEYOND_BEAM,
     ),
+)
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(get_args(Form)),
+    default="text",
+    help="How tables are printed; latex is for its package booktabs.",
 )
 
 contextual_option = click.option(

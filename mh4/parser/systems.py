@@ -1,12 +1,13 @@
 """The registry of systems: a system is a name, the score tensors that the network fills, and decoders that read them.
 
 Tensors are named after the decoders' parameters. To add a system, add an entry to SYSTEMS, which the command line, the messages
-and the reports read.
+and the reports read; an installed package adds its own by entry points (`plugged_in`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
@@ -34,12 +35,14 @@ class Tensor:
     positions: the two positions that are scored; all tensors of a system share the MLP of a position.
     matrices: the number of matrices (one per transition) in the tensor, or None for a single matrix.
     sentinel: whether node n+1, the end of the sentence, is among the first nodes, and whether it is among the second.
+    layer: what scores it, made from (tensor, config, parameters), with the methods of network.layers.Biaffine, which is the default.
     """
 
     name: str
     positions: tuple[str, str]
     matrices: int | None = None
     sentinel: tuple[bool, bool] = (True, True)
+    layer: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -266,6 +269,26 @@ SYSTEMS: dict[str, System] = {
         _greedy("greedy-mh4-three", "mh4", MH4, ("s0", "b0"), ("s1", "s0")),
     )
 }
+
+
+def plugged_in(entries: Iterable[EntryPoint]) -> dict[str, System]:
+    """The systems of installed packages, by name. Raises InputError for an entry point that is none, or has the name of another."""
+    found: dict[str, System] = {}
+    for entry in entries:
+        said = "the plug-in %s (%s) is no system of mh4: " % (entry.name, entry.value)
+        try:
+            system = entry.load()
+        except Exception as error:  # it is not our code
+            raise InputError(said + "%s: %s" % (type(error).__name__, error)) from error
+        if not isinstance(system, System):
+            raise InputError(said + "it is of type %s" % type(system).__name__)
+        if system.name in (*SYSTEMS, *found):
+            raise InputError(said + "there is another system %s" % system.name)
+        found[system.name] = system
+    return found
+
+
+SYSTEMS.update(plugged_in(entry_points(group="mh4.systems")))
 
 
 def with_marginals() -> list[str]:

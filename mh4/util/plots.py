@@ -1,5 +1,6 @@
 """Writing plots with matplotlib, if installed; files appear whole or not at all."""
 
+import io
 import logging
 import os
 import warnings
@@ -9,6 +10,13 @@ from typing import Any
 
 from mh4.errors import InputError, needs
 from mh4.util.files import atomic_path
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>mh4</title><link rel="icon" href="data:,">
+<style>svg { max-width: 100%%; height: auto; }</style></head>
+<body>
+%s</body></html>
+"""
 
 
 def require_matplotlib() -> None:
@@ -28,8 +36,8 @@ def check_plot(path: str) -> None:
     from matplotlib.figure import Figure
 
     kinds = Figure().canvas.get_supported_filetypes()
-    if _kind(path) not in kinds:
-        raise InputError("%s: not a file name for a plot: expected a name that ends in .png, .pdf or .svg" % path)
+    if _kind(path) not in (*kinds, "html"):
+        raise InputError("%s: not a file name for a plot: expected a name that ends in .png, .pdf, .svg or .html" % path)
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path) or not os.path.isdir(folder):
         raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))
@@ -39,7 +47,7 @@ def check_plot(path: str) -> None:
 def plotted(path: str, width: float, height: float) -> Iterator[Any]:
     """Yield a new matplotlib figure of this size in inches, and write it to `path` when the block succeeds.
 
-    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
+    The extension of `path` determines the format: an image (.png, .pdf, .svg), or a page with one (.html). Raises as check_plot does.
     """
     check_plot(path)
     from matplotlib import rc_context
@@ -50,7 +58,13 @@ def plotted(path: str, width: float, height: float) -> Iterator[Any]:
         yield figure
         with atomic_path(path) as temporary, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of characters that no font has, for which it draws boxes
-            figure.savefig(temporary, format=_kind(path), dpi=150)
+            if _kind(path) != "html":
+                figure.savefig(temporary, format=_kind(path), dpi=150)
+                return
+            image = io.StringIO()
+            figure.savefig(image, format="svg")
+            with open(temporary, "w", encoding="utf-8") as page:
+                page.write(PAGE % image.getvalue()[image.getvalue().index("<svg") :])
 
 
 def _kind(path: str) -> str:

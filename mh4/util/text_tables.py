@@ -1,32 +1,129 @@
-"""Plain-text tables: aligned columns under group titles, short file names, and names for ranges of numbers."""
+"""Tables of text: as aligned columns, Markdown, csv or LaTeX; short file names, and names for ranges of numbers."""
 
+import csv
+import io
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from mh4.errors import one_line
 
+Form = Literal["text", "markdown", "csv", "latex"]
+SPREAD = " ± "  # between a mean and its spread in a cell
+_LATEX = {character: "\\" + character for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: "$%s$" % character for character in "<>|"},
+    "±": r"$\pm$",
+    "✓": r"$\surd$",
+}
 
-def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequence[str], body: Sequence[list[str]]) -> str:
-    """The text of a table whose columns are grouped under titles; every column but the first is right-aligned.
 
-    corner: the header of the first column; groups: (title, names of the columns); names, body: the name and cells of each row.
+@dataclass(frozen=True)
+class Table:
+    """Header and rows as shown. Columns from `right` up to `left_from` contain numbers and are right-aligned.
+
+    groups: titles above columns, from the first on, and over how many columns each of them stands; empty if there are none.
     """
-    header, names = [name for _, columns in groups for name in columns], list(map(one_line, names))
-    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
-    first = max(map(len, [corner, *names]))
-    above, column = " " * first, 0
-    for title, columns in groups:
-        width = sum(widths[column : column + len(columns)]) + 2 * (len(columns) - 1)
-        if len(title) > width:
-            widths[column] += len(title) - width
-            width = len(title)
-        above += "  " + title.rjust(width) if len(columns) == 1 else "  " + title.center(width)
-        column += len(columns)
-    lines = [above.rstrip()]
-    for name, cells in [(corner, header), *zip(names, body, strict=True)]:
-        lines.append("  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))]))
-    return "\n".join(lines)
+
+    header: Sequence[str]
+    body: Sequence[Sequence[str]]
+    right: int
+    left_from: int | None = None
+    groups: Sequence[tuple[str, int]] = ()
+
+    @classmethod
+    def grouped(
+        cls, corner: str, groups: Sequence[tuple[str, Sequence[str]]], names: Iterable[str], body: Iterable[Sequence[str]]
+    ) -> "Table":
+        """The table whose columns of numbers are grouped under titles.
+
+        corner: the header of the first column; groups: (title, names of the columns); names, body: the name and cells of each row.
+        """
+        header = [corner, *(column for _, columns in groups for column in columns)]
+        rows = [[name, *cells] for name, cells in zip(names, body, strict=True)]
+        return cls(header, rows, 1, groups=[("", 1), *((title, len(columns)) for title, columns in groups)])
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column contains numbers."""
+        return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
+
+    def written(self, form: Form) -> str:
+        """The table in a form."""
+        return {"text": self.text, "markdown": self.markdown, "csv": self.csv, "latex": self.latex}[form]()
+
+    def text(self) -> str:
+        """Aligned columns."""
+        rows = [[one_line(cell) for cell in line] for line in (self.header, *self.body)]
+        widths, above, column = [max(map(len, cells)) for cells in zip(*rows, strict=True)], [], 0
+        for title, columns in self.groups:
+            width = sum(widths[column : column + columns]) + 2 * (columns - 1)
+            widths[column] += max(0, len(title) - width)
+            above.append(title.rjust(width) if columns == 1 else title.center(width))
+            column += columns
+        lines = ["  ".join(above)] if above else []
+        for line in rows:
+            cells = zip(line, widths, strict=True)
+            lines.append("  ".join(cell.rjust(w) if self.is_number(k) else cell.ljust(w) for k, (cell, w) in enumerate(cells)))
+        return "\n".join(line.rstrip() for line in lines)
+
+    def markdown(self) -> str:
+        """A table of Markdown, whose columns have the titles of their groups in front."""
+        rule = ["---:" if self.is_number(column) else "---" for column in range(len(self.header))]
+        return "\n".join("| %s |" % " | ".join(line) for line in [self._titled(), rule, *self.body])
+
+    def csv(self) -> str:
+        """Comma-separated values, with columns of their own for spreads, and empty cells for numbers that there are not."""
+        columns = []
+        for name, *cells in zip(self._titled(), *self.body, strict=True):
+            split = [cell.partition(SPREAD) for cell in ("" if cell == "-" else cell for cell in cells)]
+            columns.append([name, *(mean for mean, _, _ in split)])
+            if any(sign for _, sign, _ in split):
+                columns.append([name + SPREAD.rstrip(), *(spread for _, _, spread in split)])
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
+        return text.getvalue().rstrip("\n")
+
+    def latex(self) -> str:
+        """A tabular of LaTeX's package booktabs."""
+        lines, column = [], 1
+        if any(title for title, _ in self.groups):
+            titles, rules = [], []
+            for title, columns in self.groups:
+                titles.append(r"\multicolumn{%d}{c}{%s}" % (columns, _latex(title)) if title else "& " * (columns - 1))
+                rules.append(r"\cmidrule(lr){%d-%d}" % (column, column + columns - 1) if title else "")
+                column += columns
+            lines += [" & ".join(titles).strip() + r" \\", " ".join(filter(None, rules))]
+        lines += [" & ".join(map(_latex, self.header)) + r" \\", r"\midrule"]
+        lines += [" & ".join(map(_latex, line)) + r" \\" for line in self.body]
+        kinds = "".join("r" if self.is_number(column) else "l" for column in range(len(self.header)))
+        return "\n".join([r"\begin{tabular}{%s}" % kinds, r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
+
+    def _titled(self) -> list[str]:
+        """The header with the title of a column's group in front of its name."""
+        titles = [title for title, columns in self.groups for _ in range(columns)] or [""] * len(self.header)
+        return [": ".join(filter(None, pair)) for pair in zip(titles, self.header, strict=True)]
+
+
+def _latex(cell: str) -> str:
+    """A cell for LaTeX, with a sign of minus in front of numbers."""
+    escaped = "".join(_LATEX.get(character, character) for character in one_line(cell))
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
+
+
+def written(parts: Iterable[Table | str], form: Form = "text") -> str:
+    """Tables in a form, with the paragraphs between them: comments in LaTeX, and left out of csv."""
+    shown = []
+    for part in parts:
+        if isinstance(part, Table):
+            shown.append(part.written(form))
+        elif form != "csv":
+            shown.append("\n".join("% " + line for line in part.split("\n")) if form == "latex" else part)
+    return "\n\n".join(shown)
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

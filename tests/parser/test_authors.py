@@ -164,9 +164,9 @@ def test_bilinear_scores_of_arcs(everything):
     scores.last.forward()
     (arcs,) = [each["arcs"] for each in scores.trees.arrays()]
     h, m = (scores.trees.positions[position].npvalue()[:-1, :-1] for position in ("h", "m"))
-    weights = found.scorer.biaffines["arcs"].weights.as_array()
+    weights = found.scorer.layers["arcs"].weights.as_array()
     np.testing.assert_allclose(arcs, h.T @ (weights[:, :-1] @ m + weights[:, -1:]), atol=1e-4)
-    picked = found.scorer.biaffines["arcs"].picked(
+    picked = found.scorer.layers["arcs"].picked(
         (scores.trees.positions["h"], scores.trees.positions["m"]), np.array([[0, 1, 2]]), np.ones(1)
     )
     assert picked.value() == pytest.approx(arcs[1, 2], abs=1e-4)

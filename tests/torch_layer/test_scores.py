@@ -199,8 +199,8 @@ def test_they_are_those_of_the_scorer_in_dynet(name, end):
             mlp.map.bias.set_value(model.mlps[position][0].bias.detach().numpy())
         for position, vector in getattr(model, "ends", {}).items():
             ends[position].set_value(vector.detach().numpy()[:, None])
-        for tensor, biaffine in theirs.biaffines.items():
-            biaffine.weights.set_value(model.weights[tensor].detach().numpy().reshape(biaffine.weights.shape()))
+        for tensor, layer in theirs.layers.items():
+            layer.weights.set_value(model.weights[tensor].detach().numpy().reshape(layer.weights.shape()))
         scores = theirs(dy.inputTensor(rows.numpy().T), columns, training=False)
         dy.forward([expression for each in scores.expressions.values() for expression in each])
         for b, arrays in enumerate(scores.arrays()):

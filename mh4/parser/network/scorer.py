@@ -15,13 +15,13 @@ from mh4.parser.systems import System, Tensor
 
 
 class TensorScorer:
-    """The score tensors of a system: a deep biaffine map for each tensor, and an MLP for each position that they use."""
+    """The score tensors of a system: a layer for each tensor, by default a deep biaffine map, and an MLP for each position."""
 
     def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
         units, mlp_units = config.encoder.units, config.scorer.mlp_units
         self.tensors = system.tensors
         self.mlps = {position: MLP(units, mlp_units, config.dropout.mlp, parameters) for position in system.positions}
-        self.biaffines = {tensor.name: self.biaffine(tensor, config, parameters) for tensor in system.tensors}
+        self.layers = {tensor.name: (tensor.layer or self.biaffine)(tensor, config, parameters) for tensor in system.tensors}
 
     def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "TensorScores":
         """The scores of a minibatch; `columns` are each sentence's nodes among the columns of `vectors` (units, N)."""
@@ -49,7 +49,7 @@ class TensorScores:
         self.expressions = {}  # for each tensor, the scores of each sentence
         for tensor in scorer.tensors:
             nodes = [[(start, stop if sentinel else stop - 1) for start, stop in columns] for sentinel in tensor.sentinel]
-            self.expressions[tensor.name] = scorer.biaffines[tensor.name](self._pair(tensor), *nodes)
+            self.expressions[tensor.name] = scorer.layers[tensor.name](self._pair(tensor), *nodes)
 
     def _pair(self, tensor: Tensor) -> tuple["dy.Expression", "dy.Expression"]:
         first, second = tensor.positions
@@ -58,7 +58,7 @@ class TensorScores:
     def arrays(self) -> list[dict[str, np.ndarray]]:
         """For each sentence, the arrays that a decoder takes, by name; the graph must have been evaluated."""
         return [
-            {name: self.scorer.biaffines[name].values(of_sentences[k]) for name, of_sentences in self.expressions.items()}
+            {name: self.scorer.layers[name].values(of_sentences[k]) for name, of_sentences in self.expressions.items()}
             for k in range(len(self.columns))
         ]
 
@@ -72,14 +72,14 @@ class TensorScores:
             )
             rows, counts = coefficients(predicted, target)
             if len(rows):
-                terms.append(self.scorer.biaffines[tensor.name].picked(self._pair(tensor), rows, counts))
+                terms.append(self.scorer.layers[tensor.name].picked(self._pair(tensor), rows, counts))
         return dy.esum(terms) + sum(violation.cost for violation in violations.values()) if terms else None
 
     def weighted(self, weights: Mapping[int, Mapping[str, np.ndarray]]) -> "dy.Expression":
         """The sum of all scores of the sentences with these numbers, weighted by arrays like those of `arrays`."""
         return dy.esum(
             [
-                self.scorer.biaffines[name].weighted(expressions[k], arrays[name])
+                self.scorer.layers[name].weighted(expressions[k], arrays[name])
                 for name, expressions in self.expressions.items()
                 for k, arrays in weights.items()
             ]

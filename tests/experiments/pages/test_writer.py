@@ -1,24 +1,11 @@
-"""Writing tables: markdown, console, csv, and means over seeds."""
+"""Tables as csv, and means over seeds."""
 
 import statistics
 
 import pytest
 
 from experiments.pages import document, writer
-from experiments.pages.writer import Average, Table
-
-TABLE = Table(
-    ["system", "seeds", "UAS", "LAS", "commit"], [["mh3", "1 2", "84.00", "", "abc"], ["mst", "1", "9.50", "8.00", "d"]], 2, 4
-)
-
-
-def test_markdown():
-    assert TABLE.markdown().splitlines() == [
-        "| system | seeds | UAS | LAS | commit |",
-        "| --- | --- | ---: | ---: | --- |",
-        "| mh3 | 1 2 | 84.00 |  | abc |",
-        "| mst | 1 | 9.50 | 8.00 | d |",
-    ]
+from experiments.pages.writer import Average
 
 
 def test_csv():

@@ -42,6 +42,16 @@ def test_its_name_is_by_default_that_of_its_files(run, mine, tmp_path):
     assert records.names(tmp_path / "home" / "results") == ["UD_Klingon-Small", "tlh_small-ud"]
 
 
+def test_its_table_for_a_paper(run, mine, tmp_path, capsys):
+    asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mh3 mst", "--seeds", "1 2")
+    assert run(*asked, "--FORMAT=latex") == 0
+    table = (tmp_path / "home" / "results" / "mine.tex").read_text(encoding="utf-8")
+    assert r"mst & 2 & 82.65 $\pm$ 0.07 & 77.65 $\pm$ 0.07 & 100.00 $\pm$ 0.00 & 50.00 $\pm$ 0.00 \\" in table.splitlines()
+    assert table in capsys.readouterr().out
+    assert run(*asked, "--format", "pdf") == 2
+    assert "FORMAT: pdf is not one of text, markdown, csv, latex" in capsys.readouterr().err
+
+
 def test_other_files_do_not_get_a_name_that_is_in_use(run, mine, stand_in, capsys):
     asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds")
     assert run(*asked, "1") == 0

@@ -1,0 +1,64 @@
+"""The curves of trainings: UAS on dev, and loss, by updates and by minutes, from the lines that each evaluation adds to metrics.jsonl."""
+
+import json
+import math
+import os
+from collections.abc import Sequence
+
+from mh4.errors import InputError
+from mh4.util import reading
+from mh4.util.plots import plotted
+
+METRICS = "metrics.jsonl"  # in the folder of a model
+MOST = 1 << 28  # bytes
+AXES = {"updates": ("updates", 1), "seconds": ("minutes", 60)}
+CURVES = {"dev_uas": "UAS on dev, %", "loss": "loss per word"}
+
+Curve = list[dict[str, float]]  # an evaluation each
+
+
+def runs(paths: Sequence[str]) -> dict[str, Curve]:
+    """The curves of the trainings in these folders, by what distinguishes their paths; a folder of several stands for all below it.
+
+    Raises InputError where there are none, and for evaluations that are damaged.
+    """
+    folders: list[str] = []
+    for path in paths:
+        found = sorted(folder for folder, _, files in os.walk(path) if METRICS in files)
+        if not found:
+            raise InputError("%s: no training has been evaluated there (no %s)" % (path, METRICS))
+        folders += [folder for folder in found if folder not in folders]
+    common = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in folders])
+    return {os.path.relpath(folder, common): _read(os.path.join(folder, METRICS)) for folder in folders}
+
+
+def _read(path: str) -> Curve:
+    """The evaluations in a file, whose last line may still be incomplete."""
+    lines, curve = reading.text(path, MOST).split("\n")[:-1], []
+    for number, line in enumerate(lines, start=1):
+        try:
+            evaluation = {name: float(json.loads(line)[name]) for name in (*AXES, *CURVES)}
+        except (ValueError, KeyError, TypeError):
+            evaluation = {}
+        if not evaluation or not all(map(math.isfinite, evaluation.values())):
+            raise InputError("%s, line %d: damaged: expected an evaluation with %s" % (path, number, ", ".join((*AXES, *CURVES))))
+        curve.append(evaluation)
+    return curve
+
+
+def plot(path: str, curves: dict[str, Curve]) -> None:
+    """Draw the curves, a line for each training. path, and what is raised: see plots.plotted."""
+    with plotted(path, 12, 7 + 0.08 * len(curves)) as figure:
+        panels = figure.subplots(len(CURVES), len(AXES), sharex="col", sharey="row")
+        for row, (score, title) in zip(panels, CURVES.items(), strict=True):
+            row[0].set_ylabel(title)
+            for axes, (time, (_, size)) in zip(row, AXES.items(), strict=True):
+                for number, (name, curve) in enumerate(curves.items()):
+                    values = [one[time] / size for one in curve], [one[score] for one in curve]
+                    axes.plot(
+                        *values, label=name, color="C%d" % (number % 10), linestyle=("-", "--", ":", "-.")[number // 10 % 4]
+                    )
+                axes.grid(alpha=0.3)
+        for axes, (unit, _) in zip(panels[-1], AXES.values(), strict=True):
+            axes.set_xlabel(unit)
+        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
