@@ -143,6 +143,8 @@ def test_readme(tmp_path):
 def test_recipes_to_follow_a_training(tmp_path, monkeypatch, package):
     pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
+    for name, value in (("MLFLOW_TRACKING_URI", "file:mlruns"), ("MLFLOW_ALLOW_FILE_STORE", "true")):  # without a database
+        monkeypatch.setenv(name, value)
     (recipe,) = (block for kind, block in blocks(DOCS / "howto" / "python.md") if kind == "py" and package in block)
     names, short = {}, {"training": {"max_updates": 4, "evaluate_updates": 2}}
     exec(compile(recipe, package, "exec"), names)
