@@ -1,6 +1,7 @@
 """How all commands respond to bad input, signals and warnings, and how they print."""
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
+from types import ModuleType
 from typing import Any, NoReturn
 
 import click
@@ -89,8 +91,8 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
         _fail(program, str(error))
     except MemoryError as error:
         _fail(program, "not enough memory" + because(error))
-    except ImportError as error:  # of other packages, InputError says so
-        if not (error.name or "").startswith("mh4."):
+    except (ImportError, AttributeError, TypeError, ValueError) as error:  # of other packages, InputError says so
+        if not _of_compiled_modules(error):
             raise
         _fail(program, "%s: compiled modules are missing, or older than their sources: run `make setup`" % error)
     except (KeyboardInterrupt, Stopped) as end:
@@ -104,6 +106,15 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
     except click.ClickException as error:
         error.message = "\n".join(map(one_line, error.message.split("\n")))  # type: ignore[misc]
         raise
+
+
+def _of_compiled_modules(error: Exception) -> bool:
+    """Whether a compiled module of mh4 is missing, or lacks what others use of it, as after `git pull` without `make setup`."""
+    if isinstance(error, ImportError):
+        return "mh4." in (error.name or str(error))
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        return error.obj.__name__.startswith("mh4.") and str(error.obj.__file__).endswith(".so")
+    return bool(re.search("^C (function|variable) mh4[.]|^mh4[.].* size changed", str(error)))  # of Cython
 
 
 def resumable(command: Callable[..., None]) -> Callable[..., None]:

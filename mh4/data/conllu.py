@@ -6,7 +6,6 @@ numbers.
 https://universaldependencies.org/format.html
 """
 
-import io
 import os
 import re
 import shutil
@@ -448,17 +447,12 @@ def name_of(path: str) -> str:
 def open_output(path: str, errors: str = "strict") -> Iterator[TextIO]:
     """Open a text file for writing: `path`, which is compressed if its extension says so, or "-" for standard output.
 
-    A regular file is written whole or not at all; standard output, devices and FIFOs receive the text as it is written. If standard
-    output is a terminal, characters that would control it are made visible. errors: what is done about text that is not in UTF-8.
+    A regular file is written whole or not at all; standard output, devices and FIFOs receive the text as it is written. On a terminal,
+    characters that would control it are made visible. errors: what is done about text that is not in UTF-8.
     """
     if path != "-":
-        with (
-            files.atomic_path(path) as temporary,
-            open(temporary, "ab") as raw,
-            compression.compressed(raw, path) as binary,
-            io.TextIOWrapper(binary, encoding="utf-8", errors=errors, newline="") as text,
-        ):
-            yield text
+        with files.atomic_path(path) as temporary, open(temporary, "ab") as raw, compression.compressed(raw, path) as binary:
+            yield (_OnTerminal if raw.isatty() else StreamWriter)(binary, errors)  # type: ignore[misc]
         return
     if sys.stdout is None:
         raise InputError("standard output is closed")

@@ -5,12 +5,13 @@ Everything but the names and the licence of its data comes from the records of i
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from mh4.data import conllu
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, one_line, shown
 from mh4.parser.model import Model
 from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, check_ended, each_source, source, write_packed
 from mh4.parser.parsing import Parser
@@ -90,6 +91,11 @@ def card_of(files: Folder) -> dict[str, Any]:
     return card
 
 
+def _literal(text: str) -> str:
+    """Markdown that shows this text in a line: without columns of a table, HTML, links or emphasis."""
+    return one_line(re.sub(r"[\\`*\[\]<>|&~]", r"\\\g<0>", text))
+
+
 def markdown(card: Mapping[str, Any]) -> str:
     """The card as a page, with the head that model hubs read."""
     head: dict[str, Any] = {"library_name": "mh4", "tags": ["dependency-parsing", "universal-dependencies"]}
@@ -98,15 +104,18 @@ def markdown(card: Mapping[str, Any]) -> str:
     if "licence" in card:
         head.update(license="other", license_name=card["licence"])
     lines = ["---", *("%s: %s" % (key, json.dumps(value, ensure_ascii=False)) for key, value in head.items()), "---", ""]
-    lines += ["# %s" % card.get("name", "A dependency parser"), ""]
+    lines += ["# %s" % _literal(card.get("name", "A dependency parser")), ""]
     lines += [
         "A dependency parser of the system `%(system)s`, trained with mh4 %(mh4)s (%(parameters)d parameters, seed %(seed)d)."
         % card
     ]
     lines += ["", "| | |", "|---|---|"]
-    lines += ["| %s | %s |" % (name, card[name]) for name in ("language", "treebank", "licence", "commit") if name in card]
     lines += [
-        "| %s file | %s (git blob %s) |" % (name, one["file"], one["git_blob"]) for name, one in each_source(card["sources"])
+        "| %s | %s |" % (name, _literal(card[name])) for name in ("language", "treebank", "licence", "commit") if name in card
+    ]
+    lines += [
+        "| %s file | %s (git blob %s) |" % (name, _literal(one["file"]), one["git_blob"])
+        for name, one in each_source(card["sources"])
     ]
     lines += ["", "Scores in percent of all words, given the words and sentences of the treebank:", ""]
     shown = [name for name in _SCORES if any(name in scores for scores in card["scores"].values())]
@@ -115,7 +124,7 @@ def markdown(card: Mapping[str, Any]) -> str:
         lines.append("| %s | %s |" % (data, " | ".join("%.2f" % scores[name] if name in scores else "" for name in shown)))
     more = " --contextual VECTORS" if "contextual" in card["sources"] else ""
     lines += ["", "To parse with it:", "", "    mh4 parse --model FILE%s input.conllu" % more, "", "It was trained by:", ""]
-    lines += ["    " + card["command"], "", "with these settings:", "", "```toml", card["config"].rstrip("\n"), "```"]
+    lines += ["    " + one_line(card["command"]), "", "with these settings:", "", "```toml", card["config"].rstrip("\n"), "```"]
     if "resumed" in card:
         said = "It was %s. So the command alone may make another model." % "; ".join(card["resumed"])
         lines += ["", said]

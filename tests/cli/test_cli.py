@@ -180,9 +180,10 @@ def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
     odd = "\x1b[31m\x07\x9b2J\x7f\u202e\u2066\u2028\u2029"
     path = tmp_path / "odd.conllu"
     path.write_bytes(("# text = %s\n1\té\t%s\t_\t_\t_\t_\t_\t_\t_\r\n\n" % (odd, odd)).encode("utf-8"))
-    code, shown = on_a_terminal("parse", "--model", model, str(path), streams=("stdout",))
-    assert code == 0 and shown.count(rb"\x1b[31m\x07\x9b2J\x7f\u202e\u2066\u2028\u2029") == 2 and "é".encode() in shown
-    assert not re.search(b"[^\r\n\t -~\x80-\xff]|\xc2[\x80-\x9f]|\r[^\r\n]", shown) and shown.count(b"\n") == 3
+    for output in ("-", "/dev/stdout"):
+        code, shown = on_a_terminal("parse", "--model", model, str(path), "-o", output, streams=("stdout",))
+        assert code == 0 and shown.count(rb"\x1b[31m\x07\x9b2J\x7f\u202e\u2066\u2028\u2029") == 2 and "é".encode() in shown
+        assert not re.search(b"[^\r\n\t -~\x80-\xff]|\xc2[\x80-\x9f]|\r[^\r\n]", shown) and shown.count(b"\n") == 3
     assert succeeds("parse", "--model", model, str(path)).count(odd.encode("utf-8")) == 2
 
 
@@ -339,6 +340,15 @@ def test_modules_that_are_not_compiled(treebank, monkeypatch, module):
     monkeypatch.setitem(sys.modules, "mh4.decoders." + module, None)
     done = CliRunner().invoke(cli.main, ["coverage", str(treebank / "toy-ud-test.conllu")])
     assert done.exit_code == 2 and "older than their sources: run `make setup`" in done.output, done
+
+
+def test_modules_that_lack_a_function(treebank, monkeypatch):
+    from mh4.trees import measures
+
+    monkeypatch.delattr(measures, "crossings")
+    done = CliRunner().invoke(cli.main, ["coverage", str(treebank / "toy-ud-test.conllu")])
+    assert done.exit_code == 2 and done.output.count("\n") == 1, done
+    assert "has no attribute 'crossings': compiled modules are missing, or older than their sources" in done.output
 
 
 def _commands(group, words=()):

@@ -147,6 +147,8 @@ def test_the_card_of_a_reproduced_model(folder, tmp_path):
     assert made["command"] == "make reproduce LANG=toy" and made["commit"] == "abc, def"
     page = card.markdown(made)
     assert "--contextual" not in page
+    odd = card.markdown({**made, "name": "<b>", "treebank": "a|b <img src=x> `c` &amp; UD_X"})
+    assert "| treebank | a\\|b \\<img src=x\\> \\`c\\` \\&amp; UD_X |\n" in odd and "# \\<b\\>\n" in odd
     assert "    mh4 parse --model FILE --contextual VECTORS input.conllu" in card.markdown(
         {**made, "sources": {**made["sources"], "contextual": [{"file": "v", "git_blob": "0"}]}}
     )
