@@ -3,7 +3,6 @@
 
 const [ID, FORM, UPOS, HEAD, DEPREL, DEPS, MISC] = [0, 1, 3, 6, 7, 8, 9];
 const MARKS = ["Pinned", "ArcProb"]; // attributes of MISC that are ours
-const whole = (number) => /^\d{1,6}$/.test(number);
 
 // The sentences of a text: lines; rows, the columns of each word, from 1, and `at`, its line; pins, what is decided of it, { head, deprel };
 // given, what the file has of it; accepted. An Error for what is not CoNLL-U. keep: whether all that is given is decided.
@@ -35,7 +34,7 @@ function sentenceOf(lines, start, keep) {
     at.push(k);
   });
   if (rows.length === 1) throw wrong(0, "a sentence without words");
-  const isHead = (cell) => cell === "_" || (whole(cell) && Number(cell) < rows.length);
+  const isHead = (cell) => cell === "_" || (/^\d{1,6}$/.test(cell) && Number(cell) < rows.length);
   rows.forEach((cells, m) => {
     if (m && !isHead(cells[HEAD])) throw wrong(at[m], `HEAD is ${cells[HEAD]}, but the last word is ${rows.length - 1}`);
   });
@@ -43,9 +42,10 @@ function sentenceOf(lines, start, keep) {
     ...(has(cells, "head") && cells[HEAD] !== "_" && { head: Number(cells[HEAD]) }),
     ...(has(cells, "deprel") && cells[DEPREL] !== "_" && { deprel: cells[DEPREL] }),
   });
+  const given = decided(() => true), whole = given.every((pin) => !pin || ("head" in pin && "deprel" in pin));
   const marks = (cells) => cells[MISC].split("|").find((each) => each.startsWith("Pinned="))?.slice("Pinned=".length).split(",");
   const pins = decided((cells, name) => marks(cells)?.includes(name) ?? keep);
-  return { lines, rows, at, pins, given: decided(() => true), accepted: lines.some((line) => /^# *accepted *= *yes *$/.test(line)) };
+  return { lines, rows, at, pins, given, accepted: whole && lines.some((line) => /^# *accepted *= *yes *$/.test(line)) };
 }
 
 // A sentence with a tree, or part of one: { head, deprel } for each word. pins: what is to be marked as decided. Another tree than that of

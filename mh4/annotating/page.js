@@ -151,10 +151,10 @@ async function others() {
   if (!now.answer) return say(now.trouble || "The tree has not settled yet.");
   try {
     const found = treesIn(await process({ data: written(one, now.around), input: "conllu", heads: true, best: String(TREES) }));
-    now.others = found.slice(1).map(({ tree, note }, k) => {
+    now.others = found.slice(1).map(({ tree }, k) => {
       const differs = (m) => found.slice(0, k + 1).some((better) => better.tree[m].head !== tree[m].head);
       const pins = now.pins.map((pin, m) => (m && differs(m) ? { head: tree[m].head } : pin));
-      return { tree, pins, probability: note.match(/probability ([\d.]+)/)?.[1] ?? "" };
+      return { tree, pins };
     });
     if (one.now !== now || one !== sentence()) return;
     draw();
@@ -196,10 +196,13 @@ function draw() {
   look();
 }
 
-function alternative({ tree, pins, probability }) {
+function alternative({ tree, pins }) {
   const { rows, now } = sentence(), word = (m) => (m ? rows[m][FORM] : "root");
-  const moved = tree.flatMap((arc, m) => (m && arc.head !== now.answer.tree[m].head ? [`${word(m)} ← ${word(arc.head)} (${arc.deprel})`] : []));
-  const button = element("button", { type: "button" }, [probability, moved.join(", ")].filter(Boolean).join(": "));
+  const moved = tree.flatMap((arc, m) => {
+    if (!m || arc.head === now.answer.tree[m].head) return [];
+    return [`${word(m)} ← ${word(arc.head)}, ${arc.deprel}${arc.probability >= 0 ? ` (${arc.probability.toFixed(2)})` : ""}`];
+  });
+  const button = element("button", { type: "button" }, moved.join("; "));
   button.addEventListener("click", () => change(state(pins)));
   return element("li", {}, button);
 }

@@ -9,7 +9,7 @@ from mh4.data.conllu import Block, Sentence
 from mh4.data.segmenter import Segmenter
 from mh4.drawing.svg import picture, sheet
 from mh4.errors import InputError, collected_warnings
-from mh4.parser import checksums, long_sentences, parallel, writing
+from mh4.parser import checksums, parallel, writing
 from mh4.parser.parsing import Parser, check_parsed
 from mh4.serving import formats
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task
@@ -86,9 +86,7 @@ def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
 
 def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transitions: bool = False) -> list[Sentence]:
     """The sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
-    system, most = _parsers[name].model.system, long_sentences.window(_parsers[name])
-    if task.heads and (long := next((block.sentence for block in blocks if len(block.sentence) > most), None)):
-        raise TooManyWords("%s: %d words, but heads can be kept in up to %d with %s" % (long.name, len(long), most, name))
+    system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
     options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags}
     options |= {"keep_heads": True} if task.heads else {}

@@ -11,7 +11,6 @@ from asking import ask, refusal, result, rows, served  # noqa: E402
 
 from mh4.annotating.correction import Correction  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
-from mh4.parser import long_sentences  # noqa: E402
 from mh4.serving import answering  # noqa: E402
 from mh4.serving.correcting import Correcting  # noqa: E402
 
@@ -39,14 +38,6 @@ def test_no_picture_of_heads_that_no_tree_has(app, path, more):
     assert refusal(app, 400, path, data=rows(2, 1, "_"), heads="", **more).startswith(
         "data, line 1, sentence 1: word 1 is on a cycle"
     )
-
-
-def test_heads_of_long_sentences_are_not_kept(app, monkeypatch):
-    """Windows of a tree are no trees, so the whole sentence would need memory in proportion to the square of its length."""
-    monkeypatch.setattr(long_sentences, "window", lambda parser: 5)
-    said = "data, line 1, sentence 1: 6 words, but heads can be kept in up to 5 with toy"
-    assert refusal(app, 413, data=rows(*"______"), parser="", heads="") == said
-    assert result(app, data=rows(*"_____"), parser="", heads="")
 
 
 def test_the_best_trees(app):

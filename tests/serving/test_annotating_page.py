@@ -211,7 +211,7 @@ def test_alternatives(page, server, tmp_path):
         find(page, "#best").click()
         wait_for(page, lambda: len(page.find_elements(By.CSS_SELECTOR, "#others button")) == 4)
         button = page.find_elements(By.CSS_SELECTOR, "#others button")[k]
-        assert re.match("[01][.][0-9]{4}: w", button.text)
+        assert re.fullmatch("(w[1-5] ← (w[1-5]|root), [a-z:]+ [(][01][.][0-9]{2}[)](; )?)+", button.text)
         assert settled(page, button.click) == expected[k + 1]
         assert not page.find_elements(By.CSS_SELECTOR, "#others button")
         assert settled(page, find(page, "#undo").click) == expected[0]
