@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from common import DECODERS, rng_for, sample_tensors
+from oneec_judge import ONEEC
 
 from mh4.decoders import batch, beam, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.batch import DECODERS as BATCHED
@@ -24,11 +25,6 @@ from mh4.decoders.mhk import smallest_k
 OURS = re.compile(
     "(sentence [0-9]+: )?a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is( \\([0-9]+ MB\\))?"
 )
-
-
-def one_ec(n, rng):
-    square, with_none = (n + 1, n + 1), (n + 2, n + 1)
-    return [rng.normal(size=shape).astype(np.float32) for shape in (square, square, with_none, with_none)]
 
 
 def calls(decoder, n):
@@ -47,10 +43,9 @@ def all_calls(n, threads):
         yield from calls(decoder, max(shorter, 6))
     rng = rng_for("others", n)
     shorter = max(n // 8, 6)
-    one = one_ec(shorter, rng)
-    yield "1ec", lambda: outcome(oneec.decode(*one))
-    yield "1ec, single root", lambda: outcome(oneec.decode(*one, single_root=True))
-    yield "1ec, marginals", lambda: oneec.marginals(*one).arcs.tolist()
+    yield from calls(ONEEC, shorter)
+    one = ONEEC.sample(shorter, rng)
+    yield "1ec, marginals", lambda: oneec.marginals(**one).arcs.tolist()
     search = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,)}, shorter, rng)
     yield "beam", lambda: outcome(beam.decode(*search.values(), beam=n * 8))
     five = sample_tensors({"shift": (), "reduce_s0b0": (12,), "reduce_s1s0": (12,), "arcs": ()}, shorter, rng)

@@ -29,7 +29,7 @@ from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4.data import conllu  # noqa: E402
-from mh4.decoders import Marginals, batch, beam, mh3, mh5, mst, oneec  # noqa: E402
+from mh4.decoders import Marginals, batch, beam, mh3, mh5, mst  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.decoders.batch import DECODERS as BATCHED  # noqa: E402
 from mh4.decoders.batch import single  # noqa: E402
@@ -38,7 +38,7 @@ from mh4.decoders.mhk import smallest_k  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 from mh4.trees import measures  # noqa: E402
 
-ALL = [*DECODERS, *MH5]
+ALL = [*DECODERS, *MH5, *3 * [ONEEC]]
 KINDS = ("normal", "ties", "zeros", "large", "huge")
 MASKS = (-np.inf, -1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min))
 REPORTED = 10_000  # calls between two lines that say how far it is
@@ -64,19 +64,6 @@ def decoder_call(rng, words):
     n = int(rng.integers(0, 9 if decoder.name in ("mhk-5", "mhk-6") else words))
     scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: decoder.sample(n, rng, kind))
     checked(rng, n, scores, decoder.decode)
-
-
-def one_ec_call(rng, words):
-    n = int(rng.integers(0, words))
-    rows = {"arc": n + 1, "crossed_arc": n + 1, "grandparent": n + 2, "sibling": n + 2}
-
-    def of_kind(kind):
-        return {
-            name: tensor[: rows[name], : n + 1] for name, tensor in sample_tensors(dict.fromkeys(rows, ()), n, rng, kind).items()
-        }
-
-    scores = sample(rng, KINDS[rng.integers(len(KINDS))], of_kind)
-    checked(rng, n, scores, lambda scores, **options: oneec.decode(**scores, **options))
 
 
 def checked(rng, n, scores, decode):
@@ -335,10 +322,8 @@ def call(rng, words):
     kind = rng.random()
     if kind < 0.0005:
         long_call(rng, words)
-    elif kind < 0.55:
-        decoder_call(rng, words)
     elif kind < 0.7:
-        one_ec_call(rng, words)
+        decoder_call(rng, words)
     elif kind < 0.8:
         marginals_call(rng, words)
     elif kind < 0.9:

@@ -43,16 +43,12 @@ PRINTING = [
     ["evaluate", "LONG", "LONG"],
     ["evaluate", "LONG", "LONG", "--json", "--by", "deprel"],
     ["compare", "LONG", "LONG", "LONG"],
-    ["compare", "LONG", "LONG", "LONG", "--json"],
     ["view", "LONG"],
     ["coverage", "LONG"],
-    ["coverage", "LONG", "--json"],
     ["test", "--model", "MODEL", "LONG"],
     ["info", "MODEL"],
     ["data", "toy", "--to", "FOLDER"],
     ["--help"],
-    ["parse", "--help"],
-    ["--version"],
 ]
 printing = pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
 unbuffered = pytest.mark.parametrize("unbuffered", [False, True], ids=["buffered", "unbuffered"])
