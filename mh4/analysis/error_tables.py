@@ -107,10 +107,7 @@ def tables(pairs: Pairs) -> list[Table]:
 def record(pairs: Pairs) -> dict[str, Any]:
     """The same for JSON, with all confusions."""
     return {
-        "scores": {
-            name: {metric: {**one._asdict(), **one.score()._asdict()} for metric, one in counts.items()}
-            for name, counts in scores(pairs).items()
-        },
+        "scores": {name: evaluation.records(counts) for name, counts in scores(pairs).items()},
         "relations": {name: {kind: kinds[kind] for kind in KINDS} for name, kinds in by_relation(pairs).items()},
         "confusions": [dict(zip(("gold", "parsed", "words", "head_right"), one, strict=True)) for one in confusions(pairs)],
     }

@@ -73,6 +73,11 @@ def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
         totals[name] = count
 
 
+def records(counts: dict[str, Counts]) -> dict[str, dict[str, Any]]:
+    """Return the counts and scores for JSON."""
+    return {name: {**one._asdict(), **one.score()._asdict()} for name, one in counts.items()}
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Consecutive sentences of a CoNLL-U file, with trees, and the official scorer's representation of them."""

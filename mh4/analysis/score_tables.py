@@ -90,19 +90,17 @@ def _f1(of_all: Sequence[Counts]) -> list[str]:
     return ["%.2f" % one.score().f1 for one in of_all]
 
 
-def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:
-    """The scores for JSON: counts and unrounded percentages; with `relations`, also LAS by relation."""
+def record(gold_path: str, results: Sequence[Result], by: str | None = None) -> dict[str, Any]:
+    """The scores for JSON: counts and unrounded percentages; by "deprel" also LAS by relation, by "errors" also these."""
     systems = []
     for result in results:
-        entry: dict[str, Any] = {"file": result.path, "metrics": _records(result.metrics)}
-        if relations:
-            entry["deprel"] = _records(result.relations)
+        entry: dict[str, Any] = {"file": result.path, "metrics": evaluation.records(result.metrics)}
+        if by == "deprel":
+            entry["deprel"] = evaluation.records(result.relations)
+        if by == "errors":
+            entry["errors"] = error_tables.record(result.pairs)
         systems.append(entry)
     return {"gold": gold_path, "systems": systems}
-
-
-def _records(counts: dict[str, Counts]) -> dict[str, Any]:
-    return {name: {**one._asdict(), **one.score()._asdict()} for name, one in counts.items()}
 
 
 def _counts(of_all: Sequence[Counts]) -> list[str]:

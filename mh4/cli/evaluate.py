@@ -41,10 +41,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
         raise InputError("--json has counts and percentages, so that --counts has no effect: omit it")
     results = score_tables.score_files(gold_file, system_files)
     if as_json:
-        found = score_tables.record(gold_file, results, relations=by == "deprel")
-        for system, result in zip(found["systems"], results if by == "errors" else (), strict=False):
-            system["errors"] = error_tables.record(result.pairs)
-        click.echo(json.dumps(found, indent=1))
+        click.echo(json.dumps(score_tables.record(gold_file, results, by), indent=1))
         return
     parts = [score_tables.metric_table(results, counts, form)]
     if by == "deprel":
