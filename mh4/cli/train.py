@@ -67,7 +67,7 @@ def _either(names: list[str]) -> str:
     multiple=True,
     type=NAMED_PATH,
     metavar="FILE.toml",
-    help="Settings, as written by `mh4 settings --toml`, or the config.toml of any model; may be repeated.",
+    help="Settings, as written by `mh4 settings`, or the config.toml of any model; may be repeated.",
 )
 @click.option(
     "--set",

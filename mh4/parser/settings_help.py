@@ -1,4 +1,4 @@
-"""The list of all settings that `mh4 settings` prints: defaults, allowed values and meanings, those of the authors' runs apart."""
+"""All settings with their defaults, allowed values and meanings, as `mh4 settings` and the documentation list them."""
 
 import dataclasses
 import textwrap
@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from mh4.parser import config
 
-_WIDTH = 79  # of the text, in columns
-THEIRS = "What only the authors' runs set otherwise (experiments/settings/authors.toml)."
+THEIRS = "Only the authors' runs change these (experiments/settings/authors.toml)."
 
 
 class Setting(NamedTuple):
@@ -42,31 +41,19 @@ def sections() -> list[Section]:
     return found
 
 
-def as_text() -> str:
-    """The settings to be read, those of the authors' runs last."""
-    ours, theirs = [], [*_wrapped(THEIRS), ""]
-    for name, about, settings in sections():
-        ours += [*_wrapped(about), ""]
-        for one in settings:
-            lines = theirs if one.authors else ours
-            lines.append("%s.%s = %s  (%s)" % (name, one.name, one.default, one.allowed))
-            lines += _wrapped(one.meaning, "    ")
-        ours.append("")
-    return "\n".join(ours + theirs)
-
-
 def as_toml() -> str:
-    """The settings as a file for ``mh4 train --config``, with comments."""
+    """The settings as a file for ``mh4 train --config``, with comments; those of the authors' runs last in each section."""
     lines = []
     for name, about, settings in sections():
-        lines += [*_wrapped(about, "# "), "[%s]" % name]
-        for setting in settings:
-            whose = "; only for the authors' runs" if setting.authors else ""
-            lines += ["", *_wrapped("%s (%s)%s" % (setting.meaning, setting.allowed, whose), "# ")]
-            lines.append("%s = %s" % (setting.name, setting.default))
-        lines.append("")
-    return "\n".join(lines[:-1])
+        lines += [*_comment(about), "[%s]" % name]
+        for authors in (False, True):
+            chosen = [one for one in settings if one.authors is authors]
+            lines += ["", *_comment(THEIRS)] if authors and chosen else []
+            for one in chosen:
+                lines += ["", *_comment("%s (%s)" % (one.meaning, one.allowed)), "%s = %s" % (one.name, one.default)]
+        lines += ["", ""]
+    return "\n".join(lines).rstrip("\n")
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+def _comment(text: str) -> list[str]:
+    return textwrap.wrap(text, 79, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
