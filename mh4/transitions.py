@@ -107,6 +107,11 @@ class Configuration:
     s2 = _on_stack(3, "The third node of the stack, or -1.")
     s3 = _on_stack(4, "The fourth node of the stack, or -1.")
 
+    @property
+    def positions(self) -> tuple[int, int, int, int]:
+        """s2, s1, s0 and b0."""
+        return self.s2, self.s1, self.s0, self.b0
+
     def is_final(self) -> bool:
         """Whether only the root is on the stack and only the sentinel in the buffer: every word has its head."""
         return self.stack == [0] and self.b0 == self.n + 1

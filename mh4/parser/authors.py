@@ -24,7 +24,7 @@ from mh4.parser.objectives import Parts
 from mh4.parser.systems import GlobalSystem, GreedySystem, System, Tensor
 from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import Table, Vocabulary
-from mh4.transitions import ARC, LA, MH4, RA, RA2, SH, legal
+from mh4.transitions import LA, MH4, RA, SH, Configuration, legal
 
 POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle
 
@@ -252,10 +252,10 @@ def joint_search(*, output: np.ndarray, bias: np.ndarray, single_root: bool = Fa
     if single_root and n == 0:
         raise ValueError("a sentence without words cannot have a single root")
     looked_at = [(k, vectors[name]) for k, name in enumerate(POSITIONS) if name in vectors]
-    stack, b0, score, rows = [-1, -1, -1, 0], 1, 0.0, [(int(SH), -1, -1, 0)]
-    heads = np.full(n + 1, -1, dtype=np.int32)
+    configuration, score, found = Configuration(n), 0.0, [(int(SH), -1, -1, 0)]
+    configuration.apply(SH)
     for _ in range(2 * n):
-        positions = (*stack[-3:], b0)
+        positions = configuration.positions
         hidden = np.tanh(sum(array[positions[k]] if positions[k] >= 0 else array[n + 1] for k, array in looked_at))
         scores = output @ hidden + bias
         if np.isnan(scores).any():
@@ -263,17 +263,9 @@ def joint_search(*, output: np.ndarray, bias: np.ndarray, single_root: bool = Fa
         allowed = np.flatnonzero(legal(np.array([positions]), n, single_root))
         code = MH4[allowed[scores[allowed].argmax()]]
         score += float(scores[code])
-        s2, s1, s0 = stack[-3:]
-        rows.append((int(code), s1, s0, b0))
-        if code == SH:
-            stack.append(b0)
-            b0 += 1
-        else:
-            at = dict(zip(POSITIONS, positions, strict=True))
-            head, dependent = (at[position] for position in ARC[code])
-            heads[dependent] = head
-            stack.remove(dependent)
-    return Derivation(score, heads, {}, np.array(rows, dtype=np.intp))
+        found.append((int(code), *positions[1:]))
+        configuration.apply(code)
+    return Derivation(score, configuration.heads, {}, np.array(found, dtype=np.intp))
 
 
 # What is learned of a tree
@@ -338,24 +330,22 @@ def late(heads: trees.Heads) -> np.ndarray | None:
     if not trees.is_projective(heads):
         return None
     heads = np.asarray(heads).tolist()
-    n, stack, b0 = len(heads) - 1, [-1], 0
+    n = len(heads) - 1
+    configuration, found = Configuration(n), []
     has_dependents_left = [0] * (n + 2)  # among the nodes of the stack
-    sequence: list[int] = []
-    while len(sequence) < 2 * n + 1:
-        s0 = stack[-1]
+    for _ in range(2 * n + 1):
+        *_, s0, b0 = configuration.positions
         if b0 <= n and not has_dependents_left[b0] and (b0 == 0 or heads[b0] == s0 or heads[b0] > b0):
-            code, head = SH, heads[b0]
-            if head > b0:
-                has_dependents_left[head] += 1
-            stack.append(b0)
-            b0 += 1
+            code = SH
+            if heads[b0] > b0:
+                has_dependents_left[heads[b0]] += 1
         else:
             code = LA if heads[s0] == b0 else RA
             if code == LA:
                 has_dependents_left[b0] -= 1
-            stack.pop()
-        sequence.append(int(code))
-    return rows(sequence)
+        found.append((int(code), *configuration.positions))
+        configuration.apply(code)
+    return np.array(found, dtype=np.intp)
 
 
 def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
@@ -374,14 +364,10 @@ def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
 
 def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
     """The transitions with these codes, of MH4, as oracle.canonical gives them: with the positions before each of them."""
-    stack, b0, found = [-1, -1, -1], 0, []
+    configuration, found = Configuration(len(sequence) // 2), []
     for code in sequence:
-        found.append((code, *stack[-3:], b0))
-        if code == SH:
-            stack.append(b0)
-            b0 += 1
-        else:
-            stack.pop(-1 if code in (LA, RA, RA2) else -2)
+        found.append((int(code), *configuration.positions))
+        configuration.apply(code)
     return np.array(found, dtype=np.intp)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mh4.decoders import arguments
-from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
+from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Configuration, Transition
 from mh4.trees import Heads
 
 
@@ -31,23 +31,18 @@ def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> np.ndarray | N
     n = len(heads) - 1
     missing = np.bincount(heads[1:], minlength=n + 1).tolist()  # dependents still to be attached
     heads = heads.tolist()
-    stack, rows = [-1, -1, -1], []  # three empty positions at the bottom
-    b0, allowed = 0, frozenset(codes)
+    configuration, rows, allowed = Configuration(n), [], frozenset(codes)
     for _ in range(2 * n + 1):
-        s2, s1, s0 = stack[-3:]
+        s2, s1, s0, b0 = configuration.positions
         for dependent, reduces in ((s1, {b0: LA2, s0: LA_PRIME, s2: RA_PRIME}), (s0, {b0: LA, s1: RA, s2: RA2})):
             code = reduces.get(heads[dependent])
             if dependent > 0 and not missing[dependent] and code in allowed:
+                missing[heads[dependent]] -= 1
                 break
         else:
             code = SH
+        if code == SH and b0 > n:
+            return None
         rows.append((int(code), s2, s1, s0, b0))
-        if code == SH:
-            if b0 > n:
-                return None
-            stack.append(b0)
-            b0 += 1
-        else:
-            dependent = stack.pop() if code in (LA, RA, RA2) else stack.pop(-2)
-            missing[heads[dependent]] -= 1
+        configuration.apply(code)
     return np.array(rows, dtype=np.intp)
