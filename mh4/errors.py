@@ -4,7 +4,7 @@ import re
 import shlex
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -135,15 +135,24 @@ def placed(warning: object) -> str:
 
 
 @contextmanager
-def collected_warnings() -> Iterator[list[str]]:
-    """The texts of the warnings in the block, each once, with their places, which are for another process, or somebody else, to show."""
-    said: list[str] = []
+def telling_warnings(tell: Callable[[str], object]) -> Iterator[None]:
+    """Call `tell` with the text of each warning in the block, with its place; once for each text."""
+    told = set()
 
-    def keep(message: Any, *rest: Any, **options: Any) -> None:
-        if (text := placed(message)) not in said:
-            said.append(text)
+    def show(message: Any, *rest: Any, **options: Any) -> None:
+        if (text := placed(message)) not in told:
+            told.add(text)
+            tell(text)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = keep
-        yield said
+        warnings.simplefilter("always", RuntimeWarning, append=True)  # otherwise once for all sentences
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """The texts of the warnings in the block, which are for another process, or somebody else, to show."""
+    texts: list[str] = []
+    with telling_warnings(texts.append):
+        yield texts

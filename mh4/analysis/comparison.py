@@ -142,9 +142,8 @@ def compare(gold_path: str, a: str | Sequence[str], b: str | Sequence[str]) -> C
                 raise InputError("%s is named as the output of two runs, expected a file for each run" % path)
     words, parts = 0, []
     for gold, systems in evaluation.chunks(gold_path, [*files[0], *files[1]]):
-        gold_arcs = Arcs.of(gold.sentences)
-        words += len(gold_arcs)
-        parts.append([_compared(gold, gold_arcs, system) for system in systems])
+        words += len(gold.arcs)
+        parts.append([_compared(gold, system) for system in systems])
     runs = [_together(chunks, axis=1) for chunks in zip(*parts, strict=True)]
     of_a, of_b = _together(runs[: len(files[0])], axis=0), _together(runs[len(files[0]) :], axis=0)
     differences = dict(zip(MEASURES, significance.compare(of_a.sentences, of_b.sentences), strict=True))
@@ -159,19 +158,18 @@ def _together(parts: Sequence[System], axis: int) -> System:
     return System(paths, words, in_gold, counts, np.concatenate([part.sentences for part in parts], axis=axis))
 
 
-def _compared(gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk) -> System:
+def _compared(gold: evaluation.Chunk, system: evaluation.Chunk) -> System:
     _, gold_words = evaluation.evaluate(gold, system)
-    system_arcs = Arcs.of(system.sentences)
-    correct = correct_arcs(gold_arcs, system_arcs, gold_words)
-    recovered = recovered_arcs(gold_arcs, correct, gold_words)
-    counts = {dimension.key: _groups(dimension, gold_arcs, system_arcs, recovered, correct) for dimension in DIMENSIONS}
+    correct = correct_arcs(gold.arcs, system.arcs, gold_words)
+    recovered = recovered_arcs(gold.arcs, correct, gold_words)
+    counts = {dimension.key: _groups(dimension, gold.arcs, system.arcs, recovered, correct) for dimension in DIMENSIONS}
     # An unaligned word belongs to the gold sentence in which it begins.
     starts = gold.starts()
-    first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
+    first = starts[np.searchsorted(gold.arcs.sentences, np.arange(len(gold.sentences)))]
     begun = np.searchsorted(first, system.starts(), side="right") - 1
-    places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], begun)
-    sentences = by_sentence(gold_arcs.sentences, places, correct)
-    return System((system.path,), len(system_arcs), int((gold_words >= 0).sum()), counts, sentences[None])
+    places = np.where(gold_words >= 0, gold.arcs.sentences[gold_words], begun)
+    sentences = by_sentence(gold.arcs.sentences, places, correct)
+    return System((system.path,), len(system.arcs), int((gold_words >= 0).sum()), counts, sentences[None])
 
 
 def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> np.ndarray:

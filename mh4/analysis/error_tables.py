@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mh4.analysis import arcs, evaluation
+from mh4.analysis import evaluation
+from mh4.analysis.arcs import correct_arcs
 from mh4.data import conllu
 from mh4.data.conllu import without_subtype
 from mh4.util.text_tables import Table
@@ -22,11 +23,8 @@ Pairs = Counter[tuple[str | None, str | None, bool]]
 
 
 def count(gold: evaluation.Chunk, system: evaluation.Chunk, gold_words: np.ndarray) -> Pairs:
-    """Count the pairs of words of corresponding chunks of two files, with the subtypes of relations.
-
-    gold_words: int64 (system words,), see evaluation.Evaluation.
-    """
-    right = arcs.correct_arcs(arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences), gold_words).unlabelled
+    """Count the pairs of words of corresponding chunks, with the subtypes of relations. gold_words: see evaluation.Evaluation."""
+    right = correct_arcs(gold.arcs, system.arcs, gold_words).unlabelled
     in_gold, parsed = _relations(gold.sentences), _relations(system.sentences)
     partners = [in_gold[partner] if partner >= 0 else None for partner in gold_words.tolist()]
     alone = np.setdiff1d(np.arange(len(in_gold)), gold_words).tolist()

@@ -1,7 +1,4 @@
-"""UAS and LAS: over all words with gold segmentation, or by the official scorer of the CoNLL 2018 shared task.
-
-Development scores use gold segmentation and count every word, including punctuation (Section 5 of the paper). Scores on predicted
-segmentation need an alignment of words, which is left to the official scorer as shipped by `udtools`.
+"""Scores by the official scorer of the CoNLL 2018 shared task, as shipped by `udtools`, which aligns words of other segmentation.
 
 The scorer needs about 30 KB for a sentence. Its scores come from counts, and these are sums over parts of the text: see `chunks`.
 """
@@ -15,12 +12,14 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import metadata
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mh4.analysis.arcs import Arcs
 from mh4.data import conllu
 from mh4.errors import InputError, counted, needs
 
@@ -85,6 +84,11 @@ class Chunk:
     path: str
     sentences: list[conllu.Sentence]
     representation: Any
+
+    @cached_property
+    def arcs(self) -> Arcs:
+        """The arcs of the sentences."""
+        return Arcs.of(self.sentences)
 
     def starts(self) -> np.ndarray:
         """int64 (words,): where each word, or the multiword token that it is part of, begins in the file's text without spaces."""

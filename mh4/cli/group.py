@@ -7,7 +7,6 @@ import shutil
 import signal
 import sys
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from mh4.errors import InputError, because, one_line, placed, reason
+from mh4.errors import InputError, because, one_line, reason, telling_warnings
 from mh4.util import streams
 
 
@@ -57,7 +56,7 @@ class Commands(Group):
             return super().make_context(*arguments, **options)
 
     def invoke(self, context: click.Context) -> Any:
-        with reporting_errors(), _warnings_in_a_line(), _stopped_by_signals():
+        with reporting_errors(), telling_warnings(lambda text: say("mh4: " + text, err=True)), _stopped_by_signals():
             if sys.stdout is None:
                 raise InputError("standard output is closed; if its contents are not needed, direct it to /dev/null")
             return super().invoke(context)
@@ -139,23 +138,6 @@ def _command_line() -> str:
     elif shutil.which("mh4") == shutil.which(sys.argv[0]):
         program = ["mh4"]
     return shlex.join([*program, *sys.argv[1:]])
-
-
-@contextmanager
-def _warnings_in_a_line() -> Iterator[None]:
-    """Show each warning once, on a line that names the sentence."""
-    said = set()
-
-    def show(message: Any, *rest: Any, **options: Any) -> None:
-        text = "mh4: " + placed(message)
-        if text not in said:
-            said.add(text)
-            say(text, err=True)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning, append=True)  # otherwise once for all sentences
-        warnings.showwarning = show
-        yield
 
 
 class Stopped(BaseException):
