@@ -10,7 +10,7 @@ A file may have settings for one system only, in tables such as ``[mh3.scorer]``
 
 import dataclasses
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
@@ -21,43 +21,31 @@ MOST, _LONGEST_LINE = 1 << 16, 4000  # of a file of settings: bytes, and charact
 _LISTED = 8  # differences between settings in a message
 
 
-class Range(NamedTuple):
-    """The numbers that a setting can be."""
+class Values(NamedTuple):
+    """The values that a setting can have: in words, and as a test."""
 
-    kind: str
-    least: float
-    most: float
-    even: bool = False
-
-    def allows(self, value: Any) -> bool:
-        return self.least <= value <= self.most and not (self.even and value % 2)
-
-    def __str__(self) -> str:
-        return "%s from %s to %s" % self[:3]
+    described: str
+    allow: Callable[[Any], bool]
 
 
-class OneOf(NamedTuple):
-    """The values that a setting can have."""
-
-    values: tuple[str | bool, ...]
-
-    def allows(self, value: Any) -> bool:
-        return value in self.values
-
-    def __str__(self) -> str:
-        return " or ".join(str(value).lower() for value in self.values)
+def _from_to(kind: str, least: float, most: float, step: int = 0) -> Values:
+    return Values("%s from %s to %s" % (kind, least, most), lambda value: least <= value <= most and not (step and value % step))
 
 
-Count = Annotated[int, Range("a whole number", 1, 10**9)]
-Many = Annotated[int, Range("a whole number", 1, 10**7)]  # float32 can tell one update in an average over so many from 0
-Size = Annotated[int, Range("a whole number", 1, 10_000)]
-SizeOr0 = Annotated[int, Range("a whole number", 0, 10_000)]
-EvenSize = Annotated[int, Range("an even number", 2, 10_000, even=True)]
-Layers = Annotated[int, Range("a whole number", 1, 20)]
-Times = Annotated[int, Range("a whole number", 0, 100)]
-Rate = Annotated[float, Range("a number", 0, 0.999)]
-Positive = Annotated[float, Range("a number", 1e-30, 1e30)]  # the network computes with numbers below 3e38
-FromZero = Annotated[float, Range("a number", 0, 1e30)]
+def _one_of(values: tuple[str | bool, ...]) -> Values:
+    return Values(" or ".join(str(value).lower() for value in values), values.__contains__)
+
+
+Count = Annotated[int, _from_to("a whole number", 1, 10**9)]
+Many = Annotated[int, _from_to("a whole number", 1, 10**7)]  # float32 can tell one update in an average over so many from 0
+Size = Annotated[int, _from_to("a whole number", 1, 10_000)]
+SizeOr0 = Annotated[int, _from_to("a whole number", 0, 10_000)]
+EvenSize = Annotated[int, _from_to("an even number", 2, 10_000, step=2)]
+Layers = Annotated[int, _from_to("a whole number", 1, 20)]
+Times = Annotated[int, _from_to("a whole number", 0, 100)]
+Rate = Annotated[float, _from_to("a number", 0, 0.999)]
+Positive = Annotated[float, _from_to("a number", 1e-30, 1e30)]  # the network computes with numbers below 3e38
+FromZero = Annotated[float, _from_to("a number", 0, 1e30)]
 
 Input = Literal["sum", "embedding"]
 Part = Literal["table", "row"]
@@ -266,16 +254,16 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
         value = value.item() if getattr(value, "ndim", None) == 0 else value  # a number of numpy
         kind = type(getattr(current, name))
         number = type(value) is kind or kind is float and type(value) is int
-        if not number or not known[name].allows(value):
-            raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), known[name]))
+        if not number or not known[name].allow(value):
+            raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), known[name].described))
         changes[name] = kind(value)
     return dataclasses.replace(current, **changes)
 
 
-def allowed(section: type) -> dict[str, Range | OneOf]:
-    """The values that each setting of a section can have; in words as strings."""
+def allowed(section: type) -> dict[str, Values]:
+    """The values that each setting of a section can have."""
     hints = get_type_hints(section, include_extras=True)
     return {
-        name: hint.__metadata__[0] if hasattr(hint, "__metadata__") else OneOf(get_args(hint) or (True, False))
+        name: hint.__metadata__[0] if hasattr(hint, "__metadata__") else _one_of(get_args(hint) or (True, False))
         for name, hint in hints.items()
     }

@@ -39,8 +39,6 @@ _MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state o
 class Model:
     """The network of one system, randomly initialised from `seed` (Glorot).
 
-    initial: whether it keeps these weights; if not, as in `load`, tuned vectors are not copied for nothing.
-
     Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory of this machine.
 
     lock: what a thread must hold while it uses the model, or any other; see mh4.parser.network.graph.
@@ -48,9 +46,7 @@ class Model:
 
     lock = lock
 
-    def __init__(
-        self, system: str, config: Config, vocabulary: Vocabulary, seed: int, vectors: Vectors | None = None, initial: bool = True
-    ) -> None:
+    def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int, vectors: Vectors | None = None) -> None:
         self._parts = authors.parts(systems.get(system), config)
         self.system = self._parts.system
         self.config = config
@@ -68,8 +64,6 @@ class Model:
             dy.reset_random_seed(seed)
             self.parameters = dy.ParameterCollection()
             self._make(self.parameters)
-            if initial:
-                self.encoder.begin_with_vectors()
 
     def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:
         """Make the network, whose parameters are added to `parameters`."""
@@ -99,7 +93,7 @@ class Model:
         return authors.kind(column, self.config)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = (self.system.name, self.config, self.vocabulary, self.seed, self.vectors, False)
+        made = (self.system.name, self.config, self.vocabulary, self.seed, self.vectors)
         return Model, made, (self._arrays(), self.encoder.contextual, self.temperature)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -156,13 +150,11 @@ class Model:
         """
         files = model_files.opened(reading.path_of(path))
         system, seed, config = description(files)
-        try:
-            vocabulary = Vocabulary.from_json(files.text("vocabulary.json"))
-        except ValueError:
-            raise InputError("%s: vocabulary.json is damaged" % files.path) from None
+        with files.intact("vocabulary.json"):
+            vocabulary = Vocabulary.from_tables(files.record("vocabulary.json"))
         vectors = None if config.encoder.vectors == "none" else Vectors.load(files)
         try:
-            model = cls(system, config, vocabulary, seed, vectors, initial=False)
+            model = cls(system, config, vocabulary, seed, vectors)
         except InputError as error:
             raise InputError("%s: %s" % (files.place("config.toml"), error)) from None
         model.load_weights(files)

@@ -34,7 +34,7 @@ def sections() -> list[Section]:
         kind: Any = part.default_factory
         allowed = config.allowed(kind)
         settings = [
-            Setting(one.name, config.as_toml(getattr(kind, one.name)), str(allowed[one.name]), **one.metadata)
+            Setting(one.name, config.as_toml(getattr(kind, one.name)), allowed[one.name].described, **one.metadata)
             for one in dataclasses.fields(kind)
         ]
         found.append(Section(part.name, kind.__doc__, settings))

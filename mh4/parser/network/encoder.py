@@ -54,6 +54,8 @@ class Encoder:
             if sizes.vectors == "tuned":
                 self._tuned = vectors.learned
                 self.tuned_vectors = parameters.add_lookup_parameters((self._tuned, vectors.dimensions))
+                if self.tuned_vectors is not None:  # it is None where parameters are only counted
+                    self.tuned_vectors.init_from_array(vectors.matrix[1 : self._tuned + 1])
 
         self.contextual: Contextual | None = None  # where the vectors of whole sentences are, if the network has them
         if sizes.contextual:
@@ -116,11 +118,6 @@ class Encoder:
     def _characters(self, word: str) -> Sequence[str]:
         """What the bi-LSTM over characters reads of a word."""
         return word[:_SPELLED]
-
-    def begin_with_vectors(self) -> None:
-        """Give the vectors that training tunes their first values."""
-        if self.vectors and self._tuned:
-            self.tuned_vectors.init_from_array(self.vectors.matrix[1 : self._tuned + 1])
 
     def _given(self, vectors: Vectors, words: Sequence[str], dropped: np.ndarray) -> "dy.Expression":
         """(dimensions, number of words): each word's vector from the file; zeros for a word without one, and for a dropped word."""
