@@ -92,33 +92,59 @@ class Collection(Generic[Row]):
 
         Raises InputError if that fails.
         """
-        wanted = _Wanted(folder / row.file, row.git_blob_sha1, self)
-        places = self.places(row, source, folder)
-        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        path, blob, places = folder / row.file, row.git_blob_sha1, self.places(row, source, folder)
+        missing = [place for place in (folder, *folder.parents) if not place.exists()]
         try:
-            if not _is_there(wanted):
+            if not path.exists():
                 make_folder(folder)
-                self._fetch_from(places, wanted)
+                self._fetch_from(places, path, blob)
+            elif not path.is_file() or path.stat().st_size > FILE or git_blob_id(path) != blob:
+                raise InputError(
+                    "%s exists but is not the file of %s: move it away, or choose another folder" % (path, self.name)
+                )
         except OSError as error:  # from the disk: network errors are already InputErrors
-            raise InputError("%s cannot be written: %s" % (error.filename or wanted.path, reason(error))) from None
+            raise InputError("%s cannot be written: %s" % (error.filename or path, reason(error))) from None
         finally:
-            for path in missing:  # unless there is something in it
+            for place in missing:  # unless there is something in it
                 with suppress(OSError):
-                    path.rmdir()
-        return wanted.path
+                    place.rmdir()
+        return path
 
-    def _fetch_from(self, places: list[tuple[str, Sequence[str]]], wanted: "_Wanted") -> None:
+    def _fetch_from(self, places: list[tuple[str, Sequence[str]]], path: Path, blob: str) -> None:
         failures: list[str] = []
         for url, members in places:
             if failures:
                 print("%s; fetching %s instead" % (failures[-1], url), file=sys.stderr)
             try:
-                return _fetch(wanted, url, members)
+                return self._fetch(path, blob, url, members)
             except _Unavailable as error:
                 failures.append(str(error))
         advice = "check the network, or give a folder that has the files (%s)" % self.local_option
         others = ", or another source (--source, with make SOURCE: %s)" % " or ".join(self._sources) if len(failures) == 1 else ""
         raise InputError("%s: %s%s" % ("; ".join(failures), advice, others))
+
+    def _fetch(self, path: Path, blob: str, url: str, members: Sequence[str]) -> None:
+        archive = path.with_name(_archive(url))
+        if members and archive.exists():
+            if not archive.is_file():
+                raise InputError("%s is not a file: move it away, or choose another folder" % archive)
+            with suppress(_Wrong), open(archive, "rb") as kept:
+                return _extract(members, path, blob, kept)
+        target, limit = (archive, ARCHIVE) if members else (path, FILE)
+        with atomic_path(str(target)) as temporary, open(temporary, "r+b") as part:
+            _fetch_whole(url, target.name, part, limit)
+            part.seek(0)
+            try:
+                if members:
+                    _extract(members, path, blob, part)
+                else:
+                    _check(temporary, blob)
+            except _Wrong as error:
+                wrong = "does not contain %s of %s (%s)" % (path.name, self.name, error)
+                part.seek(0)
+                if part.read(CHUNK).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html")):
+                    wrong += ", but a web page, perhaps of a network that asks for a login"
+                raise InputError("%s %s: deleted" % (url, wrong)) from None
 
 
 def _archive(url: str) -> str:
@@ -126,85 +152,37 @@ def _archive(url: str) -> str:
     return url.rpartition("/")[2]
 
 
-class _Wanted(NamedTuple):
-    """A file to fetch: where to put it, its git blob id, and what it is part of."""
-
-    path: Path
-    blob: str
-    collection: Collection[Any]
-
-
 class _Wrong(Exception):
     """Why what was fetched is not the file, or does not contain it."""
 
 
 class _Unavailable(InputError):
-    """A source does not give the file; another may."""
+    """A source does not give the file; another may. pause: after how many seconds it may give it after all, None if it will not."""
 
-
-class _Interrupted(_Unavailable):
-    """A failure that another attempt may overcome, after a pause of so many seconds if the server asks for one."""
-
-    def __init__(self, message: str, pause: float = 0) -> None:
+    def __init__(self, message: str, pause: float | None = None) -> None:
         super().__init__(message)
         self.pause = pause
 
 
-def _is_there(wanted: _Wanted) -> bool:
-    """Whether the file has been fetched. Raises InputError if there is something else in its place."""
-    path = wanted.path
-    if not path.exists():
-        return False
-    if not path.is_file() or path.stat().st_size > FILE or git_blob_id(path) != wanted.blob:
-        raise InputError(
-            "%s exists but is not the file of %s: move it away, or choose another folder" % (path, wanted.collection.name)
-        )
-    return True
+def _check(path: str, blob: str) -> None:
+    """Raise _Wrong unless the file at this path has this git blob id."""
+    found = git_blob_id(path)
+    if found != blob:
+        raise _Wrong("git blob id %s, expected %s" % (found, blob))
 
 
-def _fetch(wanted: _Wanted, url: str, members: Sequence[str]) -> None:
-    archive = wanted.path.with_name(_archive(url))
-    if members and archive.exists():
-        if not archive.is_file():
-            raise InputError("%s is not a file: move it away, or choose another folder" % archive)
-        with suppress(_Wrong), open(archive, "rb") as kept:
-            return _extract(members, wanted, kept)
-    path, limit = (archive, ARCHIVE) if members else (wanted.path, FILE)
-    with atomic_path(str(path)) as temporary, open(temporary, "r+b") as part:
-        _fetch_whole(url, path.name, part, limit)
-        part.seek(0)
-        try:
-            if members:
-                _extract(members, wanted, part)
-            else:
-                _check(wanted, temporary)
-        except _Wrong as error:
-            wrong = "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection.name, error)
-            part.seek(0)
-            if part.read(CHUNK).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html")):
-                wrong += ", but a web page, perhaps of a network that asks for a login"
-            raise InputError("%s %s: deleted" % (url, wrong)) from None
-
-
-def _check(wanted: _Wanted, path: str) -> None:
-    """Raise _Wrong unless the file at this path has the content of the one that is wanted."""
-    blob = git_blob_id(path)
-    if blob != wanted.blob:
-        raise _Wrong("git blob id %s, expected %s" % (blob, wanted.blob))
-
-
-def _extract(members: Sequence[str], wanted: _Wanted, archive: IO[bytes]) -> None:
-    """Extract the file from the .tar.gz to its path. Raises _Wrong if it is not in there."""
+def _extract(members: Sequence[str], path: Path, blob: str, archive: IO[bytes]) -> None:
+    """Extract the file with this git blob id from the .tar.gz to its path. Raises _Wrong if it is not in there."""
     wrong, endings = _Wrong("no file of that name"), tuple("/" + name for name in members)
     try:
         with tarfile.open(fileobj=archive, mode="r:gz") as tar:
             for member in tar:
                 if member.isfile() and member.name.endswith(endings) and member.size <= FILE:
                     try:
-                        with atomic_path(str(wanted.path)) as temporary:
+                        with atomic_path(str(path)) as temporary:
                             with open(temporary, "wb") as file:
                                 shutil.copyfileobj(tar.extractfile(member), file)  # type: ignore[arg-type]  # it is a file
-                            return _check(wanted, temporary)
+                            return _check(temporary, blob)
                     except _Wrong as error:
                         wrong = error
     except (InputError, MemoryError):
@@ -216,16 +194,15 @@ def _extract(members: Sequence[str], wanted: _Wanted, archive: IO[bytes]) -> Non
 
 def _fetch_whole(url: str, name: str, part: IO[bytes], limit: int) -> None:
     """Fetch url into `part`, which is called `name`. Raises InputError."""
-    for wait in WAITS:
+    for wait in (*WAITS, None):
         try:
             return _fetch_rest(url, name, part, limit)
-        except _Interrupted as error:
-            if error.pause > PATIENCE:
+        except _Unavailable as error:
+            if wait is None or error.pause is None or error.pause > PATIENCE:
                 raise
             if error.pause > wait:
                 print("%s: waiting %d seconds, as the server asks" % (url, error.pause), file=sys.stderr)
             time.sleep(max(wait, error.pause))
-    return _fetch_rest(url, name, part, limit)
 
 
 def _pause(value: str | None) -> float:
@@ -251,11 +228,11 @@ def _fetch_rest(url: str, name: str, part: IO[bytes], limit: int) -> None:
             raise _Unavailable(message) from None
         pause = _pause(error.headers.get("Retry-After"))
         asked = ", and asks to wait %d minutes" % math.ceil(pause / 60) if pause > PATIENCE else ""
-        raise _Interrupted(message + asked, pause) from None
+        raise _Unavailable(message + asked, pause) from None
     except (InvalidURL, ValueError) as error:
         raise InputError("%s is not a valid address: %s" % (url, error)) from None
     except (URLError, HTTPException, OSError) as error:
-        raise _Interrupted("no connection to %s (%s)" % (urlsplit(url).netloc, getattr(error, "reason", error))) from None
+        raise _Unavailable("no connection to %s (%s)" % (urlsplit(url).netloc, getattr(error, "reason", error)), 0) from None
     with reply:
         if not reply.url.startswith(("http://", "https://")):  # urllib also opens ftp: and file:
             raise InputError("%s leads to %s, which is not an address on the web" % (url, reply.url))
@@ -272,7 +249,7 @@ def _fetch_rest(url: str, name: str, part: IO[bytes], limit: int) -> None:
 
 
 def _received(reply: HTTPResponse, url: str, done: int, total: int | None) -> Iterator[bytes]:
-    """What a server sends of a file after the first `done` bytes. Raises _Interrupted if it is not all, or if it comes too slowly."""
+    """What a server sends of a file after the first `done` bytes. Raises _Unavailable if it is not all, or if it comes too slowly."""
     end, enough = time.monotonic() + PATIENCE, done + PATIENCE * SLOWEST
     try:
         while (total is None or done < total) and (chunk := reply.read1(CHUNK)):
@@ -285,7 +262,7 @@ def _received(reply: HTTPResponse, url: str, done: int, total: int | None) -> It
         if total is not None and done < total:
             raise EOFError("of %d" % total)
     except (HTTPException, OSError, EOFError) as error:  # cut off, even if the length is unknown
-        raise _Interrupted("%s: the connection was cut after %d bytes (%s)" % (url, done, error)) from None
+        raise _Unavailable("%s: the connection was cut after %d bytes (%s)" % (url, done, error), 0) from None
 
 
 @contextmanager
