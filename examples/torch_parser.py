@@ -7,6 +7,7 @@ The paper's parser: an encoder of words, deep biaffine scores of transitions or 
 a bi-LSTM of the size of that of `mh4 train`, or a transformer. It needs PyTorch, and maybe transformers.
 """
 
+import json
 import time
 
 import click
@@ -92,7 +93,7 @@ class Parser(nn.Module):
     def __init__(self, system: str, config: str, vocabulary: str, transformer: str | None) -> None:
         super().__init__()
         self.arguments, self.decoder = (system, config, vocabulary, transformer), system.partition("-")[0]
-        sizes, known = override(Config(), tables(config, "config"), "config"), Vocabulary.from_json(vocabulary)
+        sizes, known = override(Config(), tables(config, "config"), "config"), Vocabulary.from_tables(json.loads(vocabulary))
         self.encoder = Transformer(transformer) if transformer else Recurrent(sizes, known)
         units, mlp_units, rate = self.encoder.units, sizes.scorer.mlp_units, sizes.dropout.mlp
         self.scores = Scores(self.decoder, units, mlp_units, rate, nodes="all")
