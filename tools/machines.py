@@ -1,6 +1,6 @@
 """Tries mh4 on other systems, each in a chroot of its own: `make machines-test [MACHINES="trixie arm64"]`.
 
-    python tools/machines.py [--folder FOLDER] [--decoders] [MACHINE ...]
+    python tools/machines.py [--folder FOLDER] [--decoders] [--tests PATHS] [MACHINE ...]
 
 A chroot has a Debian made by debootstrap, which stays in the folder for the next time, and a clean checkout of the current
 commit. In it run the two commands of the README, on 64-bit ARM by qemu, where a cross-compiler keeps compilation from being
@@ -24,13 +24,13 @@ PAGE = ROOT / "docs" / "reference" / "machines.md"
 BEGIN, END = "<!-- machines: written by make machines-test -->\n", "<!-- end of machines -->"
 TITLES = "machine|system|processor|Python|compiler|C library|digest|toy LAS|tests|commit".split("|")
 HOURS = 3  # at most, for each command
-PACKAGES = "python3,python3-venv,python3-dev,make,git,ca-certificates"
-# The README's two commands; and the decoders alone, without DyNet, in an environment with what their tests need.
+PACKAGES = "python3,python3-venv,python3-dev,make,git,ca-certificates,ccache"
+# The README's two commands; the decoders alone, without DyNet, in an environment with what their tests need.
 ALL = "make reproduce LANG=toy PYTHON=%s"
-ALL_TESTS = "make test PYTEST=\"-q -m 'not slow' -p no:cacheprovider\""
+ALL_TESTS = "make test PYTEST=\"-q -m 'not slow' -p no:cacheprovider %s\""
 DECODERS = """%s -m venv .venv && .venv/bin/pip install -q setuptools 'cython>=3.1' numpy pytest hypothesis click rich conllu &&
 .venv/bin/python setup.py -q build_ext --inplace && echo /mh4 >"$(echo .venv/lib/*/site-packages)/mh4.pth\""""
-DECODERS_TESTS = ".venv/bin/python -m pytest -q -m 'not slow' -p no:cacheprovider tests/decoders"
+DECODERS_TESTS = ".venv/bin/python -m pytest -q -m 'not slow' -p no:cacheprovider %s"
 # From the wheels in dist/, made by `make package DYNET=1` on this machine, where there is no compiler.
 WHEELS = """! command -v g++ && %s -m venv .venv && .venv/bin/pip install -q --find-links dist mh4 dynet &&
 .venv/bin/mh4 data toy && .venv/bin/mh4 train --system mh4-hybrid --config experiments/toy.toml --model model \
@@ -105,7 +105,12 @@ mount -t proc proc $0/proc; mount -t tmpfs tmpfs $0/dev/shm; mount -t devpts -o 
 ln -sf pts/ptmx $0/dev/ptmx; exec timeout "$1" chroot $0 env -i "${@:3}" sh -c "cd /mh4 && $2" </dev/null"""
     passed = re.compile(r"PIP_|SSL_CERT|[a-z]+_proxy$", re.IGNORECASE)
     variables = ["%s=%s" % item for item in os.environ.items() if passed.match(item[0])]
-    variables += ["HOME=/root", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C.UTF-8", *environment]
+    variables += [
+        "HOME=/root",
+        "PATH=/usr/lib/ccache:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+        "LC_ALL=C.UTF-8",
+        *environment,
+    ]
     with open(log, "ab") as file:
         file.write(b"\n$ %s\n" % command.encode())
         file.flush()
@@ -140,14 +145,15 @@ def make_chroot(machine, chroot, log):
         shutil.copy(path, target)
 
 
-def try_machine(name, folder, decoders):
-    """Try everything, or only the decoders, on a machine, and return its row."""
+def try_machine(name, folder, decoders, paths):
+    """Try everything, or only the decoders, on a machine, with the tests in these paths or all of them, and return its row."""
     machine, chroot, log = MACHINES[name], folder / name.partition("-")[0], folder / (name + ".log")
     set_up, tests = (DECODERS, DECODERS_TESTS) if decoders else (machine.set_up, machine.tests)
+    paths = paths or ("tests/decoders" if set_up == DECODERS else "")
     log.unlink(missing_ok=True)
     make_chroot(machine, chroot, log)
     checkout = chroot / "mh4"
-    shutil.rmtree(checkout)
+    shutil.rmtree(checkout, ignore_errors=True)
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, checkout], check=True)
     if machine.set_up == WHEELS:
         shutil.copytree(ROOT / "dist", checkout / "dist")
@@ -168,7 +174,8 @@ def try_machine(name, folder, decoders):
     ]
     toy = answer(set_up % machine.python, r"(?:mh4-hybrid +[\d ]+|LAS) +([\d.]+)(?: ±| after)" if set_up != DECODERS else "")
     row += [answer(".venv/bin/python tests/decoders/digest.py", r"\A\w+ (\w{8})"), toy]
-    row.append(tests and answer(tests, r"(\d+ (?:passed|failed).*?) in [\d.]+s"))
+    tested = tests and answer(tests % paths, r"(\d+ (?:passed|failed).*?) in [\d.]+s")
+    row.append("%s in %s" % (tested, paths.replace("tests/", "")) if tests and paths else tested)
     return [*row, subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], stdout=-1, text=True).stdout.strip()]
 
 
@@ -187,6 +194,7 @@ def main():
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     parser.add_argument("--folder", type=Path, default=Path(cache, "mh4", "machines"), help="by default in the cache")
     parser.add_argument("--decoders", action="store_true", help="only the decoders, which takes minutes")
+    parser.add_argument("--tests", metavar="PATHS", help="the tests to run, by default all that are not slow")
     parser.add_argument("machines", nargs="*", metavar="MACHINE", help="by default all: " + " ".join(MACHINES))
     options = parser.parse_args()
     names = options.machines or list(MACHINES)
@@ -199,7 +207,7 @@ def main():
     failed = []
     for name in names:
         print("%s: output goes to %s" % (name, options.folder / (name + ".log")), flush=True)
-        row = try_machine(name, options.folder, options.decoders)
+        row = try_machine(name, options.folder, options.decoders, options.tests)
         write(row)
         print(" | ".join(row), flush=True)
         failed += [name] if any("failed" in cell for cell in row) else []
