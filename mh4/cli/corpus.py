@@ -43,6 +43,7 @@ worker_options = options.together(
 @click.argument("inputs", type=NAMED_PATH, metavar="IN...", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=NAMED_OUTPUT, metavar="FOLDER", help="For shards and their records.")
 @click.option("--model", required=True, type=NAMED_PATH, metavar="DIR")
+@options.input_option
 @options.text_options
 @options.confidence_option
 @click.option("--rejects", is_flag=True, help="Set aside blocks that are not CoNLL-U, rather than fail.")
@@ -66,6 +67,7 @@ def parse(
     inputs: tuple[str, ...],
     output: str,
     model: str,
+    format_of_input: str | None,
     text: bool,
     segmenter: str | None,
     workers: int | None,
@@ -76,7 +78,7 @@ def parse(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Parse files, and all .conllu files in folders (with --text, .txt), as `mh4 parse` would, into shards in FOLDER.
+    """Parse files, and all .conllu files in folders (for text, .txt), as `mh4 parse` would, into shards in FOLDER.
 
     Files are cut between sentences, without being copied; compressed ones (.gz, .bz2, .xz, .zst) as they are read. Finished shards
     are kept: the same command, started again, parses the rest, and files that were added. A shard that fails three times is named, with
@@ -94,21 +96,21 @@ def parse(
     from mh4.util import cpu
     from mh4.util.files import make_folder
 
-    options.input_format(None, text, segmenter, rejects=given["rejects"])
+    form = options.input_format(format_of_input, text, segmenter, rejects=given["rejects"])
     _check_workers(scheduler, slurm)
     for option, value in (("scheduler", scheduler), ("slurm", slurm), ("shard-size", shard_size), ("quiet", quiet or None)):
         if plan and value is not None:
             raise InputError("--plan parses a sample here and prints an estimate, on which --%s has no effect: omit it" % option)
     options.set_verbosity(quiet, False)
-    files = found_in(inputs, text, output)
-    settings = Settings.of(model, segmenter, **given)
+    files = found_in(inputs, form != "conllu", output)
+    settings = Settings.of(model, segmenter, input=form, **given)
     number = workers or cpu.cores()
     if plan:
         say(*estimate.report(files, settings, number))
         return
     parsing.check(settings)
     total = sum(estimate.sizes(files))
-    size = shard_size << 20 if shard_size else shard_bytes(total, number, text)
+    size = shard_size << 20 if shard_size else shard_bytes(total, number, form != "conllu")
     make_folder(output)
     wanted = Corpus(os.path.abspath(output), settings, dict(enumerate(files)), size)
     with wanted.driving():

@@ -14,7 +14,7 @@ from mh4.errors import InputError
 from mh4.util import reading
 
 _MARK = b"\xef\xbb\xbf"
-_GAP = re.compile(b"\n\n+")
+_GAP, _LINE_END = re.compile(b"\n\n+"), re.compile(b"\n+")
 
 
 # About a minute's work of a core, in bytes. What is in compressed files goes from the driver to the workers, and should not be large.
@@ -58,20 +58,22 @@ def after(last: Shard | None) -> tuple[int, int, int, int]:
     return last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences
 
 
-def cut(stream: BinaryIO, name: str, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
+def cut(
+    stream: BinaryIO, name: str, file: int, size: int, last: Shard | None = None, by_line: bool = False
+) -> Iterator[tuple[Shard, bytes]]:
     """The shards of the rest of a file, each of at least `size` bytes, except perhaps the last, with their content.
 
     name: what messages call the file. last: the shard at the end of which the stream is; by default, the stream is at the start of the
-    file. Raises InputError as `portions` does.
+    file. by_line: whether each line is a sentence. Raises InputError as `portions` does.
     """
     number, offset, line, sentence = after(last)
     parts: list[bytes] = []
-    for portion in chain(portions(stream, name, line), [b""]):
+    for portion in chain(portions(stream, name, line, by_line), [b""]):
         parts.append(portion)
         length = sum(map(len, parts))
         if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, for its parse
             content = b"".join(parts)
-            lines, sentences = content.count(b"\n"), _sentences(content)
+            lines, sentences = content.count(b"\n"), _sentences(content, by_line)
             digest = hashlib.sha256(content).hexdigest()
             shard = Shard(file, number, offset, length, line, lines, sentence, sentences, digest)
             yield shard, content
@@ -88,10 +90,10 @@ def content_of(stream: BinaryIO, path: str, shard: Shard) -> bytes:
     return content
 
 
-def _sentences(content: bytes) -> int:
-    """The number of runs of lines that are not blank."""
+def _sentences(content: bytes, by_line: bool) -> int:
+    """The number of runs of lines that are not blank, or with by_line, of these lines."""
     runs = content.replace(_MARK, b"").translate(None, b" \r").strip(b"\n")
-    return len(_GAP.findall(runs)) + 1 if runs else 0
+    return len((_LINE_END if by_line else _GAP).findall(runs)) + 1 if runs else 0
 
 
 def _is_blank(lines: bytes) -> bool:
@@ -99,9 +101,10 @@ def _is_blank(lines: bytes) -> bool:
     return not lines.replace(_MARK, b"").strip(b" \r\n")
 
 
-def portions(stream: BinaryIO, name: str, before: int = 0) -> Iterator[bytes]:
+def portions(stream: BinaryIO, name: str, before: int = 0, by_line: bool = False) -> Iterator[bytes]:
     """The portions of the rest of file `name`; the stream is at the start of one, after so many lines.
 
+    They end between sentences, which end with a blank line, or with by_line, with each line.
     Raises InputError for a line or a sentence that is longer than any can be.
     """
     line = before  # how many have been read
@@ -115,9 +118,9 @@ def portions(stream: BinaryIO, name: str, before: int = 0) -> Iterator[bytes]:
         line += data.count(b"\n")
         last = data[data.rfind(b"\n", 0, len(data) - 1) + 1 :]
         begun = not _is_blank(data)
-        ended = begun and _is_blank(last)
+        ended = by_line or begun and _is_blank(last)
         parts = [data]
-        while (begin := reading.line(stream, name, line + 1)) and not (ended and not _is_blank(begin)):
+        while (begin := reading.line(stream, name, line + 1)) and not (ended and (by_line or not _is_blank(begin))):
             line += 1
             size += len(begin)
             reading.check_size(size, name, first)

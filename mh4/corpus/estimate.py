@@ -60,7 +60,7 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     total = sum(sizes(inputs))
     parts: list[Measured] = []
     with temporary_child("the process that parsed a sample") as child:
-        for source, shard, content in _sample(inputs):
+        for source, shard, content in _sample(inputs, settings.by_line):
             if not parts:
                 child.call(_measure, settings, source, shard, content)  # which loads the model
             parts.append(child.call(_measure, settings, source, shard, content))
@@ -79,13 +79,13 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     ]
 
 
-def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
+def _sample(inputs: Sequence[Input], by_line: bool) -> Iterator[tuple[Input, Shard, bytes]]:
     """The first portions, as shards, of the files at some places of the input; of a file with several of these, as many portions."""
     ends = list(accumulate(sizes(inputs)))
     places = [(2 * k + 1) * ends[-1] // (2 * _PORTIONS) for k in range(_PORTIONS)]
     for file, number in Counter(bisect_left(ends, place) for place in places).items():
         with compression.opened(inputs[file].path) as stream:
-            for shard, content in islice(cutting.cut(stream, inputs[file].given, file, 1), number):
+            for shard, content in islice(cutting.cut(stream, inputs[file].given, file, 1, by_line=by_line), number):
                 if shard.sentences:
                     yield inputs[file], shard, content
 

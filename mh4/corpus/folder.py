@@ -21,7 +21,7 @@ from mh4.errors import InputError, shown
 from mh4.util import reading
 from mh4.util.files import delete_stale, lock, make_folder, write_text
 
-FORMAT = 2  # of the folder; incremented when an older program could not read it; 1 had all files in the order of their numbers
+FORMAT = 3  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
 _RECORD: dict[str, type] = {  # what is read of a record, besides the shard and checksums
     "parsed_sentences": int, "parsed_words": int, "rejects": int, "fallbacks": dict, "warnings": list, "seconds": float,
@@ -52,19 +52,19 @@ class Corpus:
         found = _json(path)
         if found is None:
             raise InputError("%s: no %s there, expected a folder made by `mh4 corpus parse`" % (folder, _SETTINGS))
-        if found.get("format") not in (1, FORMAT):
+        if found.get("format") != FORMAT:
             raise InputError(
                 "%s: a corpus of format %s, but this mh4 reads format %d" % (path, shown(found.get("format")), FORMAT)
             )
         try:
             inputs, removed = (
-                {one.get("number", k): Input(one["path"], one["given"], one["name"]) for k, one in enumerate(files)}
-                for files in (found["inputs"], found.get("removed", []))
+                {one["number"]: Input(one["path"], one["given"], one["name"]) for one in files}
+                for files in (found["inputs"], found["removed"])
             )
             files = {**inputs, **removed}
             if not found["shard_bytes"] > 0 or not all(isinstance(name, str) for one in files.values() for name in one):
                 raise ValueError
-            known = len(found["inputs"]) + len(found.get("removed", []))
+            known = len(found["inputs"]) + len(found["removed"])
             if not inputs or len(files) < known or not all(isinstance(number, int) and number >= 0 for number in files):
                 raise ValueError
             if any(

@@ -111,7 +111,7 @@ def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
     before = 0
     for shard in shards:
         content, record = _content(corpus, shard, "output")
-        if corpus.settings.text and before:
+        if corpus.settings.input != "conllu" and before:
             content = content.removeprefix(_NEW_DOCUMENT)
             content = _SENT_ID.sub(lambda found: b"# sent_id = %d\n" % (int(found[1]) + before), content)  # noqa: B023
         before += record["parsed_sentences"]

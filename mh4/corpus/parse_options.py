@@ -27,7 +27,7 @@ class Settings:
     program_checksum: str = _is("the source files of mh4 with checksum")
     model_checksum: str = _is("the model with checksum")
     segmenter_checksum: str | None = _is("the segmenter with checksum")
-    text: bool = _is("--text")
+    input: str = _is("--input")
     decode: Decoding | None = _is("--decode")
     beam: int | None = _is("--beam")
     confidence: bool = _is("--confidence")
@@ -47,9 +47,13 @@ class Settings:
             checksums.of_program(),
             checksums.of_model(model),
             segmenter and checksums.of_file(segmenter),
-            text=bool(segmenter),
             **options,
         )
+
+    @property
+    def by_line(self) -> bool:
+        """Whether each line of the input is a sentence, so that it may be cut there."""
+        return self.input == "horizontal"
 
     def options(self) -> dict[str, Any]:
         """The settings on which parses depend."""

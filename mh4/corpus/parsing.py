@@ -13,7 +13,7 @@ from mh4.corpus.cutting import Shard, content_of
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
-from mh4.data import conllu
+from mh4.data import conllu, split_text
 from mh4.data.conllu import Block, Rejected, Sentence, Start
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import checksums, long_sentences, parallel, writing
@@ -102,9 +102,13 @@ def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, reje
     """The sentences of a shard, which may have none; those of text are numbered from 1."""
     name, start = source.given, Start(shard.line, shard.sentence)
     lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
-    if settings.segmenter is None:
+    if settings.input == "conllu":
         return conllu.even_none(conllu.parsed(lines, name, trees=False, rejected=rejected, start=start))
-    return conllu.even_none(_segmenter(settings).segmented(lines, name, start))
+    if settings.segmenter is None:
+        return conllu.even_none(split_text.parsed(lines, name, settings.input, start))
+    segmenter = _segmenter(settings)
+    tokenizer = segmenter.tokenizer("presegmented" if settings.input == "presegmented" else "")
+    return conllu.even_none(segmenter.segmented(lines, name, tokenizer, start))
 
 
 def _load(settings: Settings) -> Parser:

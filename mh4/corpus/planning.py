@@ -25,9 +25,10 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
     status, compressed = _status(path), compression.is_compressed(path)
     planned, known, complete = read(corpus, file)
     size = min(corpus.shard_bytes, MOST_COMPRESSED) if compressed else corpus.shard_bytes
+    by_line = corpus.settings.by_line
     if complete and planned != status:  # by which it may have the same shards as before
         with compression.opened(path) as stream:
-            complete = [shard for shard, _ in cut(stream, path, file, size)] == known
+            complete = [shard for shard, _ in cut(stream, path, file, size, by_line=by_line)] == known
         if not complete and _all_done(corpus, known):
             raise has_changed(corpus, file)
     if not complete or planned != status:  # also to be without lines that do not belong to it
@@ -42,7 +43,7 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
         if complete:
             return
         stream.seek(known[-1].end if known else 0)
-        for shard, content in cut(stream, path, file, size, known[-1] if known else None):
+        for shard, content in cut(stream, path, file, size, known[-1] if known else None, by_line):
             append_line(plan, json.dumps(shard._asdict()))
             known.append(shard)
             if wanted(shard):

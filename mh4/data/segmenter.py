@@ -52,16 +52,13 @@ class Segmenter:
         options: see blocks_of. Raises InputError for a file that is not text in UTF-8, or has none.
         """
         name = conllu.name_of(path)
-        return self.segmented(conllu.lines(path, name), name, tokenizer=self._tokenizer(options))
+        return self.segmented(conllu.lines(path, name), name, tokenizer=self.tokenizer(options))
 
-    def segmented(
-        self, lines: Iterable[str], name: str, start: conllu.Start = conllu.TOP, tokenizer: Any = None
-    ) -> Iterator[Block]:
+    def segmented(self, lines: Iterable[str], name: str, tokenizer: Any, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
         """The sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see blocks.
 
-        start: where in the file the lines begin; messages have its lines and sentences. tokenizer: by default a new one.
+        tokenizer: a new one. start: where in the file the lines begin; messages have its lines and sentences.
         """
-        tokenizer = tokenizer or self._tokenizer("")
         count = 0
         for portion, text in enumerate(_portions(lines, name, start.line)):
             if not text.strip():  # its white space would be the tokenizer's, before the next portion
@@ -81,7 +78,7 @@ class Segmenter:
         options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence). Raises InputError for
         those that it does not take.
         """
-        return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=self._tokenizer(options))
+        return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=self.tokenizer(options))
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of a text, without trees; none if there is nothing in it.
@@ -95,7 +92,8 @@ class Segmenter:
             return [Sentence(one.sentence.words, name=one.sentence.name) for one in self.blocks_of(text, "the text")]
         return []
 
-    def _tokenizer(self, options: str) -> Any:
+    def tokenizer(self, options: str) -> Any:
+        """A tokenizer of UDPipe with these options; see blocks_of."""
         known = set(options.split(";")) <= _OPTIONS
         tokenizer = self._model.newTokenizer(options) if known else None
         if not tokenizer:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 
 from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence
+from mh4.data.conllu import TOP, Block, Sentence, Start
 from mh4.errors import InputError
 from mh4.util import reading
 
@@ -26,18 +26,22 @@ def blocks(path: str, split: str) -> Iterator[Block]:
     return parsed(conllu.lines(path, name), name, split)
 
 
-def parsed(lines: Iterable[str], name: str, split: str) -> Iterator[Block]:
+def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> Iterator[Block]:
     """Read sentences from lines, which messages say are from file `name`, a sentence at a time, as CoNLL-U without trees and tags.
 
     split: "horizontal", a sentence in each line, with white space between words; or "vertical", a word in each line (only the first
     column if there are tabs), with a blank line between sentences. Blank lines more than that are ignored, and a form feed counts as one.
-    A comment has the text. Raises NoSentences if there are none.
+    A comment has the text. start: where in the file the lines begin, for messages. Raises NoSentences if there are none.
     """
     numbers = count(1)
     words: list[str] = []
     first = number = size = 0
-    each = ((k, part) for k, line in enumerate(lines, start=1) for part in with_line_ends(line.rstrip("\r\n")).split("\n"))
-    for k, line in each:
+    each = (
+        (k, part, portion)
+        for k, (line, portion) in enumerate(_in_portions(lines, split), start=start.line + 1)
+        for part in with_line_ends(line.rstrip("\r\n")).split("\n")
+    )
+    for k, line, portion in each:
         if split == "horizontal":
             found, ended = _BETWEEN_WORDS.split(line), True
         else:
@@ -49,18 +53,33 @@ def parsed(lines: Iterable[str], name: str, split: str) -> Iterator[Block]:
         words += filter(None, (" ".join(word.split()) for word in found))
         if words and ended:
             number = next(numbers)
-            yield _block(words, name, first, number)
+            yield _block(words, name, first, number, portion)
             words = []
     if words:
-        yield _block(words, name, first, number + 1)
+        yield _block(words, name, first, number + 1, portion)
     elif not number:
         raise conllu.NoSentences("%s: no words in it" % name)
 
 
-def _block(words: list[str], name: str, line: int, number: int) -> Block:
+def _in_portions(lines: Iterable[str], split: str) -> Iterator[tuple[str, int]]:
+    """The lines, each with the number of its portion, as mh4.corpus.cutting cuts a file: after a blank line, or with "horizontal" any."""
+    portion = size = 0
+    begun = ended = False  # see conllu.runs
+    for line in lines:
+        blank = conllu.is_blank(line)
+        if split == "horizontal" or ended and not blank:
+            begun = False
+            if size >= conllu.PORTION:
+                portion, size = portion + 1, 0
+        size += len(line.encode("utf-8", "surrogateescape"))
+        begun, ended = begun or not blank, begun and blank
+        yield line, portion
+
+
+def _block(words: list[str], name: str, line: int, number: int, portion: int) -> Block:
     comments = ["# sent_id = %d\n" % number, "# text = %s\n" % " ".join(words)]
     rows = ["%d\t%s%s\n" % (m, word, 8 * "\t_") for m, word in enumerate(words, start=1)]
     absent = ["_"] * len(words)
     place = "%s, line %d, sentence %d" % (name, line, number)
     sentence = Sentence(words, absent, absent, absent, name=place, rows=list(range(2, 2 + len(words))))
-    return Block([*comments, *rows, "\n"], sentence)
+    return Block([*comments, *rows, "\n"], sentence, portion)

@@ -100,13 +100,10 @@ def test_nothing_is_mixed(folder, options, which, message):
 
 
 def test_files_are_added_and_removed(folder, monkeypatch):
-    """What is parsed of the others stays, whatever their order, also if they come back; a corpus of the format before is read."""
+    """What is parsed of the others stays, whatever their order, also if they come back."""
     worked_on = []
     pool(monkeypatch, worked_on.append)
     parse()
-    recorded = json.loads((folder / "out/corpus.json").read_text())
-    files = [{name: one[name] for name in ("path", "given", "name")} for one in recorded["inputs"]]
-    (folder / "out/corpus.json").write_text(json.dumps({**recorded, "format": 1, "inputs": files}))
     content = (folder / "in/long.conllu").read_bytes()
     (folder / "in/long.2.conllu").write_bytes(content)
     (folder / "in/0.conllu").write_bytes((folder / "in/a b\n.conllu").read_bytes())
@@ -456,6 +453,28 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
     mh4("corpus", "verify", "white")
     mh4("corpus", "join", "white", "-o", "none")
     assert (folder / "none").read_bytes() == b""
+
+
+@pytest.mark.parametrize("split", ["horizontal", "vertical"])
+def test_text_that_is_already_split(folder, monkeypatch, split):
+    """A file of one sentence a line is cut at any line, without blank ones."""
+    monkeypatch.setattr(conllu, "PORTION", 300)
+    words = [sentence.words for sentence in conllu.read("model/toy-ud-dev.conllu")]
+    text = "".join(" ".join(w) + "\n" if split == "horizontal" else "\n".join([*w, "\n"]) for w in words)
+    (folder / "in" / "split.txt").write_text("\ufeff" + text[:-9] + "\x0cé")
+    options = ["in/split.txt", "--input", split, "--model", "model"]
+    assert "omit it" not in mh4("corpus", "parse", *options, "-o", "out", "--plan")
+    mh4("corpus", "parse", *options, "-o", "out")
+    assert len(corpora.records(folder / "out")) > 3
+    mh4("corpus", "verify", "out")
+    mh4("corpus", "join", "out", "-o", "joined")
+    mh4("parse", *options, "-o", "parsed", "--quiet")
+    assert (folder / "joined").read_bytes() == (folder / "parsed").read_bytes()
+    with open("in/split.txt", "ab") as file:
+        file.write(b"\n\xff\n")
+    assert "line %d: not UTF-8" % (len((folder / "in/split.txt").read_bytes().split(b"\n")) - 1) in mh4(
+        "corpus", "parse", *options, "-o", "bad", code=1
+    )
 
 
 def test_errors_are_of_one_kind():

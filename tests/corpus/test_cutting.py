@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mh4.corpus import cutting
-from mh4.data import conllu
+from mh4.data import conllu, split_text
 
 MARK = "\ufeff".encode()
 WORD = "1\tw\t_\t_\t_\t_\t_\t_\t_\t_"
@@ -62,6 +62,19 @@ def test_a_file_of_blank_lines_before_its_first_sentence(monkeypatch):
     content = b"\n" * 50 + (WORD + "\n\n").encode() * 2
     assert [len(one) for one in cutting.portions(io.BytesIO(content), "FILE")] == [50 + len(WORD) + 2, len(WORD) + 2]
     assert len({block.portion for block in read(content)}) == 2
+
+
+@given(files(), st.sampled_from([1, 5, 30, 200]), st.sampled_from(["horizontal", "vertical"]))
+def test_portions_of_text_that_is_split(content, portion, split):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(conllu, "PORTION", portion)
+        lines = list(conllu.decoded(io.BytesIO(content), "FILE"))
+        found = {}
+        for line, number in split_text._in_portions(lines, split):
+            found[number] = found.get(number, "") + line
+        assert [one.encode() for one in found.values()] == list(
+            cutting.portions(io.BytesIO(content), "FILE", by_line=split == "horizontal")
+        )
 
 
 def test_an_empty_file_is_a_shard():
