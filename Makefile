@@ -31,7 +31,7 @@ unexport LANG MAKEFLAGS MFLAGS MAKEOVERRIDES
 ifdef SOURCE
   export MH4_DATA_SOURCE = $(SOURCE)
 endif
-set_up = '$(PYTHON)' tools/setup $(if $(filter file,$(origin PYTHON)),,--this-python) $(if $(JOBS),--jobs="$$JOBS")
+set_up = '$(PYTHON)' tools/environment.py $(if $(filter file,$(origin PYTHON)),,--this-python) $(if $(JOBS),--jobs="$$JOBS")
 
 setup: ; $(set_up)
 environment: ; @$(set_up) --quiet
@@ -40,7 +40,13 @@ test: environment ; .venv/bin/python -m pytest -n auto --dist loadscope $(PYTEST
 check: lint ; .venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadscope $(PYTEST)
 lint: environment
 	.venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy && .venv/bin/lint-imports --no-logo
-%-environment: environment ; @.venv/bin/python tools/setup/second_environment.py $*
+# An environment beside .venv, whose packages it sees behind its own, with a dependency group of pyproject.toml.
+%-environment: environment
+	@cmp -s .venv/pyvenv.cfg .venv-$*/made || .venv/bin/python -m venv --clear .venv-$*
+	@.venv-$*/bin/python -m pip -q --disable-pip-version-check install 'pip>=25.1'
+	@.venv-$*/bin/python -m pip -q --disable-pip-version-check install --group $*
+	@.venv/bin/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+	    >"$$(echo .venv-$*/lib/*/site-packages)/mh4.pth" && cp .venv/pyvenv.cfg .venv-$*/made
 docs: docs-environment
 	@rm -f build/docs/complete
 	.venv-docs/bin/sphinx-build -q -W --keep-going -c docs -b html . build/docs && touch build/docs/complete

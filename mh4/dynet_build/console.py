@@ -1,4 +1,4 @@
-"""Progress of the setup: one line per step, with elapsed time and percentage; and the commands that it runs."""
+"""Progress of the setup, with elapsed time and percentage, and the commands that it runs."""
 
 import os
 import re
@@ -18,48 +18,37 @@ NO_NETWORK = re.compile(
     rb"|ProxyError|Failed to establish a new connection|nodename nor servname|Connection refused|No route to host"
 )
 NO_MEMORY = re.compile(rb"[Kk]illed signal terminated program|virtual memory exhausted|out of memory")
-FIRST_LINE, LINE_EVERY = 15, 30  # seconds, where the output is not a terminal
-POLL = 0.25  # seconds
+POLL = 1  # seconds
+LINE_EVERY = 30  # seconds
 # Runs a command beside a process that ends all that it has started when the other end of the pipe, which is ours, is closed: when
 # we are killed, at the latest.
 GUARDED = 'exec 3<&0 </dev/null; (read line <&3; kill -TERM 0) & exec 3<&-; exec "$@"'
 
 
 class Console:
-    """Runs commands, with their output in a log file, and displays progress.
-
-    On a terminal, the current step is one line, redrawn; elsewhere it has a line at its beginning and end, and some in between.
-    """
+    """Runs commands, with their output in a log file, and prints progress: a line at both ends of a step, and some in between."""
 
     def __init__(self, log: str, stream: TextIO | None = None) -> None:
         self.log = log
         self.stream = stream or sys.stdout
-        self.terminal = self.stream.isatty()
         self.label: str | None = None
 
     def say(self, text: str) -> None:
-        self._clear()
         print(text, file=self.stream, flush=True)
 
     def waits(self) -> None:
         self.say("Waiting for another setup ...")
 
     def step(self, label: str) -> None:
-        """Begins a step, ending the previous one."""
+        """Begin a step, ending the previous one."""
         self.done()
-        self.label, self.began, self.next_line = label, time.monotonic(), FIRST_LINE
-        if not self.terminal:
-            self.say(label)
-        self._draw()
+        self.label, self.began = label, time.monotonic()
+        self.next_line = self.began + LINE_EVERY / 2
+        self.say(label)
 
     def done(self) -> None:
         if self.label is not None:
             self.say("%s: done in %s" % (self.label, duration(time.monotonic() - self.began)))
-        self.label = None
-
-    def stop(self) -> None:
-        """Abandons a step that was interrupted or failed."""
-        self._clear()
         self.label = None
 
     def run(
@@ -69,31 +58,27 @@ class Console:
         cwd: str | None = None,
         failure: str = "a command failed",
     ) -> None:
-        """Runs a command; a failure raises InputError with `failure` and, if known, the reason."""
+        """Run a command; a failure raises InputError with `failure` and, if known, the reason."""
         with open(self.log, "ab") as log:
             log.write(b"\n$ " + b" ".join(map(os.fsencode, command)) + b"\n")
             log.flush()
             start = log.tell()
-            theirs, ours = os.pipe()
+            # A separate session: Ctrl-C only reaches this process, which then terminates all that the command has started.
+            process = subprocess.Popen(
+                ["/bin/sh", "-c", GUARDED, "sh", *command], stdin=subprocess.PIPE, stdout=log, stderr=log, env=env, cwd=cwd,
+                start_new_session=True,
+            )  # fmt: skip
             try:
-                # A separate session: Ctrl-C only reaches this process, which then terminates all that the command has started.
-                process = subprocess.Popen(
-                    ["/bin/sh", "-c", GUARDED, "sh", *command], stdin=theirs, stdout=log, stderr=log, env=env, cwd=cwd,
-                    start_new_session=True,
-                )  # fmt: skip
-                try:
-                    while True:
-                        try:
-                            process.wait(POLL)
-                            break
-                        except subprocess.TimeoutExpired:
-                            self._draw(start)
-                except BaseException:
-                    end(process)
-                    raise
+                while process.poll() is None:
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(POLL)
+                    self._progress(start)
+            except BaseException:
+                end(process)
+                raise
             finally:
-                os.close(theirs)
-                os.close(ours)
+                if process.stdin:
+                    process.stdin.close()
         if process.returncode:
             raise InputError(self._reason(start, failure))
 
@@ -114,27 +99,16 @@ class Console:
         first = " (%s)" % errors[0].strip()[:300] if errors else ""
         return "%s%s; the full output is in %s." % (failure, first, self.log)
 
-    def _draw(self, start: int | None = None) -> None:
-        if self.label is None:
-            return
-        elapsed = time.monotonic() - self.began
-        found = [] if start is None else PERCENT.findall(self._output(start))
-        state = duration(elapsed) + (", %d %%" % max(map(int, found)) if found else "")
-        if self.terminal:
-            self._clear()
-            self.stream.write("%s ... %s" % (self.label, state))
-            self.stream.flush()
-        elif elapsed >= self.next_line:
+    def _progress(self, start: int) -> None:
+        now = time.monotonic()
+        if self.label is not None and now >= self.next_line:
             self.next_line += LINE_EVERY
-            self.say("  ... " + state)
-
-    def _clear(self) -> None:
-        if self.terminal:
-            self.stream.write("\r\033[K")
+            found = PERCENT.findall(self._output(start))
+            self.say("  ... " + duration(now - self.began) + (", %d %%" % max(map(int, found)) if found else ""))
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """Terminates a command and everything it has started."""
+    """Terminate a command and everything it has started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(OSError, subprocess.TimeoutExpired):
             os.killpg(process.pid, number)

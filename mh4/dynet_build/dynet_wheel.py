@@ -190,11 +190,8 @@ def install_here(jobs: int | None = None) -> None:
     work = os.path.join(wheel_folder(), "build")
     console = Console(os.path.join(work, "log"))
     with locked(work, console):  # two at once would also get into each other's way in pip
-        try:
-            install(sys.executable, wheel(console, jobs, work, env), console, env)
-            console.done()
-        finally:
-            console.stop()
+        install(sys.executable, wheel(console, jobs, work, env), console, env)
+        console.done()
 
 
 def wheel(console: Console, jobs: int, work: str, env: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import threading
 import time
+import tomllib
 import types
 import zipfile
 from contextlib import nullcontext
@@ -20,10 +21,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "setup"))
+sys.path.insert(0, str(ROOT / "tools"))
 
 import environment  # noqa: E402
-import versions  # noqa: E402
 
 from mh4.dynet_build import compilers, dynet_wheel  # noqa: E402
 from mh4.dynet_build.console import Console  # noqa: E402
@@ -187,7 +187,7 @@ def test_a_setup_without_a_cache_does_not_begin(place, tmp_path, monkeypatch, ho
     monkeypatch.setenv("HOME", home.replace("FILE", str(tmp_path / "file")))
     with pytest.raises(InputError, match=said):
         place.set_up()
-    assert not os.path.exists(place.folder)
+    assert not place.folder.exists()
 
 
 def test_one_at_a_time_fills_the_cache(tmp_path, console):
@@ -225,26 +225,25 @@ def test_a_number_of_compilers_that_is_none(jobs):
 @pytest.mark.parametrize(
     "error, said",
     [
-        (OSError(28, "No space left on device", "/x/y"), "mh4: /x/y: No space left on device\n"),
-        (PermissionError(13, "Permission denied"), "mh4: BUILD: Permission denied\n"),
-        (InputError("no."), "mh4: no.\n"),
+        (OSError(28, "No space left on device", "/x/y"), "mh4: /x/y: No space left on device"),
+        (PermissionError(13, "Permission denied"), "mh4: BUILD: Permission denied"),
+        (InputError("no."), "mh4: no."),
     ],
 )
-def test_whatever_fails_is_one_sentence(tmp_path, monkeypatch, capsys, ending_signals, error, said):
-    monkeypatch.setattr(environment, "ROOT", str(tmp_path))
-    before = signal.getsignal(signal.SIGTERM)
-
-    def work(console):
+def test_whatever_fails_is_one_sentence(tmp_path, monkeypatch, ending_signals, error, said):
+    def failing(*_):
         raise error
 
+    monkeypatch.setattr(environment, "make_ready", failing)
+    monkeypatch.setattr(sys, "argv", ["tools/environment.py"])
+    before = signal.getsignal(signal.SIGTERM)
     try:
-        assert environment.exit_code("log", work) == 1
-        assert capsys.readouterr().err == said.replace("BUILD", str(tmp_path / "build"))
-        (tmp_path / "build" / "setup.lock").unlink()
+        with pytest.raises(SystemExit, match=re.escape(said.replace("BUILD", str(tmp_path / "build"))) + "$"):
+            environment.main(tmp_path)
         (tmp_path / "build").rmdir()
         (tmp_path / "build").write_text("a file")
-        assert environment.exit_code("log", work) == 1
-        assert capsys.readouterr().err == "mh4: %s: File exists\n" % (tmp_path / "build")
+        with pytest.raises(SystemExit, match="^mh4: %s: File exists$" % (tmp_path / "build")):
+            environment.main(tmp_path)
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -252,63 +251,63 @@ def test_whatever_fails_is_one_sentence(tmp_path, monkeypatch, capsys, ending_si
 # Missing prerequisites
 
 
-@pytest.mark.parametrize("version", [(2, 7), (3, 10)])
+@pytest.mark.parametrize("version", [(3, 5), (3, 10)])
 def test_python_too_old(version, monkeypatch):
-    assert re.search(r"^Python %d.%d is too old, .* PYTHON=python3" % version, versions.complaint(version))
+    assert re.search(r"^Python %d.%d is too old, .* PYTHON=python3" % version, environment.complaint(version))
     monkeypatch.setattr(sys, "version_info", version)
-    monkeypatch.setattr(sys, "argv", ["tools/setup", "--this-python"])
+    monkeypatch.setattr(sys, "argv", ["tools/environment.py", "--this-python"])
     with pytest.raises(SystemExit, match="^mh4: Python .* is too old"):
-        runpy.run_path(str(ROOT / "tools" / "setup"), run_name="__main__")
+        runpy.run_path(str(ROOT / "tools" / "environment.py"), run_name="__main__")
 
 
-@pytest.mark.parametrize("version, warns", [(versions.NEWEST, False), ((3, versions.NEWEST[1] + 1), True)])
-def test_python_newer_than_tested(version, warns, monkeypatch, console):
+@pytest.mark.parametrize("version, warns", [(environment.NEWEST, False), ((3, environment.NEWEST[1] + 1), True)])
+def test_python_newer_than_tested(place, version, warns, monkeypatch):
     """Is used, with a warning when .venv is made."""
-    assert versions.complaint(version) is None
+    assert environment.complaint(version) is None
     made = []
     monkeypatch.setattr(environment.Environment, "is_ready", lambda _: False)
     monkeypatch.setattr(environment.Environment, "set_up", lambda self: made.append(self))
     monkeypatch.setattr(sys, "version_info", version)
-    environment.set_up(console, types.SimpleNamespace(jobs=None, quiet=True))
-    said = console.stream.getvalue()
+    environment.make_ready(place.root, place.console, types.SimpleNamespace(jobs=None, quiet=True))
+    said = place.console.stream.getvalue()
     assert made and said.startswith("Warning: Python 3.%d is newer than" % version[1]) == warns and said.count("\n") == 1 + warns
 
 
 @pytest.mark.parametrize("version", [(3, 9), (3, 12)])
 def test_the_python_of_the_environment_is_used_again(tmp_path, monkeypatch, version):
     """Unless another one is selected; an environment without a record has none."""
-    shutil.copytree(ROOT / "tools" / "setup", tmp_path / "tools" / "setup")
-    (tmp_path / ".venv").mkdir()
-    main, record, started = tmp_path / "tools" / "setup", tmp_path / ".venv" / "mh4-setup.json", []
+    for folder in ("tools", ".venv"):
+        (tmp_path / folder).mkdir()
+    main, record, started = tmp_path / "tools" / "environment.py", tmp_path / ".venv" / "mh4-setup.json", []
+    shutil.copy(environment.__file__, main)
     monkeypatch.setattr(os, "execv", lambda python, arguments: started.append((python, *arguments)) or sys.exit())
     monkeypatch.setattr(sys, "version_info", version)
-    monkeypatch.setitem(sys.modules, "environment", types.SimpleNamespace(main=lambda: 7))
     for python, options, handed_over in (
         ("/bin/sh", [], True), ("/bin/sh", ["--quiet"], True), ("/bin/sh", ["--this-python"], False), ("/no/python", [], False),
-        (versions.executable(), [], False), (None, [], False),
+        (environment.executable(), [], False), (None, [], False),
     ):  # fmt: skip
         record.write_text(json.dumps({"python": {"executable": python}}) if python else "damaged")
-        monkeypatch.setattr(sys, "argv", ["tools/setup", *options])
+        monkeypatch.setattr(sys, "argv", ["tools/environment.py", *options, "--help"])
         with pytest.raises(SystemExit) as ended:
             runpy.run_path(str(main), run_name="__main__")
-        assert started == ([("/bin/sh", "/bin/sh", str(main), *options)] if handed_over else [])
-        assert handed_over or (ended.value.code == 7 if version == (3, 12) else "is too old" in ended.value.code)
+        assert started == ([("/bin/sh", "/bin/sh", str(main), *options, "--help")] if handed_over else [])
+        assert handed_over or (ended.value.code == 0 if version == (3, 12) else "is too old" in ended.value.code)
         del started[:]
 
 
 def test_the_versions_of_python_are_the_same_everywhere():
-    minors = range(versions.OLDEST[1], versions.NEWEST[1] + 1)
+    minors = range(environment.OLDEST[1], environment.NEWEST[1] + 1)
     project = (ROOT / "pyproject.toml").read_text()
     assert re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', project) == [str(minor) for minor in minors]
     assert 'requires-python = ">=3.%d"\n' % minors[0] in project
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"Python 3\.\d+ to 3\.\d+", readme)) == {versions.VERSIONS}
+    assert set(re.findall(r"Python 3\.\d+ to 3\.\d+", readme)) == {environment.VERSIONS}
 
 
-def test_python_without_venv(monkeypatch):
+def test_python_without_venv(place, monkeypatch):
     monkeypatch.setattr(environment.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1))
     with pytest.raises(InputError, match="apt install python3-venv"):
-        environment.check_python()
+        place.set_up()
 
 
 def test_no_compiler(tmp_path):
@@ -416,53 +415,84 @@ def test_commands_are_given_as_they_are(console):
 @pytest.fixture
 def place(tmp_path, monkeypatch, console):
     """An Environment in a separate repository."""
-    monkeypatch.setattr(environment, "ROOT", str(tmp_path))
     (tmp_path / "build").mkdir()
     (tmp_path / "mh4" / "decoders").mkdir(parents=True)
     for name in ("pyproject.toml", "setup.py"):
         (tmp_path / name).write_text("")
-    made = environment.Environment(str(tmp_path / ".venv"), console)
-    monkeypatch.setattr(made, "runs", lambda code: True)
-    return made
+    monkeypatch.setattr(environment.Environment, "runs", lambda *_: True)
+    return environment.Environment(tmp_path, console, 1)
 
 
 def complete(place):
-    os.makedirs(place.folder)
+    place.folder.mkdir()
     place.write(doing=None, **place.wanted())
 
 
-def test_what_is_complete_is_ready_and_a_changed_source_is_not(place, tmp_path):
-    assert not place.is_ready()
-    complete(place)
-    place.read()
-    assert place.is_ready() and place.is_to_be_trusted(place.wanted())
-    (tmp_path / "pyproject.toml").write_text("changed")
-    assert not place.is_ready() and place.is_to_be_trusted(place.wanted())
-    (tmp_path / "pyproject.toml").write_text("")
-    (tmp_path / "mh4" / "decoders" / "new.pyx").write_text("")
-    assert not place.is_ready()
+def reread(place):
+    place.record = environment.record(place.root)
+    return place
 
 
-def test_a_decoder_that_is_not_compiled_is_not_ready(place, tmp_path):
-    (tmp_path / "mh4" / "decoders" / "mh3.pyx").write_text("")
+def test_what_is_complete_is_ready_and_a_changed_source_is_not(place):
+    assert not place.is_ready()
+    complete(place)
+    assert reread(place).is_ready()
+    (place.root / "pyproject.toml").write_text("changed")
+    assert not place.is_ready() and place.has("python", "tools", "dynet", "processor", "decoders") and not place.has("package")
+    (place.root / "pyproject.toml").write_text("")
+    (place.root / "mh4" / "decoders" / "new.pyx").write_text("")
+    assert not place.is_ready() and place.has("package") and not place.has("decoders")
+
+
+def test_a_decoder_that_is_not_compiled_is_not_ready(place):
+    (place.root / "mh4" / "decoders" / "mh3.pyx").write_text("")
     complete(place)
     assert not place.is_ready()
-    (tmp_path / "mh4" / "decoders" / ("mh3.%s.so" % sysconfig.get_config_var("SOABI"))).write_text("")
+    (place.root / "mh4" / "decoders" / ("mh3.%s.so" % sysconfig.get_config_var("SOABI"))).write_text("")
     assert place.is_ready()
 
 
-def test_an_interrupted_step_is_not_trusted_a_failed_one_is(place):
+@pytest.fixture
+def commands(place, monkeypatch):
+    """The commands of a setup, none of which is run."""
+    ran = []
+    monkeypatch.setattr(environment, "find_compiler", dict)
+    monkeypatch.setattr(environment.dynet_wheel, "wheel", lambda *_: "dynet.whl")
+    monkeypatch.setattr(place.console, "run", lambda command, *_, **__: ran.append(" ".join(command)))
+    return ran
+
+
+def steps(place, commands):
+    """What a setup does, in a word for each command."""
+    del commands[:]
+    reread(place).set_up()
+    assert reread(place).is_ready()
+    words = {"-m venv": "venv", "setuptools": "tools", "dynet.whl": "dynet", "--editable": "package", "build_ext": "decoders"}
+    return [word for command in commands for part, word in words.items() if part in command]
+
+
+def test_the_steps_of_a_setup(place, commands):
+    every = ["venv", "tools", "dynet", "package"]
+    assert steps(place, commands) == every and steps(place, commands) == []
+    (place.root / "mh4" / "decoders" / "new.pxd").write_text("")
+    assert steps(place, commands) == ["decoders"]
+    (place.root / "setup.py").write_text("changed")
+    assert steps(place, commands) == ["package"]
+    for key, expected in (("processor", ["dynet"]), ("dynet", ["dynet"]), ("tools", ["venv", "tools"]), ("python", every)):
+        place.write(**{key: "another"})
+        assert steps(place, commands) == expected, key
+
+
+def test_after_an_interruption_all_is_made_anew_after_a_failure_one_step(place, commands):
     complete(place)
-    with pytest.raises(InputError), place.recording({"dynet": "9"}):
+    with pytest.raises(InputError), place.step(None, "package"):
         raise InputError("no network")
-    place.read()
-    assert place.record["dynet"] == dynet_wheel.BUILD and place.is_to_be_trusted(place.wanted())
-    with pytest.raises(KeyboardInterrupt), place.recording({"dynet": "9"}):
+    assert reread(place).is_ready()
+    with pytest.raises(KeyboardInterrupt), place.step(None, "package"):
         raise KeyboardInterrupt
-    place.read()
-    assert not place.is_ready() and not place.is_to_be_trusted(place.wanted())
-    place.remove()
-    assert not os.path.exists(place.folder) and place.record == {}
+    (place.folder / "half").write_text("")
+    assert not reread(place).is_ready()
+    assert steps(place, commands) == ["venv", "tools", "dynet", "package"] and not (place.folder / "half").exists()
 
 
 def test_a_wheel_that_does_not_run_is_built_again(tmp_path, console):
@@ -481,46 +511,24 @@ def test_a_wheel_that_does_not_run_is_built_again(tmp_path, console):
         assert os.path.exists(wheel) == kept
 
 
-def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch):
-    commands = []
-    monkeypatch.setattr(environment, "find_compiler", dict)
-    monkeypatch.setattr(place.console, "run", lambda command, *_, **__: commands.append(command))
-    monkeypatch.setattr(environment, "EXTRAS", ["test"])
-    complete(place)
-    place.set_up()
-    assert place.is_ready() and commands == []
-    monkeypatch.setattr(environment, "EXTRAS", ["test", "plots"])
-    assert not place.is_ready()
-    place.set_up()
-    assert place.is_ready() and commands[-1][-2:] == ["--editable", environment.ROOT + "[test,plots]"]
-
-
 def test_what_builds_mh4_is_what_its_metadata_requires():
     (required,) = re.findall(r"^requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert set(re.findall(r'"(.*?)"', required)) <= set(environment.BUILD_TOOLS)
 
 
-def test_what_is_installed_with_mh4_has_a_name_in_its_metadata():
-    groups = (ROOT / "pyproject.toml").read_text().split("[project.optional-dependencies]\n")[1].split("\n\n")[0]
-    names = re.findall(r"^(\w+) = ", groups, re.MULTILINE)
-    elsewhere = ("spacy", "torch")  # in environments of their own
-    assert [name for name in names if name not in elsewhere] == environment.EXTRAS
-    assert '"matplotlib' in groups
+def test_all_extras_but_the_large_ones_are_installed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = set(project["project"]["optional-dependencies"]) - {"spacy", "torch"}  # in environments of their own
+    (ours,) = re.findall(r"mh4\[([^]]*)", str(project["dependency-groups"]["dev"]))
+    assert set(ours.split(",")) == extras
 
 
-def test_another_python_or_processor_is_not_trusted(place):
-    complete(place)
-    for key in ("python", "processor"):
-        assert not place.is_to_be_trusted(dict(place.wanted(), **{key: "another"}))
-
-
-def test_an_environment_of_someone_else_is_left_alone(place):
-    os.makedirs(place.folder)
-    (Path(place.folder) / "pyvenv.cfg").write_text("mine")
-    place.read()
+def test_an_environment_of_someone_else_is_left_alone(place, commands):
+    place.folder.mkdir()
+    (place.folder / "pyvenv.cfg").write_text("mine")
     with pytest.raises(InputError, match="was not made by `make setup`"):
-        place.is_to_be_trusted(place.wanted())
-    assert (Path(place.folder) / "pyvenv.cfg").read_text() == "mine"
+        place.set_up()
+    assert (place.folder / "pyvenv.cfg").read_text() == "mine" and not commands
 
 
 def test_the_environment_of_commands_leads_nowhere_else():
@@ -575,7 +583,7 @@ ODD = ["it's", "a b", "a  b ", "`touch ran`", "a;touch ran", "a&b|c>d<e", 'a"b',
 @pytest.mark.parametrize("odd", ODD)
 def test_options_reach_the_study_as_they_are(make, tmp_path, odd):
     made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "UD=" + odd, CONLL17=odd, JOBS="2")
-    assert "run: tools/setup --this-python --jobs=2 --quiet\n" in made.stdout
+    assert "run: tools/environment.py --this-python --jobs=2 --quiet\n" in made.stdout
     options = "--LANG=eu --SYSTEMS=mh3 mst --UD=%s --CONLL17=%s --JOBS=2" % (odd, odd)
     assert "run: -m experiments reproduce %s\n" % options in made.stdout
     assert "UD is %s\n" % odd in make("test", "UD=" + odd).stdout
