@@ -11,6 +11,7 @@ MH4_CFLAGS has further options for the compiler and the linker, such as -fsaniti
 import copy
 import os
 import platform
+import shlex
 import sys
 import types
 from glob import glob
@@ -37,7 +38,7 @@ DIRECTIVES = {
     "initializedcheck": False,
     "annotation_typing": False,  # annotations are for readers and type checkers
 }
-further = os.environ.get("MH4_CFLAGS", "").split()
+further = shlex.split(os.environ.get("MH4_CFLAGS", ""))
 # No fused multiply-add: it would round differently from a multiplication and an addition.
 OPTIONS = ["-O3", "-g0", "-ffp-contract=off"]
 

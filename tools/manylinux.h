@@ -1,0 +1,20 @@
+/* What wheels are compiled with (tools/package.py), to run on libraries as old as those of manylinux_2_28, glibc 2.28 and the libstdc++
+   of GCC 8, when newer ones compile them. */
+
+/* Those of glibc 2.29 differ in how they report errors, which nobody asks for. */
+#ifdef __x86_64__
+__asm__(".symver exp,exp@GLIBC_2.2.5");
+__asm__(".symver log,log@GLIBC_2.2.5");
+__asm__(".symver pow,pow@GLIBC_2.2.5");
+#endif
+
+#ifdef __cplusplus
+#define _GLIBCXX_EXTERN_TEMPLATE 0 /* templates are compiled, not taken from libstdc++ */
+#include <new>
+extern "C" {
+__attribute__((weak, visibility("hidden"))) char __libc_single_threaded; /* 0: there may be several threads */
+}
+namespace std {
+[[noreturn]] __attribute__((weak, visibility("hidden"))) void __throw_bad_array_new_length() { throw bad_array_new_length(); }
+} // namespace std
+#endif
