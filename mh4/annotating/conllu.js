@@ -2,10 +2,10 @@
 "use strict";
 
 const [ID, FORM, UPOS, HEAD, DEPREL, DEPS, MISC] = [0, 1, 3, 6, 7, 8, 9];
-const MARKS = ["Pinned", "ArcProb"]; // attributes of MISC that are ours
+const OURS = /^(Pinned=(head|deprel|head,deprel)|ArcProb=.*)$/; // attributes of MISC: what is decided, and the probability of the arc
 
-// The sentences of a text: lines; rows, the columns of each word, from 1, and `at`, its line; pins, what is decided of it, { head, deprel };
-// given, what the file has of it; accepted. An Error for what is not CoNLL-U. keep: whether all that is given is decided.
+// The sentences of a text: lines; rows, the columns of each word, from 1, and `at`, its line; pins, what is decided of it, { head, deprel },
+// and given, what the file has of it; accepted. An Error for what is not CoNLL-U. keep: whether all that is given is decided, without marks.
 function read(text, keep) {
   const end = text.includes("\r\n") ? "\r\n" : "\n", blocks = [];
   let lines = [];
@@ -43,8 +43,9 @@ function sentenceOf(lines, start, keep) {
     ...(has(cells, "deprel") && cells[DEPREL] !== "_" && { deprel: cells[DEPREL] }),
   });
   const given = decided(() => true), whole = given.every((pin) => !pin || ("head" in pin && "deprel" in pin));
-  const marks = (cells) => cells[MISC].split("|").find((each) => each.startsWith("Pinned="))?.slice("Pinned=".length).split(",");
-  const pins = decided((cells, name) => marks(cells)?.includes(name) ?? keep);
+  const marks = rows.map((cells) => cells?.[MISC].match(/(?:^|\|)Pinned=(head|deprel|head,deprel)(?:\||$)/)?.[1].split(","));
+  const marked = marks.some(Boolean); // then the rest was proposed by a parser
+  const pins = decided((cells, name) => (marked ? marks[cells[ID]]?.includes(name) : keep));
   return { lines, rows, at, pins, given, accepted: whole && lines.some((line) => /^# *accepted *= *yes *$/.test(line)) };
 }
 
@@ -58,7 +59,7 @@ function written(one, tree, pins = null, accepted = false) {
     const row = [...cells];
     [row[HEAD], row[DEPREL]] = [String(tree[m].head ?? "_"), tree[m].deprel ?? "_"];
     if (!same) row[DEPS] = "_";
-    const misc = row[MISC].split("|").filter((each) => each !== "_" && !MARKS.includes(each.split("=")[0]));
+    const misc = row[MISC].split("|").filter((each) => each !== "_" && !OURS.test(each));
     const decided = ["head", "deprel"].filter((name) => pins && name in pins[m]).join(",");
     if (decided) misc.push(`Pinned=${decided}`);
     row[MISC] = misc.join("|") || "_";

@@ -56,7 +56,7 @@ class Correction:
         return '"%d"' % self._saved
 
     def _check_new(self) -> None:
-        if not self._replaces and os.path.exists(self.output):
+        if os.path.exists(self.output) and not (self._replaces and os.path.isfile(self.output)):
             raise InputError("%s exists: name a new file" % self.output)
 
 

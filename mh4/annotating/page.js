@@ -68,17 +68,16 @@ function settle(one) {
   one.request?.abort(); // that of an earlier state, which is of no use now
   one.request = new AbortController();
   now.trouble = "";
-  const data = written(one, now.around), { signal } = one.request, start = performance.now();
+  const data = written(one, now.around), { signal } = one.request;
   now.asking = process({ data, input: "conllu", heads: true }, signal).then((result) => {
     [now.answer] = treesIn(result);
     now.answer.tree.forEach((arc) => arc && relations.add(arc.deprel));
     if (one.now === now) one.settled = now;
   }).catch((error) => {
-    if (!signal.aborted) now.trouble = error.message;
+    if (!signal.aborted) now.trouble = error.message.replace(/^data, line \d+, sentence 1(?: \(.*?\))?: /, "");
   }).then(() => {
     now.asking = null;
     if (one.now === now && one === sentence()) draw();
-    performance.measure("settle", { start });
   });
 }
 
@@ -121,7 +120,7 @@ function attach(m, head) {
 }
 
 function relate() {
-  const deprel = byId("relation").value.trim().replaceAll(/[\s\0]+/g, "_"), { head } = arc(current);
+  const deprel = byId("relation").value.trim().replaceAll(/[\s\0\x85]+/g, "_"), { head } = arc(current);
   if (!deprel || deprel === "_") return say("A relation has to have a name.");
   relations.add(deprel);
   change(state(pinned(current, { ...(head !== undefined && { head }), deprel })));
@@ -234,13 +233,13 @@ async function open(text, input, keep, called) {
   }
 }
 
-// Hands all sentences to `write` as they have last settled; those that were not looked at are as they were.
+// Hands all sentences to `write` as they have last settled; those in which nothing was decided are as they were.
 async function keep(write) {
   try {
     await Promise.all(sentences.map((one) => one.now.asking));
     const until = changes, lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
-    await write(sentences.map(({ settled, ...one }) =>
-      settled ? written(one, settled.answer.tree, settled.pins, settled.accepted) : unchanged(one)).join(""));
+    const asSettled = (one, { answer, pins, accepted }) => written(one, answer.tree, pins, accepted);
+    await write(sentences.map((one) => (one.past.length && one.settled ? asSettled(one, one.settled) : unchanged(one))).join(""));
     if (!lost.length) saved = until;
     say(lost.length ? `Without the last decisions in ${lost.join(", ")}, which have no tree.` : "All is saved.");
   } catch (error) {
@@ -343,6 +342,7 @@ byId("model").addEventListener("change", () => {
 });
 
 window.addEventListener("beforeunload", (event) => changes !== saved && event.preventDefault());
+window.addEventListener("hashchange", () => location.reload()); // another key
 window.addEventListener("resize", () => sentences.length && draw());
 
 if (KEY) {

@@ -12,7 +12,8 @@ function element(tag, attributes, ...children) {
 }
 
 function described(rows, m, { head, deprel, probability }, pin) {
-  const said = [`${m} ${rows[m][FORM]}`, head === undefined ? "without a head" : `${deprel ?? "_"} of ${head ? rows[head][FORM] : "the root"}`];
+  const place = head === undefined ? "without a head" : `${deprel ?? "_"} of ${head ? rows[head][FORM] : "the root"}`;
+  const said = [`${m} ${rows[m][FORM]}`, place];
   if ("head" in pin) said.push("pinned");
   else if (probability >= 0) said.push(`probability ${probability.toFixed(2)}`);
   return said.join(", ");

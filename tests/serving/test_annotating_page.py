@@ -150,10 +150,9 @@ def test_pins_undo_redo_and_download(page, server, tmp_path):
     assert comments == ["# accepted = yes"] and not none
     assert [int(row[6]) for row in one] == second and {row[8] for row in one} == {"_"} and one[2][7] == "my:label"
     assert [row[9] for row in one] == ["A=B"] * 2 + ["A=B|Pinned=head,deprel"] + ["A=B"] * 3
-    kept = rows(0, 1, deprel="x").replace("A=B", "A=B|Pinned=head,deprel")
-    assert two == [line.split("\t") for line in kept.split("\n")[:2]]
+    assert two == [line.split("\t") for line in rows(0, 1, deprel="x").split("\n")[:2]]
     text = "".join("\n".join([*comments, *map("\t".join, one)]) + "\n\n" for comments, one in ((comments, one), ([], two)))
-    open_text(page, text, keep=False)  # what was decided is decided again
+    open_text(page, text)  # what was decided is decided again
     assert heads(page) == second and find(page, "#place").text == "1 of 2, 1 accepted"
     assert ["pinned" in label for label in labels(page)] == [False, False, True, False, False, False]
 
@@ -163,10 +162,11 @@ def test_trees_that_stay_keep_their_enhanced_graphs(page, models, tmp_path):
     text = (models / "toy-ud-test.conllu").read_text(encoding="utf-8").split("\n\n")[0]
     assert "\n1.1\t" in text
     open_text(page, text)
+    press(page, "a")
     ((comments, kept),) = downloaded(page, tmp_path)
     kept = "\n".join([*comments, *map("\t".join, kept)])
     unmarked = re.sub("[|]?Pinned=head,deprel", "", kept)
-    assert re.sub(r"\t(?=\n|$)", "\t_", unmarked) == text
+    assert re.sub(r"\t(?=\n|$)", "\t_", unmarked).replace("# accepted = yes\n", "") == text
     attach(page, 1, 4 if kept.splitlines()[len(comments)].split("\t")[6] == "3" else 3)
     ((_, changed),) = downloaded(page, tmp_path)
     assert "1.1" not in {row[0] for row in changed} and {row[8] for row in changed} == {"_"}
@@ -285,7 +285,7 @@ def test_late_answers_belong_to_their_sentence(page, late, tmp_path):
     settled(page)
     late(1)
     one, two = downloaded(page, tmp_path)
-    assert not one[0] and one[1][2][6] == "1" and "Pinned=head" in one[1][2][9] and files_heads(two) != ["_"] * 2
+    assert not one[0] and one[1][2][6] == "1" and "Pinned=head" in one[1][2][9] and files_heads(two) == ["_"] * 2
     find(page, "#previous").click()
     assert heads(page)[2] == 1 and list(map(str, heads(page))) == files_heads(one)
 
@@ -338,6 +338,25 @@ def test_what_is_no_conllu(page, text, said):
     assert not find(page, "#main").is_displayed()
 
 
+@pytest.mark.parametrize(
+    "text, keep, pinned",
+    [
+        (rows(2, 0, 2), True, {1, 2, 3}), (rows(2, 0, 2), False, set()), (rows("_", 0, 2), True, {2, 3}),
+        (rows(2, 0, 2).replace("1:x\tA=B", "1:x\tPinned=head"), True, {2}),  # the others were proposed
+        (rows(2, 0, 2).replace("1:x\tA=B", "1:x\tPinned=head"), False, {2}),
+        (rows(2, 0, 2).replace("A=B", "Pinned=Yes"), True, {1, 2, 3}),  # not ours
+        ("# accepted = yes\n" + rows(2, 0, 2, deprel="x"), True, {1, 2, 3}),
+    ],
+)  # fmt: skip
+def test_what_counts_as_decided(page, text, keep, pinned, tmp_path):
+    open_text(page, text, keep)
+    assert {m for m, label in enumerate(labels(page), start=1) if "pinned" in label} == pinned
+    press(page, "a")
+    (sentence,) = downloaded(page, tmp_path)
+    assert {m for m, row in enumerate(sentence[1], start=1) if "Pinned=head" in row[9]} == pinned
+    assert ("Pinned=Yes" in sentence[1][0][9]) == ("Pinned=Yes" in text)
+
+
 def test_files(page, tmp_path):
     file = tmp_path / "x.conllu"
     file.write_bytes(rows(0, deprel="é").encode("latin-1"))
@@ -351,7 +370,7 @@ def test_files(page, tmp_path):
     found = tmp_path / "x.annotated.conllu"
     wait_for(page, found.exists)
     wait_for(page, lambda: found.read_bytes())
-    assert found.read_bytes().decode() == rows(0, deprel="é").replace("A=B", "A=B|Pinned=head,deprel").replace("\n", "\r\n")
+    assert found.read_bytes().decode() == rows(0, deprel="é").replace("\n", "\r\n")
 
 
 def test_decisions_are_not_dropped_unasked(page, tmp_path):
