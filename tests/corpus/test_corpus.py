@@ -364,7 +364,7 @@ def test_another_mh4_does_not_verify(folder, monkeypatch):
 def test_workers_of_another_version_or_model(folder):
     from mh4.corpus.parse_options import Settings
 
-    options = {"decode": None, "beam": None, "confidence": False, "tags": False, "keep_deps": False}
+    options = {"input": "conllu", "decode": None, "beam": None, "confidence": False, "tags": False, "keep_deps": False}
     options.update(longest=None, beyond=None, rejects=False)
     settings = Settings.of("model", None, **options)
     assert workers.problem(settings) == ""

@@ -20,8 +20,10 @@ COMMANDS = {
     # Only what `sbatch` has started: a number from elsewhere may be that of any process, and -1 is all of them.
     "scancel": 'if grep -qsx "$1" jobs; then kill -- "-$1"; echo "$1" >>cancelled; fi',
 }
-OPTIONS = dict.fromkeys(("decode", "beam", "longest", "beyond")) | dict.fromkeys(
-    ("confidence", "tags", "keep_deps", "rejects"), False
+OPTIONS = (
+    {"input": "conllu"}
+    | dict.fromkeys(("decode", "beam", "longest", "beyond"))
+    | dict.fromkeys(("confidence", "tags", "keep_deps", "rejects"), False)
 )
 
 
