@@ -1,17 +1,19 @@
-"""``make ablations [LANGS="hu got"] [ROWS="word-boundaries labels"] [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"] [LENGTH=full]
-[UD=folder] [JOBS=2] [SLURM=options]``: what each difference between the authors' settings and ours changes by itself
+"""``make ablations [LANGS="hu got"] [TREEBANK=folder] [NAME=mine] [ROWS="labels"] [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"]
+[LENGTH=full] [UD=folder] [JOBS=2] [SLURM=options]``: what each difference between the authors' settings and ours changes by itself
 
 ``ablations.toml`` lists the rows: settings that are switched together. By default short runs of equal length, with our settings except
 for those of one row, which are the authors'. With LENGTH=full, the rows that are listed for it at full length: the authors' settings
 within ours, and ours within the authors'; the runs they are compared with are those of ``make reproduce``. Runs already recorded are
-not repeated. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
+not repeated. ROWS=mine.toml tries
+the rows of another file against our settings. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
 """
 
+import os
 import re
 import statistics
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
@@ -23,14 +25,15 @@ from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.progress import failures
 from experiments.engine.provenance import EXPERIMENTS, make_command, report_written, shown
 from experiments.engine.run import alone
-from experiments.engine.treebank import Treebank, located
+from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document
 from experiments.pages.sections import page_name
 from experiments.pages.writer import average, comma_separated, plus_minus, pooled
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.parser.config import as_toml, tables
+from mh4.parser.config import MOST, as_toml, tables
+from mh4.util import reading
 from mh4.util.files import write_text
 from mh4.util.text_tables import Table
 
@@ -44,20 +47,28 @@ LAST = 3  # the score of a short run is the mean of this many last evaluations, 
 class Row:
     """Settings that are switched together, and the systems to try them with.
 
-    value: that of the authors' runs, if it is not among the authors' settings. short: whether short runs can show their effect.
+    switched: those that get the authors' value. values: others, with their values. short: whether short runs can show their effect.
     """
 
     name: str
-    what: str
-    settings: Sequence[str]
+    what: str = ""
+    switched: Sequence[str] = ()
     systems: Sequence[str] = ("mh4-hybrid",)
-    value: str = ""
+    values: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     short: bool = True
+
+    @property
+    def settings(self) -> list[str]:
+        """The names of all of them."""
+        return [*self.switched, *self.values]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The rows; treebanks and seeds to try them on; short runs' numbers of updates, and between evaluations; rows at full length."""
+    """The rows; treebanks and seeds to try them on; short runs' numbers of updates, and between evaluations; rows at full length.
+
+    own: the name of the file, if it is not ours.
+    """
 
     langs: Sequence[str]
     seeds: Sequence[int]
@@ -65,11 +76,34 @@ class Plan:
     evaluate_updates: int
     full: Sequence[str]
     rows: Sequence[Row]
+    own: str = ""
 
     @classmethod
     def read(cls, path: Path) -> "Plan":
         content = tables(path.read_text(encoding="utf-8"), str(path))
         return cls(rows=[Row(**row) for row in content.pop("row")], **content)
+
+    def with_rows_of(self, path: str) -> "Plan":
+        """The plan with the rows of a file instead of ours, all of which are also tried at full length. Raises InputError."""
+        rows = []
+        for number, row in enumerate(tables(reading.text(path, MOST), path).get("row", ()), start=1):
+            whole = isinstance(row, dict) and set(row) <= {"name", "what", "values", "systems"}
+            if not whole or not isinstance(row.get("name"), str) or not isinstance(row.get("values"), dict) or not row["values"]:
+                said = '%s: row %d: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems'
+                raise InputError(said % (path, number))
+            rows.append(Row(**row))
+        names = [row.name for row in rows]
+        if not rows or len(set(names)) < len(rows):
+            raise InputError("%s: expected rows, [[row]], with different names" % path)
+        return replace(self, rows=rows, full=names, own=Path(path).stem)
+
+    def page(self, toy: bool) -> str:
+        """The name of the page."""
+        return page_name("-".join(filter(None, ["ablations", self.own])), toy)
+
+    def within(self, full: bool) -> list["Within"]:
+        """What the rows are tried within, in runs of full length or in short ones."""
+        return [one for one in (SHORT, OURS, THEIRS) if one.full is full and not (self.own and one.settings)]
 
 
 class Within(NamedTuple):
@@ -96,7 +130,8 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
     if within.full and row is None:
         return settings
     other = bank.with_settings("" if within.settings else AUTHORS).config(system)
-    changed = ["%s=%s" % (name, row.value or as_toml(attrgetter(name)(other))) for name in row.settings] if row else []
+    values = {**{name: attrgetter(name)(other) for name in row.switched}, **row.values} if row else {}
+    changed = ["%s=%s" % (name, as_toml(value)) for name, value in values.items()]
     if not within.full:
         lengths = ["training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates]
         changed = [*lengths, *changed]
@@ -106,14 +141,17 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
 
 @study
 @options.variable("langs", "by default hu and got")
-@options.variable("rows", "by default all, or for LENGTH=full those listed for it")
+@options.TREEBANK
+@options.variable("rows", "by default all, or for LENGTH=full those listed for it; or a TOML file of rows of your own")
 @options.variable("systems", "of those that the rows name; by default all of these")
 @options.variable("seeds", "positive whole numbers; by default three")
 @options.variable("length", "full, for runs of full length; by default short ones")
 @options.UD
 @options.JOBS
-def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, ud: str, jobs: str, slurm: str) -> int:
+def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, **variables: str) -> int:
     plan = Plan.read(PLAN)
+    if rows.endswith(".toml"):
+        plan, rows = plan.with_rows_of(os.path.expanduser(rows)), ""
     if length not in ("", "full"):
         raise InputError("LENGTH: %s is not full; omit it for short runs" % length)
     full = length == "full"
@@ -126,14 +164,16 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     pairs: list[tuple[Row | None, str]] = [(row, system) for row in of_rows for system in row.systems if system in of_systems]
     if not full:
         pairs = [*((None, system) for system in of_systems), *pairs]  # with unchanged runs to compare them with
-    wanted_langs, seeds = options.languages(langs, plan.langs), seeds or " ".join(map(str, plan.seeds))
-    asked = [options.request(lang, " ".join(of_systems), seeds, ud, jobs, slurm=slurm) for lang in wanted_langs]
-    repeat, experiments = options.repeat(LANGS=wanted_langs, SEEDS=seeds.split(), UD=asked[0].ud), []
+    wanted_langs = [""] if variables["treebank"] else options.languages(langs, plan.langs)
+    seeds = seeds or " ".join(map(str, plan.seeds))
+    asked = [options.request(lang, " ".join(of_systems), seeds, **variables) for lang in wanted_langs]
+    repeat, experiments = options.repeat(LANGS=list(filter(None, wanted_langs)), SEEDS=seeds.split(), UD=asked[0].ud), []
     for one in asked:
-        bank = located(one.lang, one.ud)
-        for within in (OURS, THEIRS) if full else (SHORT,):
+        bank = one.treebank(test=False)
+        for within in plan.within(full):
             for row, system in pairs:
                 changed = variant(plan, bank, within, row, system)
+                changed.config(system)  # which names settings that there are not
                 experiment = Experiment(changed, [system], one.seeds, repeat, bench, trees=False)
                 for run in experiment.runs:
                     run.prefix = "%s %s " % (changed.name[len("ablations/") :], changed.row)
@@ -146,7 +186,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
             for toy in of_toy:
                 everything = measured(plan, bench.results, toy)
                 written += write(plan, everything, bench.results, toy)
-                if bench.recording and not toy:
+                if bench.recording and not toy and not plan.own:
                     write_text(str(DOCUMENTED), with_effects(DOCUMENTED.read_text(encoding="utf-8"), plan, everything))
                     written.append(DOCUMENTED)
         return written
@@ -212,7 +252,7 @@ class Measured:
             changed, unchanged = self.mean((row.name, system, lang), score), self.mean(("", system, lang), score)
             if changed is None or unchanged is None:
                 return None
-            sign = -1 if self.within is THEIRS and not row.value else 1
+            sign = -1 if self.within is THEIRS and row.switched else 1
             differences.append(sign * (changed[0] - unchanged[0]))
             squares += [error**2 for _, error in (changed, unchanged) if error is not None]
         return statistics.mean(differences), sum(squares) ** 0.5 / len(langs) if squares else None
@@ -220,7 +260,7 @@ class Measured:
 
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
     """What is recorded in the folder `results` within each settings, on the toy treebank or on all others."""
-    found = [Measured(within, {}) for within in (SHORT, OURS, THEIRS)]
+    found = [Measured(within, {}) for full in (False, True) for within in plan.within(full)]
     files = sorted((results / "ablations").glob("*.jsonl"))
     names = {
         path.stem.removesuffix("-" + one.within.name)
@@ -309,6 +349,12 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[document.Part]:
     """The page below its title."""
     rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
     parts: list[document.Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
+    if plan.own:
+        rows = [
+            [row.name, ", ".join("`%s = %s`" % (name, as_toml(value)) for name, value in row.values.items()), row.what]
+            for row in plan.rows
+        ]
+        parts = [SAID_OF_OWN, Table(["row", "settings", ""], rows, right=3)]
     for found in everything:
         parts += ["## " + found.within.title, *_how(plan, found.within)]
         if not found.scores:
@@ -331,18 +377,24 @@ settings are ours or, at the end, the authors'; mean over seeds and, if there ar
 the row changed, and those without, of all treebanks together. Mean: over the treebanks that the row was tried on. *: the mean
 differs from 0 at the level of 5 %, by Holm's correction for all rows of the table; without it, the effect may be chance."""
 
+SAID_OF_OWN = """\
+Each row is some settings that differ from the defaults, and is tried by itself. An effect is UAS or LAS on the development set with
+them less that without; mean over seeds and, if there are several, its standard error. Runs: those with the row changed, and those
+without, of all treebanks together. Mean: over the treebanks that the row was tried on. *: the mean differs from 0 at the level of 5 %, by
+Holm's correction for all rows of the table; without it, the effect may be chance."""
+
 
 def _how(plan: Plan, within: Within) -> list[document.Part]:
     """How runs are made and scored."""
-    seeds, langs = list(map(str, plan.seeds)), list(plan.langs)
+    seeds, langs, rows = list(map(str, plan.seeds)), list(plan.langs), plan.own and plan.own + ".toml"
     if not within.full:
         how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."
-        command = make_command("ablations", LANGS=langs, SEEDS=seeds, UD="FOLDER")
+        command = make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, UD="FOLDER")
         return [how % (plan.updates, LAST, plan.evaluate_updates), document.code([command])]
     systems = list(dict.fromkeys(system for row in plan.rows if row.name in plan.full for system in row.systems))
     variables = {"SYSTEMS": systems, "SETTINGS": within.settings, "SEEDS": seeds, "UD": "FOLDER"}
     commands = [make_command("reproduce", LANG=lang, **variables) for lang in langs]
-    commands.append(make_command("ablations", LANGS=langs, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
+    commands.append(make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
     how = "Runs of full length; a score is that of the best model. The runs without changes are those of `make reproduce`."
     return [how, document.code(commands)]
 
@@ -364,8 +416,8 @@ def as_csv(plan: Plan, everything: Sequence[Measured]) -> str:
 
 def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) -> list[Path]:
     """Writes the pages into the folder `results`; returns their paths."""
-    title = "Ablations: what each difference between the authors' runs and ours changes by itself"
-    return document.write(results, page_name("ablations", toy), title, page(plan, everything), as_csv(plan, everything))
+    title = "Ablations: what each %s changes by itself" % ("row" if plan.own else "difference between the authors' runs and ours")
+    return document.write(results, plan.page(toy), title, page(plan, everything), as_csv(plan, everything))
 
 
 # The effects in the table of docs/differences.md: the last cell of each line of settings

@@ -1,5 +1,5 @@
 """``make compare LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]
-[FORMAT=latex]``: where one system is better than another
+[SETTINGS=authors] [FORMAT=latex]``: where one system is better than another
 
 On the development set, by the properties of arcs, over the runs of all seeds that both have: the paper (Section 5) says in words that
 MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is made from the runs' recorded trees, without any model;
@@ -30,6 +30,7 @@ from mh4.errors import InputError
 from mh4.util.files import write_text
 from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
+from mh4.util.text_tables import written as in_form
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec")
 HEADINGS = {
@@ -50,6 +51,7 @@ Runs = dict[int, tuple[Record, Record]]
 @options.variable("systems", "two, with recorded trees; by default %s" % " and ".join(DEFAULT_SYSTEMS))
 @options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
+@options.SETTINGS
 @options.FORMAT
 def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
     require_matplotlib()
@@ -67,7 +69,8 @@ def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
     title = "%s: %s and %s on the development set" % (bank.title, *pair)
     parts = page(bank, runs, found, drawing.name, options.repeat())
     written = document.write(results, name, title, parts, as_csv(bank, runs, found))
-    bench.console.print(comparison.table(found, form), soft_wrap=True)
+    tables = [part for part in parts if isinstance(part, Table)]
+    bench.console.print(comparison.table(found) if form == "text" else in_form(tables, form), soft_wrap=True)
     report_written([*written, drawing])
 
 

@@ -33,7 +33,7 @@ def differing(one, other):
 
 def test_every_setting_of_the_authors_belongs_to_a_row():
     theirs = {name for system in SYSTEMS for name in differing(Config(), AUTHORS.config(system))}
-    assert theirs == {name for row in PLAN.rows for name in row.settings if not row.value}
+    assert theirs == {name for row in PLAN.rows for name in row.switched}
 
 
 @pytest.mark.parametrize("row", PLAN.rows, ids=lambda row: row.name)
@@ -44,10 +44,8 @@ def test_a_run_differs_in_one_row_from_what_it_is_compared_with(row):
         for within, mine, other in ((SHORT, ours, theirs), (OURS, ours, theirs), (THEIRS, theirs, ours)):
             changed, unchanged = (ablations.variant(PLAN, PLAIN, within, which, system).config(system) for which in (row, None))
             assert differing(changed, unchanged) == set(row.settings), system
-            if row.value:
-                assert {str(attrgetter(name)(changed)) for name in row.settings} == {row.value}
-            else:
-                assert not differing(changed, other) & set(row.settings)
+            assert not differing(changed, other) & set(row.switched)
+            assert all(attrgetter(name)(changed) == value for name, value in row.values.items())
             assert differing(unchanged, mine) == (set() if within.full else {"training.max_updates"})
 
 
@@ -82,16 +80,16 @@ full = ["boundaries"]
 [[row]]
 name = "boundaries"
 what = "symbols"
-settings = ["encoder.word_boundaries"]
+switched = ["encoder.word_boundaries"]
 [[row]]
 name = "greedy"
 what = "a layer"
-settings = ["scorer.greedy"]
+switched = ["scorer.greedy"]
 systems = ["greedy-mh4"]
 [[row]]
 name = "rate"
 what = "slower"
-settings = ["training.patience"]
+switched = ["training.patience"]
 short = false
 """
 
@@ -230,6 +228,50 @@ def test_on_the_toy_treebank(tmp_path, monkeypatch):
         assert found["updates"] == 4 and found["settings"]["scorer"]["greedy"] == scores
     page = (folder / "toy-ablations.md").read_text(encoding="utf-8")
     assert page.count("| greedy | greedy-mh4 | 1 / 1 | ") == 2 and not (folder / "ablations.md").exists()
+
+
+# ---- rows of one's own
+
+MINE = """
+[[row]]
+name = "symbols"
+values = {"encoder.word_boundaries" = true, "training.clip" = 1.0}
+systems = ["mst", "mh3"]
+"""
+
+
+def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_path, hungarian, capsys):
+    (tmp_path / "mine.toml").write_text(MINE)
+    treebank = ("--ud", "", "--treebank", str(hungarian), "--name", "mine")
+    asked = (*treebank, "--rows", str(tmp_path / "mine.toml"), "--systems", "mst")
+    assert train(*asked) == 0
+    changed = [call["argv"] for call in calls(stand_in) if "training.clip=1.0" in call["argv"]]
+    assert len(changed) == 2 and len(calls(stand_in)) == 4 and all("encoder.word_boundaries=true" in argv for argv in changed)
+    page = (tmp_path / "home" / "results" / "ablations-mine.md").read_text(encoding="utf-8")
+    assert "| symbols | `encoder.word_boundaries = true`, `training.clip = 1.0` |" in page and "the authors" not in page
+    assert "| symbols | mst | 2 / 2 | +2.00 ± " in page and "ROWS=mine.toml" in page
+    assert train(*asked, "--length", "full") == 0
+    assert "Full length, our settings" in (tmp_path / "home" / "results" / "ablations-mine.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", ": expected rows, [[row]], with different names"),
+        (MINE + MINE, ": expected rows, [[row]], with different names"),
+        (
+            '[[row]]\nname = "a"\n',
+            ': row 1: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems',
+        ),
+        (MINE.replace("training.clip", "training.clop"), "training.clop=1.0: no setting 'training.clop'"),
+        (MINE.replace("mh3", "mh33"), "SYSTEMS: no system mh33; there are mh3, mst, "),
+        ("[[row", ": not TOML: "),
+    ],
+)
+def test_wrong_rows_are_named(train, tmp_path, capsys, text, said):
+    (tmp_path / "mine.toml").write_text(text)
+    assert train("--rows", str(tmp_path / "mine.toml")) == 2
+    assert said in capsys.readouterr().err
 
 
 # ---- the table
