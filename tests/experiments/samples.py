@@ -7,9 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+import toy as toy_language
 from tiny import blob_id
 
-from mh4.data import treebanks
+from mh4.data import conllu, treebanks
+from mh4.parser import config
+from mh4.training.trainer import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("stand_in.py")
@@ -32,6 +35,16 @@ def toy_settings(patch, settings, folder):
 
     (folder / "toy.toml").write_text(settings.to_toml())
     patch.setattr(treebank, "TOY_SETTINGS", folder / "toy.toml")
+
+
+def trained(patch, home, *runs, updates=40):
+    """Barely trains parsers of the toy treebank, each a system and a seed; returns what summarises each training."""
+    paths, assignments = treebanks.locate("toy"), ["training.max_updates=%d" % updates, "training.evaluate_updates=20"]
+    short = config.with_settings(toy_language.SMALL, assignments)
+    toy_settings(patch, short, home)
+    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+    folders = {run: str(home / "models" / "toy" / run[0] / ("seed%d" % run[1])) for run in runs}
+    return {run: Trainer(run[0], short, train, dev, folder, run[1]).run() for run, folder in folders.items()}
 
 
 def usage(name):

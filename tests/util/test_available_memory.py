@@ -58,67 +58,51 @@ def v1(folder, limit, used, cache=0, limit_with_swap=None, used_with_swap=None):
     return {os.path.join("sys/fs/cgroup/memory", folder, name): value for name, value in files.items()}
 
 
-def test_no_such_files(tmp_path):
-    """As on other systems."""
-    assert available(str(tmp_path)) is None
-    assert available(str(tmp_path / "missing")) is None
+EVERYTHING = 4096000 * 1024  # what the machine has
+MACHINE, WITH_SWAP = {"proc/meminfo": MEMINFO % (0, 0)}, {"proc/meminfo": MEMINFO % (90000, 51200)}
+PROCESS = {**MACHINE, "proc/self/status": STATUS}
+V2 = {**MACHINE, "proc/self/cgroup": "0::/jobs/mine\n"}
+V1 = {
+    "proc/self/cgroup": "5:cpu,cpuacct:/cpus\n4:memory:/docker/1234\n1:name=systemd:/x:y\n0::/elsewhere\n",
+    **v1("", UNLIMITED_V1, 0),
+    **v1("docker", UNLIMITED_V1, 0),
+    **v1("docker/1234", 100 * MB, 70 * MB, 20 * MB),
+}
+V1_SWAP = {**WITH_SWAP, "proc/self/cgroup": "4:memory:/a\n"}
+V2_SWAP = {**WITH_SWAP, "proc/self/cgroup": "0::/a\n"}
 
 
-def test_of_the_machine(system):
-    assert system({"proc/meminfo": MEMINFO % (0, 0)}) == 4096000 * 1024
-    assert system({"proc/meminfo": MEMINFO % (300, 200)}) == (4096000 + 200) * 1024
-
-
-def test_limits_of_the_process(system):
-    files = {"proc/meminfo": MEMINFO % (0, 0), "proc/self/status": STATUS}
-    assert system({**files, "proc/self/limits": LIMITS % ("unlimited", "unlimited")}) == 4096000 * 1024
-    assert system({**files, "proc/self/limits": LIMITS % ("unlimited", 300 * MB)}) == 200 * MB
-    assert system({**files, "proc/self/limits": LIMITS % (60 * MB, 300 * MB)}) == 10 * MB
-    assert system({**files, "proc/self/limits": LIMITS % (40 * MB, "unlimited")}) == 0  # it may be below what is in use
-
-
-def test_cgroup_v2(system):
-    """The least of the group and those above it; page cache is free."""
-    files = {"proc/meminfo": MEMINFO % (0, 0), "proc/self/cgroup": "0::/jobs/mine\n"}
-    assert system(files) == 4096000 * 1024  # no such folder
-    assert system({**files, **v2("jobs/mine", "max", 5 * MB)}) == 4096000 * 1024
-    assert system({**files, **v2("jobs/mine", 100 * MB, 70 * MB)}) == 30 * MB
-    assert system({**files, **v2("jobs/mine", 100 * MB, 70 * MB, 20 * MB, 4 * MB)}) == 54 * MB
-    assert system({**files, **v2("jobs", 900 * MB, 890 * MB)}) == 10 * MB
-    assert system({**files, **v2("jobs", 900 * MB, 950 * MB)}) == 0
-
-
-def test_cgroup_v2_in_a_container(system):
-    """With a namespace of its own, the process is in the group at the top."""
-    files = {"proc/self/cgroup": "0::/\n", **v2("", 100 * MB, 70 * MB)}
-    assert system(files) == 30 * MB
-    assert system({**files, "proc/self/cgroup": "0::/../../elsewhere\n"}) == 30 * MB
-
-
-def test_cgroup_v2_with_swap(system):
-    files = {"proc/meminfo": MEMINFO % (90000, 51200), "proc/self/cgroup": "0::/a\n"}
-    assert system({**files, **v2("a", 100 * MB, 70 * MB, swap_limit="max", swap_used=0)}) == 80 * MB
-    assert system({**files, **v2("a", 100 * MB, 70 * MB, swap_limit=30 * MB, swap_used=10 * MB)}) == 50 * MB
-
-
-def test_cgroup_v1(system):
-    groups = "5:cpu,cpuacct:/cpus\n4:memory:/docker/1234\n1:name=systemd:/x:y\n0::/elsewhere\n"
-    files = {"proc/self/cgroup": groups}
-    files.update({**v1("", UNLIMITED_V1, 0), **v1("docker", UNLIMITED_V1, 0), **v1("docker/1234", 100 * MB, 70 * MB, 20 * MB)})
-    assert system(files) == 50 * MB
-    assert system(v1("docker", 500 * MB, 480 * MB)) == 20 * MB
-
-
-def test_cgroup_v1_in_a_container(system):
-    """Where only the process's own group is there, at the top."""
-    files = {"proc/self/cgroup": "4:memory:/docker/1234\n"}
-    assert system({**files, **v1("", 100 * MB, 70 * MB)}) == 30 * MB
-
-
-def test_cgroup_v1_with_swap(system):
-    files = {"proc/meminfo": MEMINFO % (90000, 51200), "proc/self/cgroup": "4:memory:/a\n"}
-    assert system({**files, **v1("a", 100 * MB, 70 * MB)}) == 80 * MB
-    assert system({**files, **v1("a", 100 * MB, 70 * MB, limit_with_swap=120 * MB, used_with_swap=75 * MB)}) == 45 * MB
+@pytest.mark.parametrize(
+    "files, expected",
+    [
+        ({}, None),  # as on other systems
+        (MACHINE, EVERYTHING),
+        ({"proc/meminfo": MEMINFO % (300, 200)}, EVERYTHING + 200 * 1024),  # what is free of swap is there, too
+        ({**PROCESS, "proc/self/limits": LIMITS % ("unlimited", "unlimited")}, EVERYTHING),
+        ({**PROCESS, "proc/self/limits": LIMITS % ("unlimited", 300 * MB)}, 200 * MB),
+        ({**PROCESS, "proc/self/limits": LIMITS % (60 * MB, 300 * MB)}, 10 * MB),
+        ({**PROCESS, "proc/self/limits": LIMITS % (40 * MB, "unlimited")}, 0),  # it may be below what is in use
+        # Control groups: the least of the group and those above it; page cache is free.
+        (V2, EVERYTHING),  # no such folder
+        ({**V2, **v2("jobs/mine", "max", 5 * MB)}, EVERYTHING),
+        ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB)}, 30 * MB),
+        ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB, 20 * MB, 4 * MB)}, 54 * MB),
+        ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB), **v2("jobs", 900 * MB, 890 * MB)}, 10 * MB),
+        ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB), **v2("jobs", 900 * MB, 950 * MB)}, 0),
+        # In a container with a namespace of its own, the process is in the group at the top.
+        ({"proc/self/cgroup": "0::/\n", **v2("", 100 * MB, 70 * MB)}, 30 * MB),
+        ({"proc/self/cgroup": "0::/../../elsewhere\n", **v2("", 100 * MB, 70 * MB)}, 30 * MB),
+        ({**V2_SWAP, **v2("a", 100 * MB, 70 * MB, swap_limit="max", swap_used=0)}, 80 * MB),
+        ({**V2_SWAP, **v2("a", 100 * MB, 70 * MB, swap_limit=30 * MB, swap_used=10 * MB)}, 50 * MB),
+        (V1, 50 * MB),
+        ({**V1, **v1("docker", 500 * MB, 480 * MB)}, 20 * MB),
+        ({"proc/self/cgroup": "4:memory:/docker/1234\n", **v1("", 100 * MB, 70 * MB)}, 30 * MB),  # in a container
+        ({**V1_SWAP, **v1("a", 100 * MB, 70 * MB)}, 80 * MB),
+        ({**V1_SWAP, **v1("a", 100 * MB, 70 * MB, limit_with_swap=120 * MB, used_with_swap=75 * MB)}, 45 * MB),
+    ],
+)
+def test_what_is_available(system, files, expected):
+    assert system(files) == expected
 
 
 @pytest.mark.parametrize("path", ["proc/meminfo", "proc/self/status", "proc/self/limits", "proc/self/cgroup"])

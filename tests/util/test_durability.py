@@ -106,37 +106,27 @@ def test_a_training(recorded, dev):
     assert found.renamed.count("checkpoint.npz") == 3 and found.renamed[-2:] == ["calibration.json", "summary.json"]
 
 
-def test_parsed_files(recorded, dev, model):
-    found = recorded("parse", "--model", model, dev, "-o", recorded.folder / "out")
-    assert found.problems == [] and found.renamed == ["out"]
+@pytest.mark.parametrize(
+    "command, renamed",
+    [
+        ("parse --model MODEL DEV -o PLACE/out", ["out"]),
+        ("parse --model MODEL DEV OTHER -o PLACE/new/folder/", ["toy-ud-dev.conllu", "other.conllu"]),
+        ("ensemble --vote DEV DEV -o PLACE/voted", ["voted"]),
+        ("view DEV --html PLACE/page.html", ["page.html"]),
+        ("view DEV --sentence 1 --svg PLACE/tree.svg", ["tree.svg"]),
+        *(("coverage DEV --plot PLACE/plot." + kind, ["plot." + kind]) for kind in ("png", "pdf", "svg")),
+        ("data toy --to PLACE/new/toy", ["toy-ud-%s.conllu" % split for split in ("train", "dev", "test")]),
+        ("segmenter train DEV --dev DEV --epochs 1 -o PLACE/segmenter", ["segmenter"]),
+    ],
+)
+def test_outputs(recorded, dev, model, command, renamed):
+    pytest.importorskip({"coverage": "matplotlib", "segmenter": "ufal.udpipe"}.get(command.split()[0], "os"))
     other = recorded.folder.parent / "other.conllu"
     other.write_bytes(dev.read_bytes())
-    found = recorded("parse", "--model", model, dev, other, "-o", str(recorded.folder / "new" / "folder") + "/")
-    assert found.problems == [] and found.renamed == ["toy-ud-dev.conllu", "other.conllu"]
-    found = recorded("ensemble", "--vote", dev, dev, "-o", recorded.folder / "voted")
-    assert found.problems == [] and found.renamed == ["voted"]
-
-
-def test_pages_pictures_and_plots(recorded, dev):
-    found = recorded("view", dev, "--html", recorded.folder / "page.html")
-    assert found.problems == [] and found.renamed == ["page.html"]
-    found = recorded("view", dev, "--sentence", "1", "--svg", recorded.folder / "tree.svg")
-    assert found.problems == [] and found.renamed == ["tree.svg"]
-    pytest.importorskip("matplotlib")
-    for kind in ("png", "pdf", "svg"):
-        found = recorded("coverage", dev, "--plot", recorded.folder / ("plot." + kind))
-        assert found.problems == [] and found.renamed == ["plot." + kind]
-
-
-def test_the_toy_treebank(recorded):
-    found = recorded("data", "toy", "--to", recorded.folder / "new" / "toy")
-    assert found.problems == [] and len(found.renamed) == 3
-
-
-def test_a_segmenter(recorded, dev):
-    pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
-    found = recorded("segmenter", "train", dev, "--dev", dev, "--epochs", "1", "-o", recorded.folder / "segmenter")
-    assert found.problems == [] and found.renamed == ["segmenter"]
+    for name, path in {"MODEL": model, "DEV": dev, "OTHER": other, "PLACE": recorded.folder}.items():
+        command = command.replace(name, str(path))
+    found = recorded(*command.split())
+    assert found.problems == [] and sorted(found.renamed) == sorted(renamed)
 
 
 # ------------------------------------------------------------------------------------------------- unusual file systems

@@ -5,17 +5,14 @@ import re
 
 import numpy as np
 import pytest
-import toy
-from samples import study, toy_settings
+from samples import study, trained
 
 import mh4
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import expected_calibration_error
 from mh4.data import conllu, treebanks
-from mh4.parser import config
 from mh4.parser.parsing import Parser
 from mh4.training.calibration import calibrate
-from mh4.training.trainer import Trainer
 
 pytest.importorskip("matplotlib")
 
@@ -23,13 +20,9 @@ pytest.importorskip("matplotlib")
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """An mh4-hybrid and an mst, barely trained."""
-    home, paths = tmp_path_factory.mktemp("home"), treebanks.locate("toy")
-    short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
+    home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        toy_settings(patch, short, home)
-        train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
-        for system in ("mh4-hybrid", "mst"):
-            Trainer(system, short, train, dev, str(home / "models" / "toy" / system / "seed1"), 1).run()
+        trained(patch, home, ("mh4-hybrid", 1), ("mst", 1))
         yield home
 
 

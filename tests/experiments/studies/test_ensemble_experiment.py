@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import toy
-from samples import record, recorded, rewrite, study, toy_settings, trees_file
+from samples import record, recorded, rewrite, study, trained, trees_file
 
 import mh4
 from experiments.engine import ensembles, predictions, records, ways_of_voting
@@ -25,8 +24,6 @@ from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.evaluation import official
 from mh4.data import conllu, treebanks
 from mh4.errors import InputError
-from mh4.parser import config
-from mh4.training.trainer import Trainer
 from mh4.util.files import git_blob_id
 
 SYSTEMS = ("mh3", "mst")
@@ -41,18 +38,13 @@ def paths():
 def home(tmp_path_factory, paths):
     """Two seeds of two systems, barely trained, with their records."""
     home = tmp_path_factory.mktemp("home")
-    short = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=60"])
     with pytest.MonkeyPatch.context() as patch:
-        toy_settings(patch, short, home)
-        train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+        summaries = trained(patch, home, *((system, seed) for system in SYSTEMS for seed in (1, 2)), updates=60)
         blobs = {split: git_blob_id(paths[split]) for split in ("train", "dev")}
-        for system in SYSTEMS:
-            for seed in (1, 2):
-                folder = home / "models" / "toy" / system / ("seed%d" % seed)
-                summary = Trainer(system, short, train, dev, str(folder), seed).run()
-                data = {"lang": "toy", "release": "toy treebank", "train": blobs["train"]}
-                data["dev"] = {"path": paths["dev"].name, "git_blob": blobs["dev"]}
-                record(home / "results", "toy", system, seed, summary["dev_uas"], test_las=50.0 + seed, **data)
+        for (system, seed), summary in summaries.items():
+            data = {"lang": "toy", "release": "toy treebank", "train": blobs["train"]}
+            data["dev"] = {"path": paths["dev"].name, "git_blob": blobs["dev"]}
+            record(home / "results", "toy", system, seed, summary["dev_uas"], test_las=50.0 + seed, **data)
         yield home
 
 

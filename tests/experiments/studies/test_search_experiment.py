@@ -3,14 +3,12 @@
 import csv
 
 import pytest
-import toy
-from samples import study, toy_settings
+from samples import study, trained
 
 from mh4.data import conllu, treebanks
-from mh4.parser import config
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
-from mh4.training.trainer import Trainer, evaluate
+from mh4.training.trainer import evaluate
 
 pytest.importorskip("matplotlib")
 
@@ -21,15 +19,10 @@ SEARCHED = [name for name, system in SYSTEMS.items() if {"exact", "greedy", "bea
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """Two seeds of mh4-hybrid, barely trained, and an unfinished one."""
-    home, paths = tmp_path_factory.mktemp("home"), treebanks.locate("toy")
-    short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
+    home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        toy_settings(patch, short, home)
-        train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
-        for seed in (1, 2):
-            folder = home / "models" / "toy" / "mh4-hybrid" / ("seed%d" % seed)
-            Trainer("mh4-hybrid", short, train, dev, str(folder), seed).run()
-        (folder.parent / "seed3").mkdir()
+        trained(patch, home, ("mh4-hybrid", 1), ("mh4-hybrid", 2))
+        (home / "models" / "toy" / "mh4-hybrid" / "seed3").mkdir()
         yield home
 
 

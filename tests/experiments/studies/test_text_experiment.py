@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import toy
-from samples import study, toy_settings
+from samples import study, trained
 
 import mh4
 from experiments.engine.treebank import located
@@ -16,8 +15,6 @@ from experiments.engine.workplace import Bench
 from experiments.studies import text as raw_text
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, segmenter, treebanks
-from mh4.parser import config
-from mh4.training.trainer import Trainer
 
 TREEBANK = """# newdoc
 1-2\tvamos\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
@@ -64,11 +61,8 @@ def test_the_table_and_the_page(tmp_path, monkeypatch, capsys):
     pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
     monkeypatch.setattr(segmenter, "train", partial(segmenter.train, epochs=1))
     paths = treebanks.locate("toy")
-    short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
-    toy_settings(monkeypatch, short, tmp_path)
-    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+    trained(monkeypatch, tmp_path, ("mh4-hybrid", 1))
     folder = str(tmp_path / "models" / "toy" / "mh4-hybrid" / "seed1")
-    Trainer("mh4-hybrid", short, train, dev, folder, 1).run()
     assert study("text", "--lang", "toy", home=tmp_path) == 0
     with open(tmp_path / "results" / "toy-text.csv", encoding="utf-8", newline="") as lines:
         table = {row["segmentation"]: row for row in csv.DictReader(lines)}
