@@ -236,7 +236,7 @@ async function open(text, input, keep, called) {
 // Hands all sentences to `write` as they have last settled; those in which nothing was decided are as they were.
 async function keep(write) {
   try {
-    await Promise.all(sentences.map((one) => one.now.asking));
+    for (let one; (one = sentences.find(({ now }) => now.asking)); ) await one.now.asking;
     const until = changes, lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
     const asSettled = (one, { answer, pins, accepted }) => written(one, answer.tree, pins, accepted);
     await write(sentences.map((one) => (one.past.length && one.settled ? asSettled(one, one.settled) : unchanged(one))).join(""));

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +26,7 @@ from udapi.core.root import Root  # noqa: E402
 from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
 
 from mh4 import cli  # noqa: E402
+from mh4.cli import serve  # noqa: E402
 from mh4.data.conllu import Sentence  # noqa: E402
 from mh4.parser import config  # noqa: E402
 from mh4.parser.model import Model  # noqa: E402
@@ -263,6 +265,20 @@ def refused(*arguments):
     return done.output.strip()
 
 
+def test_a_new_file_that_exists_is_replaced_only_if_the_user_says_so(models, tmp_path, monkeypatch):
+    new, answers = tmp_path / "new.conllu", []
+    new.write_text("mine")
+    monkeypatch.setattr(serve, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(serve.click, "confirm", lambda *question, err: answers.pop())
+    monkeypatch.setattr("mh4.serving.server.serve", lambda *arguments: arguments[-1].save(*arguments[-1].read()))
+    arguments = ["--model", str(models / "mst"), str(models / "toy-ud-dev.conllu"), "-o", str(new)]
+    answers.append(False)
+    assert refused(*arguments) == "mh4: %s exists: name a new file" % new and new.read_text() == "mine"
+    answers.append(True)
+    assert CliRunner().invoke(cli.main, ["serve", *arguments]).exit_code == 0
+    assert new.read_text() == (models / "toy-ud-dev.conllu").read_text()
+
+
 def test_what_cannot_be_served(models, tmp_path):
     model, segmenter = "toy=%s" % (models / "mst"), "toy=%s" % (models / "segmenter")
     assert "none" in refused("--model", "x=none", "--port", "0")
@@ -286,6 +302,16 @@ def test_what_cannot_be_served(models, tmp_path):
     assert "no-such-host.invalid" in refused("--model", model, "--host", "no-such-host.invalid")
     assert refused("--model", model, "--timeout", "nan") == "mh4: --timeout nan: expected a number of seconds"
     assert "--host is empty" in refused("--model", model, "--host", "")
+    old, new = str(models / "toy-ud-dev.conllu"), tmp_path / "new.conllu"
+    for arguments, said in (
+        ([old], "%s: expected FILE and -o NEW, or neither" % old),
+        (["-o", str(new)], "-o %s: expected FILE and -o NEW, or neither" % new),
+        ([old, "-o", old], "%s would overwrite %s, which is read: choose another output" % (old, old)),
+        ([old, "-o", __file__], "%s exists: name a new file" % __file__),
+        ([old, "-o", str(new), "--host", "0.0.0.0"], "--host 0.0.0.0: %s can be corrected on this machine only" % old),
+        ([__file__, "-o", str(new)], "%s, line 1, sentence 1: 1 column, expected 10 separated by tabs" % __file__),
+    ):
+        assert refused("--model", model, "--port", "0", *arguments) == "mh4: " + said and not new.exists()
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn", "python_multipart", "prometheus_client"])
