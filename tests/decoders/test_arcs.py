@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from common import MH3_ARCS, MH4_HYBRID_ARCS, WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
+from common import WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4.decoders import NotInClass, beam, mh3, mh4
+from mh4.decoders import NotInClass
 
 every_decoder = pytest.mark.parametrize("decoder", WITH_ARCS, ids=lambda decoder: decoder.name)
 seeds = st.integers(0, 2**32 - 1)
@@ -95,9 +95,3 @@ def test_calls_with_and_without_arcs_in_turn(decoder):
     forwards = [decode(call) for call in calls]
     assert [decode(call) for call in reversed(calls)] == forwards[::-1]
     assert forwards[4::5] == forwards[1::5]
-
-
-def test_arcs_are_given_by_name():
-    for decoder, decode in ((MH3_ARCS, mh3.decode), (MH4_HYBRID_ARCS, mh4.decode), (MH4_HYBRID_ARCS, beam.decode)):
-        with pytest.raises(TypeError, match="positional"):
-            decode(*decoder.sample(3, rng_for("name")).values())

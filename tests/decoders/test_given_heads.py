@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MHK, MST, rng_for
+from common import MH3, MH3_ARCS, MH4_HYBRID, MHK, MST, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, marginals, only, with_arcs, with_heads
@@ -327,12 +327,6 @@ def test_covariances(name, large):
         np.testing.assert_allclose(found[tensor], expected[tensor], atol=1e-9, err_msg=tensor)
     if "shift" in tensors:
         assert np.abs(found["reduce_s0b0"][0]).max() > 1e-3
-
-
-def test_options_are_given_by_name():
-    for model in (MH3, MH4_HYBRID_ARCS, MST, ONEEC):
-        with pytest.raises(TypeError, match="positional"):
-            module_of(model).marginals(*model.sample(2, rng_for("name")).values(), None, None, np.array([-1, 0, 1]))
 
 
 @pytest.mark.parametrize("name", WITH_SUMS)

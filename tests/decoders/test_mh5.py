@@ -6,10 +6,8 @@ See test_decoders.py for properties of all decoders.
 import brute
 import numpy as np
 import pytest
-from common import costs, kinds, rng_for, small, tolerance, zero_cost
+from common import costs, kinds, rng_for, small, tolerance
 from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, judge, scores_of
-
-from mh4.decoders import mh5
 
 every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
 every_kind = kinds(*EVERY_KIND)
@@ -155,9 +153,3 @@ def test_the_number_of_reduces(decoder):
             with pytest.raises(ValueError, match=name):
                 decoder.decode({**scores, name: np.zeros((count, 6, 6), dtype=np.float32)})
                 pytest.fail(f"{count} reduces: no error")
-
-
-def test_options_are_given_by_name():
-    for value in (zero_cost(3), None):
-        with pytest.raises(TypeError, match="positional"):
-            mh5.decode(*HYBRID.sample(3, rng_for("name")).values(), value)

@@ -4,7 +4,7 @@ import brute
 import dense
 import numpy as np
 import pytest
-from common import KINDS, TransitionDecoder, costs, hamming_cost, rng_for, sample, small, tolerance
+from common import KINDS, costs, hamming_cost, rng_for, sample, small, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, TWO, judge, scores_of
@@ -19,21 +19,6 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 # ------------------------------------------------------------------------------- longer sentences, against whole arrays
-
-
-@pytest.mark.parametrize("n", range(6))
-def test_the_reference_for_longer_sentences(n):
-    """It finds the best of the enumerated sequences."""
-    for k in (3, 4, 5):
-        for kind in ("normal", "ties"):
-            decoder = TransitionDecoder("reference", None, k, hybrid=True, arcs=True)
-            rng = rng_for("dense", n, kind)
-            scores, derivations = decoder.sample(n, rng, kind), brute.derivations(n, k)
-            for cost in costs(n, rng):
-                candidates = derivations.scores(**scores, cost=cost)
-                assert dense.best_score(n, k, scores, cost) == pytest.approx(candidates.max(), abs=1e-9)
-                tree, of_tree = list(derivations.of_tree.items())[-1]
-                assert dense.best_score(n, k, scores, cost, heads=tree) == pytest.approx(candidates[of_tree].max(), abs=1e-9)
 
 
 @every_decoder

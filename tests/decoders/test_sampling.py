@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH3_ARCS, MH4_HYBRID_ARCS, MST, bad_arrays, rng_for
+from common import MH3, MH3_ARCS, MST, bad_arrays, rng_for
 from frequencies import LIMIT, deviation, deviation_of
 from marginals_judge import SEQUENCES, extreme, marginals
 from partition import distribution
@@ -48,22 +48,6 @@ def test_the_frequency_of_every_tree(model, single_root, n):
     found = sample(model, scores, rng=n, single_root=single_root)
     assert found.dtype == np.int32 and found.shape == (SAMPLES, n + 1)
     assert deviation_of(found, probabilities(model, n, scores, single_root)) < LIMIT
-
-
-@pytest.mark.slow
-@every_model
-@every_root
-def test_frequencies_would_show_a_slight_difference(model, single_root):
-    """The judge fails if probabilities are those at a temperature of 1.1, or if one tree in a hundred is always the same."""
-    n = 4
-    scores = model.sample(n, rng_for("frequency", n))
-    found = sample(model, scores, rng=n, single_root=single_root)
-    expected = probabilities(model, n, scores, single_root)
-    assert deviation_of(found, expected) < LIMIT
-    assert deviation_of(found, probabilities(model, n, scores, single_root, temperature=1.1)) > 2 * LIMIT
-    median = sorted((p, tree) for tree, p in expected.items() if p > 0)[len(expected) // 4][1]
-    found[::100] = median
-    assert deviation_of(found, expected) > 2 * LIMIT
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if model is not MST], ids=lambda model: model.name)
@@ -244,10 +228,3 @@ def test_errors_of_batches():
     for wrong in ("x", -1):
         with pytest.raises(ValueError, match="^rng: expected a seed or a numpy.random.Generator, got %r" % wrong):
             batch.sample("mh3", tensors, [4, 3], 5, rng=wrong)
-
-
-def test_options_are_given_by_name():
-    with pytest.raises(TypeError, match="positional"):
-        mh4.sample(*MH4_HYBRID_ARCS.sample(3, rng_for("name")).values(), samples=1)
-    with pytest.raises(TypeError, match="samples"):
-        mst.sample(MST.sample(3, rng_for("name"))["arcs"])
