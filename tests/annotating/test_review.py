@@ -112,12 +112,13 @@ def table(text):
 @pytest.mark.slow
 def test_the_command_with_a_model(trained):
     changed, given = damaged(trained), trained / "damaged.conllu"
+    command = ["review", "--model", str(trained / "model"), str(given)]
     outputs = [trained / ("out" + kind) for kind in (".tsv", ".json", ".conllu", ".html")]
     options = [option for path in outputs for option in ("-o", str(path))]
-    done = mh4("review", "--model", str(trained / "model"), str(given), *options)
+    done = mh4(*command, *options)
     assert done.returncode == 0 and done.stdout == b""
     tsv, objects, annotated, page = (path.read_text(encoding="utf-8") for path in outputs)
-    printed = mh4("review", "--model", str(trained / "model"), str(given), "--most", "3").stdout.decode()
+    printed = mh4(*command, "--most", "3").stdout.decode()
     assert table(printed) == table(tsv)[:3]
     assert [
         {name: "%.4f" % v if isinstance(v, float) else str(v) for name, v in row.items()} for row in json.loads(objects)
@@ -132,7 +133,7 @@ def test_the_command_with_a_model(trained):
     assert page.count('"probabilities"') >= 2 and table(tsv)[0]["sentence"] in page
     part = trained / "part.tsv"
     part.write_text("\n".join(tsv.split("\n")[:4]) + "\n", encoding="utf-8")
-    rest = mh4("review", "--model", str(trained / "model"), str(given), "--since", str(part)).stdout.decode()
+    rest = mh4(*command, "--since", str(part)).stdout.decode()
     assert table(rest) == table(tsv)[3:]
 
 
@@ -146,20 +147,8 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
     config.write_text(
         "[encoder]\nunits = 16\nchar_units = 8\n[training]\nmax_updates = 20\nevaluate_updates = 10\n", encoding="utf-8"
     )
-    command = [
-        "review",
-        "--folder",
-        str(folder),
-        "--folds",
-        "3",
-        "--system",
-        "mst",
-        "--config",
-        str(config),
-        "--jobs",
-        "2",
-        str(folder.parent),
-    ]
+    options = ["--folds", "3", "--system", "mst", "--config", str(config), "--jobs", "2"]
+    command = ["review", "--folder", str(folder), *options, str(folder.parent)]
     first = mh4(*command)
     assert first.returncode == 0 and table(first.stdout.decode())
     names = [sentence.words for sentence in conllu.read(str(given))]
@@ -178,11 +167,8 @@ def test_a_review_that_is_interrupted(trained):
     """It says how far trainings are, and ends at once when it is told to."""
     damaged(trained)
     command = [*COMMAND, "review", "--folder", str(trained / "endless"), "--folds", "3", "--system", "mst", "--jobs", "2"]
-    command += [
-        part
-        for setting in ("max_updates=1000000", "evaluate_updates=1", "patience=1000000")
-        for part in ("--set", "training." + setting)
-    ]
+    for setting in ("max_updates=1000000", "evaluate_updates=1", "patience=1000000"):
+        command += ["--set", "training." + setting]
     with subprocess.Popen([*command, str(trained / "damaged.conllu")], stderr=subprocess.PIPE, text=True) as process:
         said = [process.stderr.readline()]
         while "model: evaluation 2, epoch " not in said[-1]:
@@ -193,37 +179,41 @@ def test_a_review_that_is_interrupted(trained):
         assert process.wait(timeout=20) == 130 and last.startswith("mh4: interrupted; to resume: ")
 
 
-def test_what_is_wrong_is_said(trained):
+@pytest.mark.parametrize(
+    "said, options",
+    [
+        ("choose --model", []), ("choose --model", ["--model", "model", "--folder", "x"]),
+        ("expected a name that ends with .tsv", ["--model", "model", "-o", "out.txt"]),
+        ("expected the names of the columns", ["--model", "model", "--since", "damaged.conllu"]),
+        ("cut.tsv, line 2: 2 columns, expected 10", ["--model", "model", "--since", "cut.tsv"]),
+        ("is the folder of the treebank: name another --folder", ["--folder", "."]),
+        ("there are only 40 sentences", ["--folder", "f", "--folds", "50"]),
+        ("out.tsv: there is no such folder to write to", ["--model", "model", "-o", "none/out.tsv"]),
+        ("out.tsv: there is no such folder to write to", ["--folder", "f", "-o", "none/out.tsv"]),
+        ("greedy-mh4 gives no probabilities of arcs", ["--folder", "f", "--system", "greedy-mh4"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(trained, said, options):
     damaged(trained)
-    given, model = str(trained / "damaged.conllu"), str(trained / "model")
-    assert "choose --model" in refuses("review", given)
-    assert "choose --model" in refuses("review", "--model", model, "--folder", "x", given)
-    assert "expected a name that ends with .tsv" in refuses("review", "--model", model, given, "-o", "out.txt")
-    assert "expected the names of the columns" in refuses("review", "--model", model, given, "--since", given)
     (trained / "cut.tsv").write_text("\t".join(review.NAMES) + "\n1\t2\n", encoding="utf-8")
-    assert "cut.tsv, line 2: 2 columns, expected 10" in refuses(
-        "review", "--model", model, given, "--since", str(trained / "cut.tsv")
-    )
-    assert "is the folder of the treebank: name another --folder" in refuses("review", "--folder", str(trained), str(trained))
-    assert "there are only 40 sentences" in refuses("review", "--folder", str(trained / "f"), "--folds", "50", given)
-    missing = str(trained / "none" / "out.tsv")
-    for options in (["--model", model], ["--folder", str(trained / "f")]):
-        assert "out.tsv: there is no such folder to write to" in refuses("review", *options, given, "-o", missing)
-    said = refuses("review", "--folder", str(trained / "f"), "--system", "greedy-mh4", given)
-    assert "greedy-mh4 gives no probabilities of arcs" in said and not (trained / "f").exists()
+    paths = ("model", "f", "x", "damaged.conllu", "cut.tsv", "none/out.tsv", ".")
+    given = "." if options == ["--folder", "."] else "damaged.conllu"
+    options = [str(trained / option) if option in paths else option for option in options]
+    assert said in refuses("review", *options, str(trained / given)) and not (trained / "f").exists()
 
 
 def test_empty_files_and_control_characters(trained):
     """One of several files may be empty; words cannot control a terminal, and the end of a file ends its sentence."""
     damaged(trained)
     given, empty, out = trained / "damaged.conllu", trained / "empty.conllu", trained / "joined.conllu"
+    command = ["review", "--model", str(trained / "model")]
     empty.write_text("")
     (trained / "cut.conllu").write_text(
         given.read_text(encoding="utf-8").rstrip("\n").replace("1\t", "1\t\x9b", 1), encoding="utf-8"
     )
     files = [str(trained / "cut.conllu"), str(empty), str(given)]
-    done = mh4("review", "--model", str(trained / "model"), *files)
+    done = mh4(*command, *files)
     assert done.returncode == 0 and b"empty.conllu: no sentences in it" in done.stderr and "\x9b" not in done.stdout.decode()
-    assert mh4("review", "--model", str(trained / "model"), *files, "-o", str(out)).returncode == 0
+    assert mh4(*command, *files, "-o", str(out)).returncode == 0
     assert len(conllu.read(str(out))) == 2 * len(conllu.read(str(given)))
-    assert "no sentences in it" in refuses("review", "--model", str(trained / "model"), str(empty))
+    assert "no sentences in it" in refuses(*command, str(empty))

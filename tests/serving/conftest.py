@@ -35,6 +35,14 @@ def of_both(models):
 
 
 @pytest.fixture(scope="session")
+def abilities(of_both):
+    """Of both, which are loaded in this process."""
+    from mh4.serving import answering
+
+    return answering.load(of_both, answering.checksums_of(of_both.values()))
+
+
+@pytest.fixture(scope="session")
 def server(of_both, tmp_path_factory):
     """A server of both."""
     from asking import serving

@@ -11,13 +11,12 @@ from asking import ask, refusal, result, rows, served  # noqa: E402
 
 from mh4.annotating.correction import Correction  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
-from mh4.serving import answering  # noqa: E402
 from mh4.serving.correcting import Correcting  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def app(of_both):
-    return served(answering.load(of_both, answering.checksums_of(of_both.values())))
+def app(abilities):
+    return served(abilities)
 
 
 def test_heads_of_the_data_are_kept(app):
@@ -48,18 +47,6 @@ def test_the_best_trees(app):
     heads = [tuple(re.findall(r"(?m)^\d.*\t(\d)\t\w+\t_\t", tree)) for tree in trees]
     assert len(set(heads)) == 3 and {of_tree[2] for of_tree in heads} == {"2"}
     assert result(app, data=rows(*"__"), parser="", best="1") == result(app, data=rows(*"__"), parser="")
-    for value in ("0", "-1", "1001", "00", "x", "1e2", "٣", ""):
-        assert refusal(app, 400, data=rows(*"__"), parser="", best=value).endswith("expected a number from 1 to 1000")
-    assert refusal(app, 400, data=rows(*"__"), best="2") == "best needs parser"
-    assert refusal(app, 400, data=rows(*"__"), parser="", best="2", output="svg") == "best needs output conllu"
-    assert "more than 20 words" in refusal(app, 413, data=rows(*"_" * 21), parser="", best="500")
-
-
-def test_what_is_wrong_with_heads_is_said(app):
-    assert refusal(app, 400, data=rows(9), parser="", heads="") == "data, line 1, sentence 1: HEAD is 9, but the last word is 1"
-    assert refusal(app, 400, data="a b", input="horizontal", parser="", heads="") == "heads needs parser and input conllu"
-    assert refusal(app, 400, data=rows(0), heads="") == "heads needs parser and input conllu"
-    assert "expected no value, or none" in refusal(app, 400, data=rows(0), parser="", heads="3")
 
 
 def test_the_page_loads_nothing_from_elsewhere(app):

@@ -11,7 +11,7 @@ import pytest
 for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
     pytest.importorskip(package, reason="%s is not installed" % package)
 
-from asking import ask, refusal, result, served  # noqa: E402
+from asking import ask, refusal, result, rows, served  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
 
 from mh4 import cli  # noqa: E402
@@ -26,11 +26,6 @@ pytestmark = pytest.mark.slow  # a segmenter is trained
 
 TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit."
 HORIZONTAL = "Ta kaluma dorpit berodo .\nTa kaluma dorpit .\n"
-
-
-@pytest.fixture(scope="module")
-def abilities(of_both):
-    return answering.load(of_both, answering.checksums_of(of_both.values()))
 
 
 @pytest.fixture(scope="module")
@@ -146,28 +141,43 @@ def test_downloads(app):
     assert headers["content-type"] == "image/svg+xml" and ElementTree.fromstring(body).tag.endswith("svg")
 
 
-def test_what_is_wrong_is_said_in_a_sentence(app):
-    assert refusal(app, 400) == "no parameter data, expected the text or the CoNLL-U to process"
-    assert refusal(app, 400, data="x", confidense="") == (
-        "no parameter 'confidense'; did you mean confidence? there are data, model, tokenizer, input, tagger, parser, confidence, "
-        "heads, keep_deps, best, output, second"
-    )
-    assert refusal(app, 400, data="x", model="../mst") == "no model '../mst'; there are toy, toy-mh3"
-    assert refusal(app, 400, data="1\tx\n", parser="") == "data, line 1, sentence 1: 2 columns, expected 10 separated by tabs"
-    assert refusal(app, 400, data="x", tokenizer="", model="toy-mh3") == "the model toy-mh3 has no tokenizer"
-    assert refusal(app, 400, data="x", input="/etc/passwd").startswith("input is '/etc/passwd', expected one of: conllu, horiz")
-    assert refusal(app, 400, data="x", output="html\x1b[0m").startswith("output is 'html\\x1b[0m', expected one of: conllu, ")
-    assert refusal(app, 400, data="a\0b", tokenizer="") == "data: a character NUL, expected text"
-    assert refusal(app, 400, data=HORIZONTAL, output="svg", input="horizontal") == "output svg needs parser"
-    assert refusal(app, 400, data=HORIZONTAL, confidence="", input="horizontal") == "confidence needs parser"
-    assert refusal(app, 400, data=HORIZONTAL, keep_deps="", input="horizontal") == "keep_deps needs parser"
-    assert refusal(app, 400, data="x", second="toy-mh3", parser="") == "second needs output page"
-    assert "more than 100 words" in refusal(app, 413, data="ta " * 101, input="horizontal", parser="")
-    assert "up to 65536 bytes" in refusal(app, 413, data="x" * 70_000)
-    assert refusal(app, 404, "/process/", data="x") == "there is nothing at this address"
-    assert refusal(app, 405, "/models", data="x") == "this address does not take this method"
-    assert refusal(app, 405, "/", data="x") == "this address does not take this method"
-    assert refusal(app, 400, "/view", data="<b>", model="<i>") == "no model '<i>'; there are toy, toy-mh3"
+WORDS = {"data": HORIZONTAL, "input": "horizontal"}
+
+
+@pytest.mark.parametrize(
+    "status, sentence, asked",
+    [
+        (400, "no parameter data, expected the text or the CoNLL-U to process", {}),
+        (400, "no parameter 'confidense'; did you mean confidence? there are data, model, tokenizer, input, tagger, parser, confidence, "
+         "heads, keep_deps, best, output, second", {"data": "x", "confidense": ""}),
+        (400, "no model '../mst'; there are toy, toy-mh3", {"data": "x", "model": "../mst"}),
+        (400, "data, line 1, sentence 1: 2 columns, expected 10 separated by tabs", {"data": "1\tx\n", "parser": ""}),
+        (400, "the model toy-mh3 has no tokenizer", {"data": "x", "tokenizer": "", "model": "toy-mh3"}),
+        (400, "input is '/etc/passwd', expected one of: conllu, horiz", {"data": "x", "input": "/etc/passwd"}),
+        (400, "output is 'html\\x1b[0m', expected one of: conllu, ", {"data": "x", "output": "html\x1b[0m"}),
+        (400, "data: a character NUL, expected text", {"data": "a\0b", "tokenizer": ""}),
+        *((400, "%s needs parser" % name, {**WORDS, name: ""}) for name in ("confidence", "keep_deps")),
+        (400, "best needs parser", {**WORDS, "best": "2"}),
+        (400, "output svg needs parser", {**WORDS, "output": "svg"}),
+        *((400, "best needs output conllu", {**WORDS, "parser": "", "best": "2", "output": output}) for output in ("svg", "vertical")),
+        *((400, "best is %s, expected a number from 1 to 1000" % shown(value), {**WORDS, "parser": "", "best": value})
+          for value in ("0", "-1", "1001", "00", "x", "1e2", "٣", "")),
+        (400, "heads needs parser and input conllu", {**WORDS, "parser": "", "heads": ""}),
+        (400, "heads needs parser and input conllu", {"data": "", "heads": ""}),
+        (400, "heads is '3', expected no value, or none", {"data": "", "parser": "", "heads": "3"}),
+        (400, "data, line 1, sentence 1: HEAD is 9, but the last word is 1", {"data": rows(9), "parser": "", "heads": ""}),
+        (400, "second needs output page", {"data": "x", "second": "toy-mh3", "parser": ""}),
+        (413, "more than 100 words", {"data": "ta " * 101, "input": "horizontal", "parser": ""}),
+        (413, "more than 20 words", {"data": "ta " * 21, "input": "horizontal", "parser": "", "best": "5"}),
+        (413, "a request may have up to 65536 bytes", {"data": "x" * 70_000}),
+        (404, "there is nothing at this address", {"path": "/process/", "data": "x"}),
+        (405, "this address does not take this method", {"path": "/models", "data": "x"}),
+        (405, "this address does not take this method", {"path": "/", "data": "x"}),
+        (400, "no model '<i>'; there are toy, toy-mh3", {"path": "/view", "data": "<b>", "model": "<i>"}),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_a_sentence(app, status, sentence, asked):
+    assert refusal(app, status, **asked).startswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -204,15 +214,11 @@ def test_options_that_formats_have(app, options):
     [
         (Busy(), 503, "too many requests are waiting: try again later"),
         (TooLong(), 504, "this took more than 60 seconds: send fewer or shorter sentences"),
-        (Killed(), 500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"),
-        (MemoryError(), 500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"),
-        (
-            OutOfMemory("data, line 1: not enough memory to parse 9999 words"),
-            413,
-            "data, line 1: not enough memory to parse 9999 words",
-        ),
+        *((error, 500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences")
+          for error in (Killed(), MemoryError())),
+        (OutOfMemory("data, line 1: not enough memory"), 413, "data, line 1: not enough memory"),
     ],
-)
+)  # fmt: skip
 def test_what_goes_wrong(abilities, error, status, sentence):
     app = served(abilities, error)
     assert refusal(app, status, data="x", input="horizontal", parser="") == sentence
@@ -248,16 +254,7 @@ def test_metrics_and_health(abilities, caplog):
 
 HERE = socket.gethostname()
 ADDRESSES = ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "[::1]:8080"]
-OTHERS = [
-    "evil.example",
-    "evil.example:8080",
-    "127.0.0.1.evil.example",
-    "localhost@evil.example",
-    "[::1].evil",
-    "localhost.",
-    "",
-    " ",
-]
+OTHERS = [*"evil.example evil.example:8080 127.0.0.1.evil.example localhost@evil.example [::1].evil localhost.".split(), "", " "]
 
 
 @pytest.mark.parametrize(
