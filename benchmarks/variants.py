@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from time import process_time
 from timeit import repeat
 
 import decoders
@@ -19,7 +20,7 @@ from mh4.decoders.search import VARIANTS
 from mh4.util import cpu
 from mh4.util.processes import with_parent
 
-TURNS, SECONDS = 10, 0.02  # of each decoder in each turn; at least two calls
+TURNS, SECONDS = 6, 0.02  # of each decoder in each turn; at least two calls
 LENGTHS = [20, 40, 80]
 
 
@@ -30,8 +31,9 @@ def measure(lengths):
         rng = np.random.default_rng(n)
         found[n] = {}
         for name, decode in decoders.sentences(n, rng, decoders.tree(rng, n)).items():
-            (one,) = repeat(decode, repeat=1, number=1)
-            found[n][name] = 1000 * min(repeat(decode, repeat=max(1, int(SECONDS / one)), number=1))
+            (one,) = repeat(decode, timer=process_time, repeat=1, number=1)
+            turns = max(1, int(SECONDS / one))
+            found[n][name] = 1000 * min(repeat(decode, timer=process_time, repeat=turns, number=1))
     return found
 
 
@@ -46,9 +48,9 @@ def main(lengths):
             )
             turns.append(json.loads(done.stdout))
     print(
-        "# The variants of the decoders\n\n%s, one core.\n\n    python benchmarks/variants.py%s\n\nMilliseconds for a sentence of n words "
-        "with random scores in the variant %s, and how many times as long others take: the shortest times of %d processes.\n"
-        % (cpu.name(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), fastest, TURNS)
+        "# The variants of the decoders\n\n%s, one core.\n\n    python benchmarks/variants.py%s\n\nMilliseconds of processor time for a "
+        "sentence of n words with random scores in the variant %s, and how many times as long others take: the shortest times of %d "
+        "processes.\n" % (cpu.name(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), fastest, TURNS)
     )
     print("| decoder | n | %s |\n|---|---:|%s" % (" | ".join(times), "---:|" * len(times)))
     for decoder in times[fastest][0][str(lengths[0])]:

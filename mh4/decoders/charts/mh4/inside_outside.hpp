@@ -129,7 +129,7 @@ template <class N> class MH4 : public TransitionSums<N> {
             ra[j] = row(on_s1s0[RA], j)[i];
     }
 
-    template <bool by_arc> void inside_plane(int i) {
+    template <bool by_arc, bool sparse> void inside_plane(int i) {
         begin_plane(i);
         Value *t2_i = row(t2, i);
         for (int k = i + 1; k <= n; k++)
@@ -146,7 +146,7 @@ template <class N> class MH4 : public TransitionSums<N> {
             if (k > n)
                 break;
             u2[k] = row(u2_to, k)[i] = total * row(shift, k)[i];
-            link<by_arc>(i, k);
+            link<by_arc, sparse>(i, k);
         }
         for (int x = start(i); x < stride; x += WIDTH)
             N::put(row(by_u2, i) + x, Vector());
@@ -164,11 +164,18 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     Value *by(int kind) const { return coefficients + kind * stride; }
 
+    // Where scores forbid much, as heads do, most items are 0. Then loops skip what has two of them as its factors.
+    template <bool sparse> static bool skips(const Value &d, const Value &u) {
+        return sparse && N::is_zero(d) && N::is_zero(u);
+    }
+
     // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k
-    template <bool by_arc> void link(int i, int k) {
+    template <bool by_arc, bool sparse> void link(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 16);
         Value by_lap = Value(), by_rap = Value(), by_la2 = Value();
         for (int j = i + 1; j < k; j++) {
+            if (skips<sparse>(d[j], u2[j]))
+                continue;
             Value left = d[j] * row(shift, k)[j], arc_k = row(on_s1s0[RA2], k)[j] * from[k];
             Value arc_j = row(on_s1s0[RAp], k)[j] * from[j];
             by(BY_RA)[j] = left * row(on_s1s0[RA], k)[j];
@@ -189,6 +196,8 @@ template <class N> class MH4 : public TransitionSums<N> {
             Vector l_ra2 = N::at(row(on_s0b0[RA2], k) + x), kl_ra2 = kl * l_ra2;
             Vector lap = Vector(), rap = Vector(), la2 = Vector(), arcs_la2 = Vector();
             for (int j = i + 1; j < k; j++) {
+                if (skips<sparse>(d[j], u2[j]))
+                    continue;
                 Vector jkl = N::at(row3(t3, j, k) + x);
                 Value *to = row3(d3, i, j) + x;
                 Vector more = by(BY_RA)[j] * kl_ra + by(BY_LA)[j] * kl_la + by(BY_RA2)[j] * kl_ra2;
@@ -218,9 +227,9 @@ template <class N> class MH4 : public TransitionSums<N> {
     // Outside
 
     // What the items of plane i are needed for: first in the planes before it, then in that plane
-    template <bool by_arc> void outside_plane(int i) {
+    template <bool by_arc, bool sparse> void outside_plane(int i) {
         Value *h = h3;
-        gather<by_arc>(i);
+        gather<by_arc, sparse>(i);
         begin_plane(i);
         last_of_plane(i);
         for (int k = i + 1; k <= n; k++) {
@@ -237,7 +246,7 @@ template <class N> class MH4 : public TransitionSums<N> {
                 d[j] = row3(d3, i, j)[k];
             Value g = row(g2, i)[k];
             if (k <= n) {
-                unlink<by_arc>(i, k);
+                unlink<by_arc, sparse>(i, k);
                 Vector sum = N::at(g_u2 + WIDTH * k);
                 for (int x = start(k); x < stride; x += WIDTH) {
                     Vector h_k = N::at(row(h, k) + x), kl = N::at(row(t2, k) + x);
@@ -269,7 +278,7 @@ template <class N> class MH4 : public TransitionSums<N> {
     Value *by_l(int kind) const { return rows + kind * stride; }
 
     // The derivatives by d[i,j,k] and u[i,j] of what `link` made of them
-    template <bool by_arc> void unlink(int i, int k) {
+    template <bool by_arc, bool sparse> void unlink(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 32);
         const Value *g_k = row3(g3, i, k);
         Vector by_lap = Vector(), by_rap = Vector(), by_la2 = Vector();
@@ -291,6 +300,8 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
         Vector from_i = Vector();
         for (int j = i + 1; j < k; j++) {
+            if (skips<sparse>(d[j], u2[j]))
+                continue;
             Vector sums[KINDS] = {};
             const Value *g_row = row3(g3, i, j), *t_row = row3(t3, j, k);
             for (int x = start(k); x < stride; x += WIDTH) {
@@ -325,7 +336,7 @@ template <class N> class MH4 : public TransitionSums<N> {
     }
 
     // What [j,k,l] and [k,l] are needed for in [i,j,k,l] of the planes i < j
-    template <bool by_arc> void gather(int j) {
+    template <bool by_arc, bool sparse> void gather(int j) {
         Value *h = h3, *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
         const Value *u = row(u2_to, j), *arc_j = row(arc, j);
         for (int i = 0; i < j; i++)
@@ -355,6 +366,8 @@ template <class N> class MH4 : public TransitionSums<N> {
                 Vector k_d = Vector(), k_d_arc = Vector(), k_u_arc = Vector();                   // for Links of k
                 Vector j_d = Vector(), j_d_arc = Vector(), j_u = Vector(), j_u_arc = Vector();  // for Links of j
                 for (int i = !by_arc && forbidden(0); i < j; i++) {
+                    if (skips<sparse>(d[i], u[i]))
+                        continue;
                     Vector g_j = N::at(row3(g3, i, j) + x), g_k = N::at(row3(g3, i, k) + x);
                     k_d += d[i] * g_j;
                     j_d += d[i] * g_k;
@@ -412,9 +425,22 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
     }
 
+    // f of whether arcs are scored, and whether scores forbid much, or numbers are slow
+    template <class F> void as_constants(F f) {
+        const std::true_type yes;
+        const std::false_type no;
+        const bool sparse = !N::SCALED || !scaling.finite;
+        if (scores.tensors[ARCS])
+            sparse ? f(yes, yes) : f(yes, no);
+        else
+            sparse ? f(no, yes) : f(no, no);
+    }
+
     void inside() override {
-        for (int i = n; i >= 0; i--)
-            scores.tensors[ARCS] ? inside_plane<true>(i) : inside_plane<false>(i);
+        as_constants([this](auto by_arc, auto sparse) {
+            for (int i = n; i >= 0; i--)
+                this->template inside_plane<by_arc, sparse>(i);
+        });
     }
 
     void add_items(Range &range) override {
@@ -427,8 +453,10 @@ template <class N> class MH4 : public TransitionSums<N> {
     }
 
     void outside() override {
-        for (int i = 0; i <= n; i++)
-            scores.tensors[ARCS] ? outside_plane<true>(i) : outside_plane<false>(i);
+        as_constants([this](auto by_arc, auto sparse) {
+            for (int i = 0; i <= n; i++)
+                this->template outside_plane<by_arc, sparse>(i);
+        });
     }
 
     double write(Counts &counts) override {
