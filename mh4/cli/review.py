@@ -96,7 +96,7 @@ def review(
         for file, of_file in conllu.each_file(path, [folder] if folder else ())
     )
     for name, of_file in conllu.some_empty(files):
-        blocks += [(name, number, block) for number, block in enumerate(of_file, start=1)]
+        blocks += [(one_line(name), number, block) for number, block in enumerate(of_file, start=1)]
     reviewed: list[Reviewed] = []
     if model:
         reviewed = list(review.review(Parser.load(model), blocks))

@@ -1,6 +1,7 @@
 """Improbable heads and labels of a treebank."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -211,6 +212,12 @@ def test_empty_files_and_control_characters(trained):
     (trained / "cut.conllu").write_text(
         given.read_text(encoding="utf-8").rstrip("\n").replace("1\t", "1\t\x9b", 1), encoding="utf-8"
     )
+    other, model = given.rename(trained / os.fsdecode(b"\xff.conllu")), str(trained / "model")
+    outputs = ["-o", str(trained / "o.tsv"), "-o", str(trained / "o.json")]
+    assert mh4("review", "--model", model, str(other), *outputs).returncode == 0
+    assert table((trained / "o.tsv").read_text(encoding="utf-8"))[0]["file"] == r"\udcff.conllu"
+    assert not table(mh4("review", "--model", model, str(other), "--since", str(trained / "o.tsv")).stdout.decode())
+    other.rename(given)
     files = [str(trained / "cut.conllu"), str(empty), str(given)]
     done = mh4(*command, *files)
     assert done.returncode == 0 and b"empty.conllu: no sentences in it" in done.stderr and "\x9b" not in done.stdout.decode()
