@@ -175,6 +175,9 @@ class Corpus:
                 found is None
                 or (found["sha256"], found["options"]) != (shard.sha256, self.settings.options())
                 or not all(isinstance(found[name], kind) for name, kind in _RECORD.items())
+                or not all(found[name] >= 0 for name, kind in _RECORD.items() if kind in (int, float))
+                or not all(isinstance(count, int) for count in found["fallbacks"].values())
+                or not all(isinstance(warning, str) for warning in found["warnings"])
                 or not all(isinstance(found[kind + "_sha256"], str) for kind in kinds)
                 or any(os.path.getsize(self.file(shard, kind)) != found[kind + "_bytes"] for kind in kinds)
             ):

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from mh4.corpus import planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus
+from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.util import compression
-from mh4.util.files import atomic_path, identity, make_folder
+from mh4.util import reading
+from mh4.util.files import identity, make_folder
 
 
 class _Damaged(InputError):
@@ -123,7 +124,7 @@ def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, 
     record, path = corpus.record(shard), corpus.file(shard, kind)
     content = b""
     if record is not None:
-        with compression.opened(path) as file:
+        with reading.open_regular(path) as file:
             content = file.read()
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
         mend = "`mh4 corpus verify` finds all such shards, and `mh4 corpus parse` parses them again"
@@ -132,6 +133,6 @@ def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, 
 
 
 def _write(path: str, parts: Iterator[bytes]) -> None:
-    with atomic_path(path) as temporary, open(temporary, "ab") as raw, compression.compressed(raw, path) as file:
+    with conllu.open_output(path, errors="surrogateescape") as file:
         for part in parts:
-            file.write(part)
+            file.write(part.decode("utf-8", "surrogateescape"))

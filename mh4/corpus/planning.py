@@ -3,15 +3,16 @@
 import json
 import os
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from functools import partial
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
 from mh4.corpus.folder import Corpus
-from mh4.errors import InputError, unreadable
-from mh4.util import compression
+from mh4.errors import InputError
+from mh4.util import compression, reading
 from mh4.util.files import append_line, make_folder, write_text
 
-_LONGEST_LINE = 1 << 16  # characters; one that is cut there does not belong to a plan
+_LONGEST_LINE = 1 << 16  # bytes; one that is cut there does not belong to a plan
 
 
 def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Generator[tuple[Shard, bytes | None], None, None]:
@@ -60,27 +61,23 @@ def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard],
     """
     plan, status = corpus.plan(file), None
     known: list[Shard] = []
-    try:
-        with open(plan, encoding="utf-8", errors="replace") as lines:
-            for line in iter(partial(lines.readline, _LONGEST_LINE), ""):
+    if not os.path.lexists(plan):
+        return status, known, False
+    with suppress(ValueError, TypeError, KeyError, RecursionError):  # in a line that does not belong there
+        with reading.open_regular(plan) as lines:
+            for line in iter(partial(lines.readline, _LONGEST_LINE), b""):
                 content = json.loads(line)
                 if status is None:
                     status = {name: content[name] for name in ("bytes", "mtime_ns")}
                     compressed = compression.is_compressed(content["path"])
                 elif known and content == _end(known) and (compressed or known[-1].end == status["bytes"]):
-                    return status, known, line.endswith("\n")
+                    return status, known, line.endswith(b"\n")
                 else:
                     shard = Shard(**content)
                     place = (shard.number, shard.offset, shard.line, shard.sentence)
                     if shard.file != file or place != after(known[-1] if known else None) or min(shard[:-1]) < 0:
                         break
                     known.append(shard)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise unreadable(plan, error) from None
-    except (ValueError, TypeError, KeyError, RecursionError):
-        pass  # in a line that does not belong there
     return status, known, False
 
 
@@ -120,10 +117,8 @@ def changed(corpus: Corpus, file: int) -> bool:
 
 
 def _status(path: str) -> dict[str, int]:
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        raise unreadable(path, error) from None
+    with reading.open_regular(path) as file:
+        status = os.fstat(file.fileno())
     return {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 

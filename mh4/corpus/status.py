@@ -33,7 +33,7 @@ def report(corpus: Corpus) -> list[str]:
     if words:
         peak = max(record["peak_mb"] for record in records)
         work = timedelta(seconds=round(seconds))
-        lines.append(f"{work} of work, {int(words / seconds):,} words/s by one worker, up to {peak} MB")
+        lines.append(f"{work} of work, {int(words / max(seconds, 0.001)):,} words/s by one worker, up to {peak} MB")
     driver = corpus.driver()
     if uncut:
         failed.append("not cut into shards: " + listed(uncut))

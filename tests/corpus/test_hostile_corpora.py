@@ -63,6 +63,9 @@ def test_two_kinds_of_workers(folder):
         {"rejects_sha256": None},
         {"rejects_bytes": 1},
         {"sha256": "0"},
+        {"fallbacks": {"beam": "x"}},
+        {"warnings": [5]},
+        {"seconds": float("nan")},
     ],
 )
 def test_damaged_records(folder, monkeypatch, entries):
@@ -115,6 +118,19 @@ def test_damaged_plans(folder, line):
         parse()
         assert plan.read_text().split("\n") == lines
     assert same_as_mh4_parse(folder)
+
+
+def test_what_is_no_file(folder):
+    """A FIFO, which one might wait for forever, in place of a plan or of a file of the input."""
+    parse()
+    (folder / "out/plan/00001.jsonl").rename("plan")
+    os.mkfifo("out/plan/00001.jsonl")
+    for command in (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"]):
+        assert "00001.jsonl: cannot be read: not a file" in mh4("corpus", *command, code=FAILED)
+    os.replace("plan", "out/plan/00001.jsonl")
+    os.unlink("in/long.conllu")
+    os.mkfifo("in/long.conllu")
+    assert "long.conllu: cannot be read: not a file" in mh4("corpus", "verify", "out", code=1)
 
 
 def test_rejects_that_are_gone_or_changed(folder):
