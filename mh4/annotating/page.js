@@ -77,7 +77,9 @@ function settle(one) {
     if (!signal.aborted) now.trouble = error.message.replace(/^data, line \d+, sentence 1(?: \(.*?\))?: /, "");
   }).then(() => {
     now.asking = null;
-    if (one.now === now && one === sentence()) draw();
+    if (one.now !== now) return;
+    if (signal.aborted) settle(one); // it has come back to this state, by undo
+    if (one === sentence()) draw();
   });
 }
 

@@ -118,7 +118,7 @@ def files_heads(sentence):
 def late(page):
     """Answers of the server that come when they are released."""
     page.execute_script(
-        "const real = fetch; window.held = []; "
+        "const real = fetch; window.held = Object.assign([], { real }); "
         "window.fetch = (...asked) => { const answer = real(...asked); return new Promise((done) => held.push(() => done(answer))); }"
     )
 
@@ -305,6 +305,8 @@ def test_the_newest_request_wins(page, late, tmp_path):
     assert settled(page)[2] == 1
     find(page, "#undo").click()
     assert heads(page) == first
+    page.execute_script("fetch = held.real; for (const m of [3, 1, 3, 4]) choose(m); undo()")  # faster than a request is given up
+    assert settled(page)[2] == 1 and find(page, "#accept").is_enabled()
 
 
 def test_errors_of_the_server(page, tmp_path):
