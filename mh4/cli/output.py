@@ -53,15 +53,17 @@ def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
         say_written("%s in %d files" % (done, len(outputs)), os.path.commonpath(outputs))
 
 
-def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu") -> list[tuple[str, str]]:
+def destinations(
+    inputs: Sequence[str], output: str, extension: str = ".conllu", omitted: Sequence[str] = ()
+) -> list[tuple[str, str]]:
     """The files to parse, each with where its parse goes.
 
-    inputs: files, and folders, which stand for the files in them with this extension.
+    inputs: files, and folders, which stand for the files in them with this extension, but for those in `output` and the omitted folders.
     A single file goes to `output`, others into the folder `output`, under the names that mh4.util.reading.named gives them. `output`
     is a folder if it ends with a slash, if it is an existing folder, or if the input is several files or a folder; it is made if there
     is none. Raises InputError if one is standard input and so has no name, if an output is a folder, or an input of the running command.
     """
-    pairs = named(inputs, extension, [output])
+    pairs = named(inputs, extension, [output, *omitted])
     files = [file for file, _ in pairs]
     check_inputs(files)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):

@@ -78,6 +78,9 @@ def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path
     las = next(line for line in mh4("evaluate", *folders).stdout.decode().splitlines() if line.startswith("LAS"))
     assert las.split("|")[1:4] == 3 * ["    100.00 "]
     assert "would overwrite" in refuses("view", str(given), "--html", str(given / "sub" / "a.conllu"))
+    votes, to = out.rename(given / "votes"), tmp_path / "voted"  # votes are no input, although their folder is in that
+    assert mh4("ensemble", "--vote", str(votes), str(given), "-o", str(to), "--quiet").returncode == 0
+    assert sorted(str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()) == names
     for path in filter(Path.is_file, given.rglob("*")):
         path.write_bytes(b"")
     assert "given: no sentences in its files, expected CoNLL-U" in refuses("coverage", str(given))
