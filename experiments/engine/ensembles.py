@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine import predictions
 from experiments.engine.models import finished_runs, lacking, untrained
 from experiments.engine.provenance import commit, shown, without_machine
@@ -36,7 +36,7 @@ Scores = dict[str, float]
 
 def name_of(systems: Sequence[str]) -> str:
     """The name of an ensemble of these systems in records and pages: "ensemble" for the paper's, "ensemble-mh3-mst" for another."""
-    return NAME if set(systems) == set(MEMBERS) else "-".join([NAME, *sorted(systems, key=paper.place)])
+    return NAME if set(systems) == set(MEMBERS) else "-".join([NAME, *sorted(systems, key=published.place)])
 
 
 def members(bench: Bench, bank: Treebank, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:

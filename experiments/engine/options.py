@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from experiments import paper
+from experiments import published
 from experiments.engine.command import LISTS, UsageError, chosen
 from experiments.engine.executor import Jobs, check_slurm
 from experiments.engine.provenance import make_command
@@ -196,7 +196,7 @@ def requests(langs: str = "", systems: str = "", seeds: str = "", **others: str)
     """The validated requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
     wanted = languages(langs, treebanks.languages())
     seeds = seeds or (TOY_SEEDS if wanted == [treebanks.TOY] else PAPER_SEEDS)
-    return [request(lang, systems or " ".join(paper.systems(lang)), seeds, **others) for lang in wanted]
+    return [request(lang, systems or " ".join(published.systems(lang)), seeds, **others) for lang in wanted]
 
 
 def number_of_jobs(jobs: str, name: str = "JOBS") -> int:

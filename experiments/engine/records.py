@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
-from experiments import paper
+from experiments import published
 from experiments.engine import lines, shared_task
 from experiments.engine.provenance import RESULTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
@@ -176,10 +176,10 @@ class Records:
 
     def _against_the_paper(self, system: str, evaluations: Sequence[Evaluation]) -> dict:
         """The seconds on one core until dev UAS first reached the paper's mean: null if never, omitted if the paper has none."""
-        published = paper.dev_uas(self.bank.lang, self.bank.release, system)
-        if published is None:
+        of_paper = published.dev_uas(self.bank.lang, self.bank.release, system)
+        if of_paper is None:
             return {}
-        reached = (each["seconds"] for each in evaluations if each["dev_uas"] >= published[0])
+        reached = (each["seconds"] for each in evaluations if each["dev_uas"] >= of_paper[0])
         return {"seconds_to_paper": next(reached, None)}
 
     def forget_others(self) -> None:
@@ -300,13 +300,13 @@ def load(name: str, results: Path = RESULTS) -> list[Record]:
 
 
 def load_all(results: Path, toy: bool = False) -> dict[str, list[Record]]:
-    """The records of the toy treebank, or of all others, by name, in the order of ``paper.treebank_place``; as `load`."""
-    mine = sorted((name for name in names(results) if is_toy(name) is toy), key=paper.treebank_place)
+    """The records of the toy treebank, or of all others, by name, in the order of ``published.treebank_place``; as `load`."""
+    mine = sorted((name for name in names(results) if is_toy(name) is toy), key=published.treebank_place)
     return {name: load(name, results) for name in mine}
 
 
 def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Record]:
-    """The records of treebank `name`, if there are any, by system (in the order of ``paper.place``) and seed.
+    """The records of treebank `name`, if there are any, by system (in the order of ``published.place``) and seed.
 
     bank: only those with its settings and, in an ablation, of its row. Raises InputError if one is damaged, or is not of the settings in
     the file's name, or if they do not belong together.
@@ -321,7 +321,7 @@ def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Rec
             raise InputError(said % (shown(path), record["system"], record["seed"], *names))
     records = [record for record in records if bank is None or made_with(record, bank)]
     _check_together(records, path)
-    return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
+    return sorted(records, key=lambda record: (published.place(record["system"]), record["seed"]))
 
 
 def _check_together(records: Sequence[Record], path: Path) -> None:

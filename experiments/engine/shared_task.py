@@ -7,7 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
-from experiments import paper
+from experiments import published
 from experiments.engine import lines
 from experiments.engine.provenance import commit
 from experiments.engine.record_fields import Output, SharedTask, matches
@@ -23,7 +23,7 @@ FILE = "conll17.jsonl"  # in results
 
 def is_test_set(lang: str, blob: str) -> bool:
     """True if this is the git blob id of the language's test set in UD 2.0."""
-    return release_of(lang, "test", blob) == paper.RELEASE
+    return release_of(lang, "test", blob) == published.RELEASE
 
 
 def is_output(lang: str, system: str, blob: str) -> bool:

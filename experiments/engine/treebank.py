@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.record_fields import File
 from experiments.engine.run import system_and_loss
@@ -110,7 +110,7 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
     if lang == treebanks.TOY:
         name, release = treebanks.TOY, "toy treebank"
     elif release:
-        name = lang if release == paper.RELEASE else "%s-ud%s" % (lang, release.removeprefix("UD "))
+        name = lang if release == published.RELEASE else "%s-ud%s" % (lang, release.removeprefix("UD "))
     else:
         digest = hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]
         name, release = "%s-files-%s" % (lang, digest), "unidentified files"
@@ -147,7 +147,7 @@ def absent(lang: str) -> Treebank:
     """The treebank of this language in UD 2.0, whose files are not here: only what its records are recognized by."""
     rows = [row for row in treebanks.manifest() if (row.lang, row.release) == (lang, treebanks.RELEASE)]
     blobs = {row.split: row.git_blob_sha1 for row in rows if row.split != "test"}
-    return Treebank(lang=lang, name=lang, release=paper.RELEASE, paths={}, blobs=blobs)
+    return Treebank(lang=lang, name=lang, release=published.RELEASE, paths={}, blobs=blobs)
 
 
 def described(path: Path) -> File:
@@ -171,7 +171,7 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
     If neither `ud` nor `conll17` is given, they are downloaded to data/conll17. Files that cannot be obtained are reported on
     standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and something is missing.
     """
-    if bank.lang == treebanks.TOY or (bank.release != paper.RELEASE and not conll17):
+    if bank.lang == treebanks.TOY or (bank.release != published.RELEASE and not conll17):
         return bank
     try:
         outputs = _outputs(bank.lang, ud, conll17)

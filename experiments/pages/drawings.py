@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from experiments import paper
+from experiments import published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def curves(runs: Mapping[str, Sequence[tuple[int, float]]]) -> str:
 
 def appearance(system: str) -> tuple[str, str]:
     """The colour of a system's curves in all figures and, as there are more systems than colours, whether they are dashed."""
-    place = paper.place(system)[0]
+    place = published.place(system)[0]
     return COLOURS[place % len(COLOURS)], "--" if place >= len(COLOURS) else "-"
 
 

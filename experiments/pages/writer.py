@@ -11,7 +11,7 @@ from typing import get_args
 
 from rich.console import Console
 
-from experiments import paper
+from experiments import published
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record, Score
 from mh4.errors import InputError
@@ -105,7 +105,7 @@ class SystemRow:
     @property
     def name(self) -> str:
         """What the system is called in tables."""
-        return paper.COLUMNS.get(self.system, self.system)
+        return published.COLUMNS.get(self.system, self.system)
 
     @property
     def difference(self) -> float | None:
@@ -114,7 +114,9 @@ class SystemRow:
     @property
     def agrees(self) -> bool:
         """Whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
-        return self.system in paper.COLUMNS and self.paper is not None and paper.same_digits(self.ours.mean, self.paper.mean)
+        return (
+            self.system in published.COLUMNS and self.paper is not None and published.same_digits(self.ours.mean, self.paper.mean)
+        )
 
     @property
     def verdict(self) -> str:

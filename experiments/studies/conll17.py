@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine import options, shared_task
 from experiments.engine.command import study
 from experiments.engine.provenance import shown
@@ -81,16 +81,16 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
     for record in kept:
         different, scored = [], 0
         for system, entry in record["systems"].items():
-            published = _published(record["lang"], system)
+            of_paper = _published(record["lang"], system)
             if "rejected" in entry:
                 said = "Not scored, as the official scorer rejects it: %s of %s: %s"
-                lines.append(said % (paper.COLUMNS[system], record["lang"], entry["rejected"]))
-            elif published is not None:
+                lines.append(said % (published.COLUMNS[system], record["lang"], entry["rejected"]))
+            elif of_paper is not None:
                 scored += 1
-                different += [] if paper.same_digits(entry["las"], published) else [paper.COLUMNS[system]]
+                different += [] if published.same_digits(entry["las"], of_paper) else [published.COLUMNS[system]]
         if different:
             lines.append("Different from the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
-        elif scored == len(paper.TEST_COLUMNS):
+        elif scored == len(published.TEST_COLUMNS):
             same.append(record["lang"])
     if same:
         lines.insert(0, "Identical to the paper's Tables 5 and 6 in both columns: %s (%d)." % (", ".join(same), len(same)))
@@ -99,30 +99,32 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
 
 def _published(lang: str, system: str) -> float | None:
     """The paper's LAS of a system; None if it has none."""
-    numbers = paper.test_las(lang, paper.RELEASE, system)
+    numbers = published.test_las(lang, published.RELEASE, system)
     return numbers[0] if numbers else None
 
 
 def table(kept: Sequence[SharedTask]) -> Table:
 
     def cell(record: SharedTask, system: str) -> str:
-        entry, published = record["systems"].get(system), _published(record["lang"], system)
+        entry, of_paper = record["systems"].get(system), _published(record["lang"], system)
         if not entry or "las" not in entry:
             return ""
-        theirs = "" if published is None else " ✓" if paper.same_digits(entry["las"], published) else " (paper: %.2f)" % published
+        theirs = (
+            "" if of_paper is None else " ✓" if published.same_digits(entry["las"], of_paper) else " (paper: %.2f)" % of_paper
+        )
         return "%.2f" % entry["las"] + theirs
 
-    body = [[record["lang"], *(cell(record, system) for system in paper.COLUMNS)] for record in kept]
-    return Table(["treebank", *paper.COLUMNS.values()], body, right=1)
+    body = [[record["lang"], *(cell(record, system) for system in published.COLUMNS)] for record in kept]
+    return Table(["treebank", *published.COLUMNS.values()], body, right=1)
 
 
 def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[document.Part]:
     """The page below its title: Tables 5 and 6, the agreement with the paper, and the command."""
     parts: list[document.Part] = []
-    for number in paper.TEST_TABLES:
-        mine = [record for record in kept if paper.test_table(record["lang"]) == number]
+    for number in published.TEST_TABLES:
+        mine = [record for record in kept if published.test_table(record["lang"]) == number]
         parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
-    entries = [record["systems"][system] for record in kept for system in paper.COLUMNS if system in record["systems"]]
+    entries = [record["systems"][system] for record in kept for system in published.COLUMNS if system in record["systems"]]
     made = sorted({(entry.get("commit", "unknown"), entry.get("scorer", "unknown")) for entry in entries})
     return [
         *parts,
@@ -147,11 +149,11 @@ def as_csv(kept: Sequence[SharedTask]) -> str:
     body = []
     for record in kept:
         lang = record["lang"]
-        for system in paper.COLUMNS:
+        for system in published.COLUMNS:
             entry, theirs = record["systems"].get(system), _published(lang, system)
             if entry:
                 las = entry.get("las")
-                agrees = None if las is None or theirs is None else "yes" if paper.same_digits(las, theirs) else "no"
+                agrees = None if las is None or theirs is None else "yes" if published.same_digits(las, theirs) else "no"
                 numbers = [entry.get("uas"), las, None if theirs is None else "%.2f" % theirs, agrees]
-                body.append([lang, paper.test_table(lang), system, *numbers, entry["git_blob"], record["test"]["git_blob"]])
+                body.append([lang, published.test_table(lang), system, *numbers, entry["git_blob"], record["test"]["git_blob"]])
     return comma_separated(header, body)

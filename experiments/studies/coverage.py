@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from experiments import paper
+from experiments import published
 from experiments.engine import options
 from experiments.engine.command import study
 from experiments.engine.provenance import commit, report_written, shown
@@ -48,7 +48,7 @@ class File:
 
     @property
     def name(self) -> str:
-        return self.lang if self.release == paper.RELEASE else "%s (%s)" % (self.lang, self.release or "unidentified file")
+        return self.lang if self.release == published.RELEASE else "%s (%s)" % (self.lang, self.release or "unidentified file")
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -90,23 +90,23 @@ def measure(folder: Path) -> list[File]:
                 found.append(File(path, lang, split, release_of(lang, split, blob), blob, counts))
     if not found:
         raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
-    return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), paper.treebank_place(file.lang)))
+    return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), published.treebank_place(file.lang)))
 
 
-def published(file: File) -> dict[str, str]:
+def in_table_3(file: File) -> dict[str, str]:
     """The paper's columns for exactly this file; empty if it has none."""
-    row = paper.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", paper.RELEASE) else {}
+    row = published.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", published.RELEASE) else {}
     return {column: row[column] for column in COLUMNS if column in row}
 
 
 def agreement(measured: Sequence[File]) -> list[str]:
     """Lines stating which rows equal the paper's, which do not, and which are missing."""
-    compared = [file for file in measured if published(file)]
+    compared = [file for file in measured if in_table_3(file)]
     different = {
-        file.lang: [column for column, value in published(file).items() if file.numbers[column] != value] for file in compared
+        file.lang: [column for column, value in in_table_3(file).items() if file.numbers[column] != value] for file in compared
     }
     same = [lang for lang, columns in different.items() if not columns]
-    missing = [lang for lang in paper.coverage() if lang not in different]
+    missing = [lang for lang in published.coverage() if lang not in different]
     lines = []
     if same:
         lines.append("Identical to the paper's Table 3 in all eight columns: %s." % ", ".join(same))
@@ -128,7 +128,7 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
     if training:
         rows = [[file.name, *_cells(file)] for file in training]
         said = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
-        parts += [Table(["training set", *header], rows, right=1), said % ", ".join(paper.coverage())]
+        parts += [Table(["training set", *header], rows, right=1), said % ", ".join(published.coverage())]
     parts += ["\n".join(agreement(measured)), *classes.without([(file.path.name, file.counts) for file in measured]), OF_CLASSES]
     if len(training) >= MANY:
         parts += ["## What the paper says of UD 2.0", Table(["", "the paper", "here"], survey(training), right=3)]
@@ -163,14 +163,14 @@ def survey(training: Sequence[File]) -> list[list[str]]:
         ["sentences with crossing arcs, at most (Introduction)", "63 %, Ancient Greek", "%.0f %%, %s" % (crossing[most], most)],
         ["the same, the mean over languages (Introduction)", "around 12 %", "%.1f %%" % mean],
         ["treebanks with such sentences (Section 6)", "68 of 70", "%d of %d training sets" % (some, len(training))],
-        [of_one % "least", ", ".join(paper.test_languages(5)), ", ".join(reversed(single[-10:]))],
-        [of_one % "most", ", ".join(sorted(paper.test_languages(6))), ", ".join(sorted(single[:10]))],
+        [of_one % "least", ", ".join(published.test_languages(5)), ", ".join(reversed(single[-10:]))],
+        [of_one % "most", ", ".join(sorted(published.test_languages(6))), ", ".join(sorted(single[:10]))],
     ]
 
 
 def _cells(file: File) -> list[str]:
     """The numbers of a file, beside the paper's."""
-    cells, theirs = [], published(file)
+    cells, theirs = [], in_table_3(file)
     for column, number in file.numbers.items():
         same = " ✓" if theirs.get(column) == number else " (paper: %s)" % theirs.get(column)
         cells.append(number + same if column in theirs else number)
@@ -192,11 +192,11 @@ def as_csv(measured: Sequence[File]) -> str:
     """
     gaps = ["gap_degree_" + name for name in classes.group_names(classes.GAP_DEGREES)]
     crossings = ["crossings_" + name for name in classes.group_names(classes.CROSSINGS)]
-    theirs = [column for column in COLUMNS if column in next(iter(paper.coverage().values()))]
+    theirs = [column for column in COLUMNS if column in next(iter(published.coverage().values()))]
     header = ["lang", "split", "data", *COLUMNS, *("paper_" + column for column in theirs), *gaps, "well_nested", *crossings]
     body = []
     for file in measured:
-        found, row = file.counts, published(file)
+        found, row = file.counts, in_table_3(file)
         line = [file.lang, file.split, file.release or "unidentified", found.sentences, found.words]
         body.append([*line, *classes.by_class(found), *(row.get(column) for column in theirs), *classes.by_shape(found)])
     return comma_separated(header, body, "%.6f")
@@ -210,7 +210,7 @@ def recorded(results: Path) -> dict[str, dict[str, str]]:
     try:
         with open(path, encoding="utf-8", newline="") as lines:
             table = csv.DictReader(lines)
-            rows = [row for row in table if (row["split"], row["data"]) == ("train", paper.RELEASE)]
+            rows = [row for row in table if (row["split"], row["data"]) == ("train", published.RELEASE)]
         if not table.fieldnames:
             raise ValueError
         for row in rows:

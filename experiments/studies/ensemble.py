@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from experiments import paper
+from experiments import published
 from experiments.engine import options, records
 from experiments.engine.command import requested_systems, study
 from experiments.engine.ensembles import MEMBERS, Combiner, members, name_of, record_all_seeds
@@ -104,7 +104,7 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
     others = {system: path for system, path in bank.outputs.items() if system != SEGMENTATION}
     if not others or not bank.test:
         return []
-    name = "ensemble, with %s" % " and ".join(paper.COLUMNS[system].partition(" (")[0] for system in others)
+    name = "ensemble, with %s" % " and ".join(published.COLUMNS[system].partition(" (")[0] for system in others)
     console.print("combining with %s" % " and ".join(path.name for path in others.values()))
     votes = list(others.values())
     try:
@@ -128,7 +128,7 @@ def by_way(ways: Voting) -> Table:
 
 def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[document.Part]:
     """The page below its title."""
-    published = paper.test_las(bank.lang, bank.release, "ensemble")
+    of_paper = published.test_las(bank.lang, bank.release, "ensemble")
     said = SAID % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}
     for run in (run for runs in members.values() for run in runs):
@@ -137,7 +137,7 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
     models = ["%s: %s, trained at commit %s" % (name, ", ".join(seeds), commits) for (name, commits), seeds in origins.items()]
     return [
         table(rows),
-        said + (OF_THE_PAPER % published[0] if published else ""),
+        said + (OF_THE_PAPER % of_paper[0] if of_paper else ""),
         "## Ways of voting",
         by_way(ways),
         OF_VOTING,

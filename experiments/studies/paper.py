@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from experiments import paper as published
-from experiments.engine import costs, ensembles, options, records, shared_task
+from experiments import published
+from experiments.engine import ensembles, options, records, shared_task
 from experiments.engine.command import study
 from experiments.engine.executor import Jobs, workers
 from experiments.engine.experiment import Experiment, train_together
@@ -24,6 +24,7 @@ from experiments.engine.run import FAILED, Run
 from experiments.engine.treebank import Treebank, located, with_test
 from experiments.engine.workplace import Bench
 from experiments.studies import coverage, report
+from experiments.studies.plan import disk
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -82,7 +83,7 @@ def check_folders(bench: Bench, trainings: int, jobs: int) -> None:
     make_folder(bench.results)
     if not os.access(bench.results, os.W_OK):
         raise InputError("%s: records cannot be written there" % shown(bench.results))
-    needed, free = costs.disk(trainings, jobs), shutil.disk_usage(bench.home).free // 1_000_000
+    needed, free = disk(trainings, jobs), shutil.disk_usage(bench.home).free // 1_000_000
     if free < needed:
         said = "the disk is too full: training needs about %d MB in %s, and %d MB are free"
         raise InputError(said % (needed, shown(bench.home), free))

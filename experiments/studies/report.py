@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isclose
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine import options, records, shared_task
 from experiments.engine.command import chosen, study
 from experiments.engine.ensembles import ALL, MEMBERS
@@ -83,12 +83,12 @@ def write(results: Path, toy: bool = False) -> list[Path]:
 
 def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = False) -> list[Section]:
     """The sections of the report on the records of these treebanks."""
-    langs = [] if toy else list(dict.fromkeys([*paper.coverage(), *treebanks.languages()]))
-    of_table_4 = [lang for lang in langs if paper.in_table_4(lang, paper.RELEASE)]
+    langs = [] if toy else list(dict.fromkeys([*published.coverage(), *treebanks.languages()]))
+    of_table_4 = [lang for lang in langs if published.in_table_4(lang, published.RELEASE)]
     hinge = {name: [run for run in mine if not run["system"].endswith(LIKELIHOOD)] for name, mine in runs.items()}
     compared = {name: mine for name, mine in hinge.items() if mine}
     dev = _dev_lines(compared, of_table_4)
-    test = {number: _test_lines(number, compared, results) for number in paper.TEST_TABLES}
+    test = {number: _test_lines(number, compared, results) for number in published.TEST_TABLES}
     return [
         *(
             []
@@ -123,7 +123,7 @@ def margin(ours: Average, theirs: Average, std: float | None) -> float | None:
     spread = std if ours.std is None else ours.std
     if theirs.std is None or spread is None:
         return None
-    return 2 * error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, paper.SEEDS)
+    return 2 * error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, published.SEEDS)
 
 
 def _deviation(lines: Sequence[Line]) -> float | None:
@@ -140,7 +140,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[str | Table | Fig
     for settings, whose in (("authors", "the authors' settings"), ("", "our settings")):
         for score, lines in (("dev UAS", dev), ("test LAS", test)):
             mine = [line for line in lines if FINDING in line.ours and settings_of(line.name) == settings]
-            found = {system: leads for system in paper.systems("") if system != FINDING and (leads := _leads(mine, system))}
+            found = {system: leads for system in published.systems("") if system != FINDING and (leads := _leads(mine, system))}
             others = [lead for system, leads in found.items() if system != ON_PAR for lead in leads]
             if others:
                 said.append(
@@ -176,7 +176,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[str | Table | Fig
                 if system in line.ours
             ],
         )
-        for system in paper.systems("")
+        for system in published.systems("")
         if system != FINDING
     ]
     rows = [(system, points) for system, points in rows if points]
@@ -186,7 +186,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[str | Table | Fig
 
 def _common(line: Line) -> list[str]:
     """The systems of the paper that both have a score of; ensembles apart, which have no deviation there."""
-    return [system for system in paper.systems("") if system in line.ours and system in line.paper]
+    return [system for system in published.systems("") if system in line.ours and system in line.paper]
 
 
 def _leads(lines: Sequence[Line], system: str) -> list[tuple[float, bool]]:
@@ -226,12 +226,12 @@ def _features(runs: Mapping[str, Sequence[Record]]) -> list[Section]:
         mine = {name: averages(of_name, "dev_uas") for name, of_name in runs.items()}
         names = [name for name in mine if any(system in mine[name] for _, _, system in rows)]
         # The paper averages over its ten treebanks; Table 4 has the numbers of some of these systems by treebank.
-        whole = [name for name in names if name in paper.coverage() and all(system in mine[name] for _, _, system in rows)]
+        whole = [name for name in names if name in published.coverage() and all(system in mine[name] for _, _, system in rows)]
         body = []
         for _, features, system in rows:
-            published = [pair[0] for pair in (paper.dev_uas(name, paper.RELEASE, system) for name in whole) if pair]
-            line = [features, system, "%.2f" % paper.features()[decoding, features]]
-            line += ["%.2f" % statistics.mean(published) if published else NONE]
+            of_paper = [pair[0] for pair in (published.dev_uas(name, published.RELEASE, system) for name in whole) if pair]
+            line = [features, system, "%.2f" % published.features()[decoding, features]]
+            line += ["%.2f" % statistics.mean(of_paper) if of_paper else NONE]
             line += ["%.2f" % statistics.mean(mine[name][system].mean for name in whole) if whole else NONE]
             body.append(line + [_ours(mine[name].get(system)) for name in names])
         of_whole = "average of %s" % (", ".join(map(language, whole)) or NONE)
@@ -244,9 +244,9 @@ def _features(runs: Mapping[str, Sequence[Record]]) -> list[Section]:
 
 def _coverage(results: Path) -> Section:
     """Table 3, from the csv that `make coverage` writes."""
-    columns = [column for column in coverage.COLUMNS[2:] if column in next(iter(paper.coverage().values()))]
+    columns = [column for column in coverage.COLUMNS[2:] if column in next(iter(published.coverage().values()))]
     recorded, body, same = coverage.recorded(results), [], []
-    for lang, row in paper.coverage().items():
+    for lang, row in published.coverage().items():
         if lang in recorded:
             ours, theirs = ["%.2f" % float(recorded[lang][column]) for column in columns], [row[column] for column in columns]
             body += [[language(lang), "ours", *ours], ["", "paper", *theirs]]
@@ -259,8 +259,10 @@ def _coverage(results: Path) -> Section:
 def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list[Line]:
     lines = []
     for name in dict.fromkeys([*langs, *runs]):
-        lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, paper.RELEASE)
-        theirs = {system: Average(*pair) for system in paper.systems("") if (pair := paper.dev_uas(lang, release, system))}
+        lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
+        theirs = {
+            system: Average(*pair) for system in published.systems("") if (pair := published.dev_uas(lang, release, system))
+        }
         ours = {row.system: row.ours for row in table4.rows(runs[name])} if name in runs else {}
         lines.append(Line(name, ours, theirs))
     return lines
@@ -269,7 +271,7 @@ def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> li
 def _test_lines(number: int, runs: Mapping[str, Sequence[Record]], results: Path) -> list[Line]:
     """Test LAS in Table 5 or 6, with the shared task's systems."""
     lines = []
-    langs, systems = paper.test_languages(number), [*paper.systems(""), "ensemble", *paper.COLUMNS]
+    langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
     of_others = [name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs]
     for name in [*langs, *of_others]:
         lang = runs[name][0]["lang"] if name in runs else name
@@ -278,7 +280,7 @@ def _test_lines(number: int, runs: Mapping[str, Sequence[Record]], results: Path
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
-        theirs = {system: Average(*pair) for system in systems if (pair := paper.test_las(lang, paper.RELEASE, system))}
+        theirs = {system: Average(*pair) for system in systems if (pair := published.test_las(lang, published.RELEASE, system))}
         lines.append(Line(name, ours, theirs))
     return lines
 
@@ -303,7 +305,9 @@ def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Se
 def _table(lines: Sequence[Line]) -> Table:
     """Three lines for each treebank: ours, the paper's, and the difference."""
     there = {system for line in lines for system in (*line.ours, *line.paper)}
-    systems = sorted(there - set(paper.COLUMNS), key=paper.place) + [system for system in paper.COLUMNS if system in there]
+    systems = sorted(there - set(published.COLUMNS), key=published.place) + [
+        system for system in published.COLUMNS if system in there
+    ]
     body, std = [], _deviation(lines)
     for line in filter(lambda line: line.ours, lines):
         body.append([language(line.name), "ours", *(_ours(line.ours.get(system)) for system in systems)])
@@ -313,7 +317,7 @@ def _table(lines: Sequence[Line]) -> Table:
                 ["", "difference", *(_difference(line.ours.get(system), line.paper.get(system), std) for system in systems)]
             )
     body += _average(lines, systems)
-    return Table(["treebank", "", *(paper.COLUMNS.get(system, system) for system in systems)], body, right=2)
+    return Table(["treebank", "", *(published.COLUMNS.get(system, system) for system in systems)], body, right=2)
 
 
 def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
@@ -344,7 +348,7 @@ def _difference(ours: Average | None, theirs: Average | None, std: float | None)
     if ours is None or theirs is None:
         return ""
     most, difference = margin(ours, theirs, std), ours.mean - theirs.mean
-    if not ours.seeds and paper.same_digits(ours.mean, theirs.mean):
+    if not ours.seeds and published.same_digits(ours.mean, theirs.mean):
         return "✓"
     return f"{difference:+z.2f}" + (" *" if most is not None and abs(difference) > most else "")
 
@@ -418,7 +422,7 @@ def _curves(runs: Mapping[str, Sequence[Record]]) -> list[str | Figure]:
 def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
     trained = [run for mine in runs.values() for run in mine if {"tokens_per_second", "updates", "seconds"} <= run.keys()]
     body = []
-    for system in sorted({run["system"] for run in trained}, key=paper.place):
+    for system in sorted({run["system"] for run in trained}, key=published.place):
         mine = [run for run in trained if run["system"] == system]
         speeds, cpu = [run["tokens_per_second"] for run in mine], [run["cpu_seconds"] for run in mine if "cpu_seconds" in run]
         numbers = ["%d" % len(mine), "%d" % statistics.median(speeds), "%d to %d" % (min(speeds), max(speeds))]
@@ -481,7 +485,9 @@ def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
 def _missing(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list:
     """How many seeds of each system are recorded."""
     names = list(dict.fromkeys([*langs, *runs]))
-    systems = sorted({run["system"] for mine in runs.values() for run in mine} | set(paper.systems(names[0])), key=paper.place)
+    systems = sorted(
+        {run["system"] for mine in runs.values() for run in mine} | set(published.systems(names[0])), key=published.place
+    )
     body, absent = [], []
     for name in names:
         if name not in runs:

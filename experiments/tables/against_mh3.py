@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine import ensembles, records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.pages import document
@@ -36,7 +36,7 @@ def table(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
 
 def _paper(*systems: summary.Scores) -> str:
     rows = [next((row.paper for (score, _), row in scores.items() if score == "dev_uas"), None) for scores in systems]
-    return difference(*(Average(row.mean, row.std, tuple(range(paper.SEEDS))) if row else None for row in rows))
+    return difference(*(Average(row.mean, row.std, tuple(range(published.SEEDS))) if row else None for row in rows))
 
 
 def write() -> list[Path]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from experiments import paper
+from experiments import published
 from experiments.pages.writer import Average, error_of_difference, plus_minus
 from mh4.util.text_tables import Table
 
@@ -22,7 +22,7 @@ class Cell(NamedTuple):
 def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
     """The cells of (ours, the paper's) in which both have a standard deviation."""
     return [
-        Cell(ours.mean - theirs.mean, error_of_difference(ours.std, len(ours.seeds), theirs.std, paper.SEEDS))
+        Cell(ours.mean - theirs.mean, error_of_difference(ours.std, len(ours.seeds), theirs.std, published.SEEDS))
         for ours, theirs in pairs
         if ours.std and theirs.std
     ]

@@ -6,7 +6,7 @@ It is written to ``results/summary.md`` from the records, and the headline resul
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import LIKELIHOOD
@@ -41,9 +41,9 @@ def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
         }
         for score, mine in scored.items():
             for row in mine:
-                if not row.system.endswith(LIKELIHOOD) and row.system not in paper.COLUMNS:
+                if not row.system.endswith(LIKELIHOOD) and row.system not in published.COLUMNS:
                     found.setdefault((bank, row.system), {})[score, settings] = row
-    order = sorted(found, key=lambda key: (paper.treebank_place(key[0]), paper.place(key[1])))
+    order = sorted(found, key=lambda key: (published.treebank_place(key[0]), published.place(key[1])))
     return {key: found[key] for key in order}
 
 
@@ -53,8 +53,8 @@ def table(results: Path) -> Table:
     for (bank, system), scores in rows(results).items():
         line = [title(bank) if bank != last else "", system]
         for score in SCORES:
-            published = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
-            line += [str(published or ""), *(_ours(scores, score, settings) for settings in SETTINGS)]
+            of_paper = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
+            line += [str(of_paper or ""), *(_ours(scores, score, settings) for settings in SETTINGS)]
         body.append([*line, _seeds(scores)])
         last = bank
     columns = [name for what in SCORES.values() for name in (what + ": paper", *SETTINGS.values())]
@@ -74,7 +74,7 @@ def headline(results: Path = records.RESULTS) -> Table:
     for bank, of_bank in found.items():
         for whose, averages in of_bank.items():
             if averages:
-                counts = [len(each.seeds) or paper.SEEDS for each in averages.values()]
+                counts = [len(each.seeds) or published.SEEDS for each in averages.values()]
                 seeds = " to ".join(map(str, sorted({min(counts), max(counts)})))
                 name = title(bank) if whose == "paper" else ""
                 body.append([name, whose, *(str(averages.get(system, "")) for system in HEADLINE), seeds])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine.provenance import make_command
 from experiments.engine.record_fields import Record
 from experiments.pages import document
@@ -40,9 +40,9 @@ class Row:
 def rows(runs: Sequence[Record]) -> list[Row]:
     """A row for each feature set with records, in the order of the paper's tables."""
     ours = averages(runs, "dev_uas")
-    published = {} if runs[0]["lang"] == treebanks.TOY else paper.features()
+    of_paper = {} if runs[0]["lang"] == treebanks.TOY else published.features()
     return [
-        Row(decoding, features, system, ours[system], published.get((decoding, features)))
+        Row(decoding, features, system, ours[system], of_paper.get((decoding, features)))
         for decoding, features, system in ROWS
         if system in ours
     ]
@@ -73,7 +73,7 @@ def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     """The page of treebank `name` below its title."""
     seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
     lang, settings = runs[0]["lang"], runs[0].get("settings_of")
-    ud = None if lang == treebanks.TOY or runs[0]["release"] == paper.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
+    ud = None if lang == treebanks.TOY or runs[0]["release"] == published.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
     command = make_command("features", LANG=lang, SEEDS=list(map(str, seeds)), SETTINGS=settings, UD=ud)
     made = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
     return [table(runs), note(runs), SAID, made % (name, name, name), document.code([command])]

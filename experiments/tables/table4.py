@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments import paper
+from experiments import published
 from experiments.engine import records
 from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
@@ -18,8 +18,8 @@ def rows(runs: Sequence[Record]) -> list[SystemRow]:
     """A row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
     found = []
     for system, ours in averages(runs, "dev_uas").items():
-        published = paper.dev_uas(runs[0]["lang"], runs[0]["release"], system)
-        found.append(SystemRow(system, ours, Average(*published) if published else None))
+        of_paper = published.dev_uas(runs[0]["lang"], runs[0]["release"], system)
+        found.append(SystemRow(system, ours, Average(*of_paper) if of_paper else None))
     return found
 
 
@@ -33,11 +33,11 @@ def note(runs: Sequence[Record]) -> str:
     lang, release = runs[0]["lang"], runs[0]["release"]
     if release == OWN_FILES:
         return "In percent: mean and standard deviation over seeds."
-    if release != paper.RELEASE:
+    if release != published.RELEASE:
         said = "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown."
-        return said % (release[0].upper() + release[1:], paper.RELEASE)
+        return said % (release[0].upper() + release[1:], published.RELEASE)
     if not any(row.paper for row in rows(runs)):
-        what = "these systems" if paper.in_table_4(lang, release) else "this treebank (%s)" % lang
+        what = "these systems" if published.in_table_4(lang, release) else "this treebank (%s)" % lang
         return "The paper gives no development-set UAS for %s." % what
     return "The paper's numbers are from Table 4, with 5 seeds, on the same files."
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments import paper
+from experiments import published
 from experiments.engine import records, shared_task
 from experiments.engine.record_fields import Output, Record
 from experiments.engine.treebank import OWN_FILES
@@ -41,7 +41,7 @@ class Tested:
         """True if training and test files are those of the paper."""
         test, segmentation = _files(self.runs[0])
         return (
-            self.release == paper.RELEASE
+            self.release == published.RELEASE
             and shared_task.is_test_set(self.lang, test)
             and shared_task.is_output(self.lang, conll17.SEGMENTATION, segmentation)
         )
@@ -49,7 +49,7 @@ class Tested:
     @property
     def table_number(self) -> int | None:
         """The paper's table that this is comparable with, if any."""
-        return paper.test_table(self.lang) if self.compares else None
+        return published.test_table(self.lang) if self.compares else None
 
 
 def _files(run: Record) -> tuple[str, str]:
@@ -71,14 +71,14 @@ def tested(name: str, runs: Sequence[Record], results: Path) -> Tested | None:
 def rows(scores: Tested) -> list[SystemRow]:
     """A row for each system with records, then the shared task's systems."""
     found = [SystemRow(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
-    for system in paper.COLUMNS:
+    for system in published.COLUMNS:
         if "las" in scores.outputs.get(system, {}):
             found.append(SystemRow(system, Average(scores.outputs[system]["las"], None), _published(scores, system)))
     return found
 
 
 def _published(scores: Tested, system: str) -> Average | None:
-    numbers = paper.test_las(scores.lang, scores.release, system) if scores.compares else None
+    numbers = published.test_las(scores.lang, scores.release, system) if scores.compares else None
     return Average(*numbers) if numbers else None
 
 
@@ -95,7 +95,8 @@ def note(scores: Tested) -> str:
         )
     if not scores.compares:
         return (
-            "Not the files of the paper's Tables 5 and 6 (%s), so its numbers are not comparable and not shown." % paper.RELEASE
+            "Not the files of the paper's Tables 5 and 6 (%s), so its numbers are not comparable and not shown."
+            % published.RELEASE
         )
     said = "The paper's numbers are from Table %s, with 5 seeds, on the same files." % scores.table_number
     if any(row.agrees for row in rows(scores)):
@@ -107,11 +108,11 @@ def page(scores: Tested) -> list[document.Part]:
     """The page below its title."""
     name, runs, outputs = scores.name, scores.runs, scores.outputs
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
-    files += [(row.name, outputs[row.system]) for row in rows(scores) if row.system in paper.COLUMNS]
+    files += [(row.name, outputs[row.system]) for row in rows(scores) if row.system in published.COLUMNS]
     parts: list[document.Part] = [table(scores), note(scores), SAID % (name, name)]
     for system, entry in outputs.items():
         if "rejected" in entry:
-            parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
+            parts.append("The official scorer rejects the output of %s: %s." % (published.COLUMNS[system], entry["rejected"]))
     if scores.others:
         parts.append("Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs)))
     made = "This page is made from `%s.jsonl` and `%s`."

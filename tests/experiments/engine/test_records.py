@@ -8,7 +8,7 @@ import sys
 import pytest
 from samples import ROOT, calls, kept, record, recorded, rewrite, settings, trees, trees_file
 
-from experiments import paper
+from experiments import published
 from experiments.engine import records, treebank
 from experiments.engine.run import Run
 from experiments.tables import treebank as pages
@@ -270,7 +270,7 @@ def test_results_without_models_are_trained_again(run, stand_in, tmp_path):
 def test_the_time_to_the_papers_mean(run, tmp_path, monkeypatch):
     """The time of the first evaluation at or above the mean; those of mh3 are 81.5, 82.5 and 83.5."""
     means = {"mh3": 82.5, "mst": 82.01, "mh4-two": 84.01, "mh4-hybrid": 70.0, "greedy-mh4": None}
-    monkeypatch.setattr(paper, "dev_uas", lambda lang, release, system: means[system] and (means[system], 0.1))
+    monkeypatch.setattr(published, "dev_uas", lambda lang, release, system: means[system] and (means[system], 0.1))
     assert run("--lang", "toy", "--systems", " ".join(means), "--seeds", "5", "--jobs", "4") == 0
     records = {system: kept(tmp_path, "toy/%s-seed5" % system) for system in means}
     assert "seconds_to_paper" not in records.pop("greedy-mh4")

@@ -10,7 +10,7 @@ import toy
 from samples import study
 from tiny import CROSSING, PROJECTIVE, as_conllu
 
-from experiments import paper
+from experiments import published
 from experiments.studies.coverage import COLUMNS
 from mh4.analysis import coverage
 from mh4.data import conllu
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
     numbers = {"sentences": "2", "words": "6", "sent_projective": "50.00", "sent_mh4": "100.00", "sent_1ec": "100.00"}
     numbers.update(edge_projective="83.33", edge_mh4="100.00", edge_1ec="99.99")
     rows = {"eu": {"lang": "eu", **numbers}, "hu": {"lang": "hu", **numbers}, "de": {"lang": "de", **numbers}}
-    monkeypatch.setattr(paper, "coverage", lambda: rows)
+    monkeypatch.setattr(published, "coverage", lambda: rows)
     return folder
 
 
@@ -101,12 +101,12 @@ def test_the_committed_table_is_right():
     compared = [row for row in rows if row["paper_words"]]
     assert {row["lang"] for row in compared} >= {"hu", "got", "el"}
     for row in compared:
-        published = paper.coverage()[row["lang"]]
+        of_paper = published.coverage()[row["lang"]]
         for column in COLUMNS:
-            if column in published:
-                assert row["paper_" + column] == published[column]
+            if column in of_paper:
+                assert row["paper_" + column] == of_paper[column]
                 value = row[column] if column in ("sentences", "words") else "%.2f" % float(row[column])
-                assert value == published[column], (row["lang"], column)
+                assert value == of_paper[column], (row["lang"], column)
     folder = os.environ.get("UD")
     if folder:
         for row in rows:

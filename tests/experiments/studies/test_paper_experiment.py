@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from samples import STAND_IN, calls, kept, record, rewrite, study, trees_file
 
-from experiments import paper
+from experiments import published
 from experiments.engine import options, records
 from experiments.engine.workplace import Bench
 from experiments.studies import paper as workflow
@@ -31,7 +31,7 @@ def test_by_default_it_is_the_whole_paper():
     asked = {one.lang: one for one in options.requests()}
     assert list(asked) == treebanks.languages() and len(asked) == 20
     of_table_4 = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec", "greedy-mh3", "greedy-mh4")
-    assert {one.systems for lang, one in asked.items() if lang not in paper.coverage()} == {of_table_4}
+    assert {one.systems for lang, one in asked.items() if lang not in published.coverage()} == {of_table_4}
     assert asked["hu"].systems == (*of_table_4, "greedy-mh4-two", "greedy-mh4-three")
     assert {one.seeds for one in asked.values()} == {(1, 2, 3, 4, 5)}
     assert options.requests(langs="toy")[0].seeds == (1, 2)

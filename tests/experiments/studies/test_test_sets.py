@@ -3,7 +3,7 @@
 import pytest
 from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees, trees_file
 
-from experiments import paper
+from experiments import published
 from experiments.engine import shared_task
 from mh4.data import conll17, conllu, treebanks
 from mh4.errors import InputError
@@ -153,7 +153,7 @@ def test_the_table_of_the_test_set(run, hungarian, segmented, tmp_path, capsys, 
         conll17, "identify_blob", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None
     )
     numbers = {"stanford": (57.14, None), "mh3": (30.0, 0.5)}
-    monkeypatch.setattr(paper, "test_las", lambda lang, release, system: numbers.get(system))
+    monkeypatch.setattr(published, "test_las", lambda lang, release, system: numbers.get(system))
     assert run(*of_hungarian(hungarian, "--seeds", "1 2", "--conll17", str(segmented))) == 0
     lines = (tmp_path / "home" / "results" / "hu-test.md").read_text(encoding="utf-8").splitlines()
     assert "| mh3 | 1 2 | 28.57 ± 0.00 | 30.00 ± 0.50 | -1.43 |" in lines

@@ -1,4 +1,4 @@
-"""The paper's numbers, from ``experiments/paper/``, and the order of systems in its tables."""
+"""The paper's numbers, from ``experiments/published/``, and the order of systems in its tables."""
 
 import csv
 from functools import cache
@@ -8,7 +8,7 @@ from mh4.data import treebanks
 from mh4.data.conll17 import SEGMENTATION
 from mh4.parser.systems import SYSTEMS
 
-FOLDER = Path(__file__).with_name("paper")
+FOLDER = Path(__file__).with_name("published")
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
 TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems
 COLUMNS = {
