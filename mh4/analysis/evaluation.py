@@ -7,7 +7,6 @@ import io
 import os
 import re
 import sys
-import unicodedata
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -60,6 +59,7 @@ class Counts(NamedTuple):
 
 
 _CHUNK = 1500  # words
+_SPACES = re.compile("[ \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # of category Zs, which the scorer omits
 _TOKEN = re.compile("\ufeff?[0-9-]+\t")  # how the line of a word or of a multiword token begins
 
 
@@ -258,7 +258,7 @@ class _Reader:
                 first, _, last = cells[conllu.ID].partition("-")
                 if int(first) > inside:
                     self.tokens.append(_Token(len(self.text), file, number, bool(last)))
-                    self.text += (char for char in cells[conllu.FORM] if unicodedata.category(char) != "Zs")
+                    self.text += _SPACES.sub("", cells[conllu.FORM])
                     inside = int(last or 0)
         self._rows.append("")
         self._line += len(block.lines)
