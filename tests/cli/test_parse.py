@@ -91,15 +91,6 @@ def test_skipped_sentences_are_as_they_were(given, model):
     assert done.stderr.decode().endswith(" say: %d skipped\n" % skipped) and 0 < skipped < 10
 
 
-def test_an_ensemble(folder, given, model):
-    done = mh4("ensemble", "--model", model, "--model", str(folder / "mst"), str(given), "--longest", "6")
-    long = [len(sentence) for sentence in conllu.read(str(given)) if len(sentence) > 6]
-    assert [noted(block)[0] for block in parts(done.stdout) if noted(block)] == [
-        "# mh4 = beam 64 and mst, %d words are more than --longest 6" % length for length in long
-    ]
-    assert b"%d by beam 64 and mst\n" % len(long) in done.stderr
-
-
 @pytest.mark.slow
 def test_rejects(folder, given, model):
     """All that is not CoNLL-U, byte for byte, with why; the rest is parsed as always."""

@@ -220,11 +220,6 @@ def test_not_utf8(file):
         conllu.read(file((row(1) + "\n").encode() + row(2, "café").encode("latin-1")))
 
 
-def test_no_such_file(tmp_path):
-    with pytest.raises(InputError, match="cannot be read: No such file"):
-        conllu.read(str(tmp_path / "none.conllu"))
-
-
 def test_a_sentence_is_read_before_the_next(file):
     """So that files of any size can be read, and an error is raised only after the valid sentences before it."""
     blocks = conllu.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))

@@ -196,13 +196,6 @@ def test_what_is_trained_on_is_as_udpipe_reads_it(treebank, tmp_path):
     assert _conllu(str(same)) == _conllu(str(good))
 
 
-def test_text_and_segmenter_need_each_other(trained, model, treebank):
-    good = str(treebank / "toy-ud-dev.conllu")
-    for option, message in ((["--text"], "--text needs --segmenter FILE"), (["--segmenter", trained], "it needs --text")):
-        done = CliRunner().invoke(cli.main, ["parse", "--model", model, *option, good])
-        assert done.exit_code == 2 and message in done.output
-
-
 def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
     """Each string is replaced by its sentences; without a segmenter, the error says how."""
     parser, text = mh4.load(model), "Ta zenita wibonit mosuro. Foskla pisola gundet."
@@ -245,9 +238,3 @@ def test_options_of_the_tokenizer(trained):
         with pytest.raises(InputError, match="no options .*; there are normalized_spaces, presegmented, ranges"):
             segmenter.blocks_of("ta.", "the data", options)
     assert len(list(segmenter.blocks_of("ta. ta.\nta.", "the data", "presegmented;normalized_spaces"))) == 2
-
-
-def test_a_byte_order_mark_is_no_part_of_a_word(trained):
-    assert [one.words for one in Segmenter(trained).sentences("\ufeffta.")] == [
-        one.words for one in Segmenter(trained).sentences("ta.")
-    ]

@@ -4,13 +4,13 @@ import brute
 import dense
 import numpy as np
 import pytest
-from common import KINDS, costs, hamming_cost, rng_for, sample, small, tolerance
+from common import KINDS, costs, hamming_cost, parts_score, rng_for, sample, small, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, TWO, judge, scores_of
 
 from mh4 import trees
-from mh4.decoders import mh4, mh5, mhk
+from mh4.decoders import beam, mh4, mh5, mhk
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +47,22 @@ def test_best_at_the_lengths_where_blocks_begin(decoder, n, kind):
     scores = scores_of(decoder, n, rng, kind)
     cost = costs(n, rng)[n % 3]
     judge(decoder, decoder.decode(scores, cost=cost), n, scores, cost, dense.best_score(n, 5, scores, cost))
+
+
+@every_decoder
+@settings(max_examples=20)
+@given(n=st.integers(1, 14), seed=seeds)
+def test_best_of_what_is_not_forbidden(decoder, n, seed):
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng)
+    for tensor in scores.values():
+        tensor[rng.random(tensor.shape) < 0.2] = -np.inf
+    best = dense.best_score(n, 5, scores, None)
+    if best > -np.inf:
+        judge(decoder, decoder.decode(scores), n, scores, None, best, "forbidding")
+    else:
+        with pytest.raises(ValueError, match="no derivation"):
+            decoder.decode(scores)
 
 
 @every_decoder
@@ -102,6 +118,16 @@ def test_arc_factored_mh5(n, seed, kind, single_root):
         score = mh5.decode(**zeros, **options, single_root=single_root).score
         near = 2 * tolerance(n, {"arcs": arcs}, cost)
         assert abs(score - expected) <= near, f"n={n}, {list(options)}: scores {score}, mhk {expected}"
+
+
+@settings(max_examples=30)
+@given(n=st.integers(1, 4), seed=seeds, single_root=st.booleans())
+def test_a_beam_that_holds_everything_finds_at_least_as_much(n, seed, single_root):
+    """The transition system produces all that the chart derives."""
+    scores = HYBRID_ARCS.sample(n, np.random.default_rng(seed))
+    found = beam.decode(**scores, beam=10**6, single_root=single_root)
+    assert found.score == pytest.approx(parts_score(found, scores), rel=1e-12)
+    assert found.score >= HYBRID_ARCS.decode(scores, single_root=single_root).score - 1e-4
 
 
 # ---------------------------------------------------------------------------------------------------- beside smaller classes

@@ -80,13 +80,6 @@ def test_a_closed_stream_is_not_replaced_by_a_file(sweep, tmp_path):
     assert out.read_bytes() == accepted("parse", "--model", str(sweep.models["mst"]), str(sweep.good))
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-@pytest.mark.parametrize("arguments", [["coverage", "GOOD"], ["evaluate", "GOOD", "GOOD"], ["--help"], ["parse", "--help"]])
-def test_full_disk_behind_standard_output(good, arguments):
-    done = shell('"$@" >/dev/full', *(good if argument == "GOOD" else argument for argument in arguments))
-    assert (done.returncode, done.stderr) == (2, b"mh4: output: No space left on device\n")
-
-
 def test_standard_input_is_read_once(good):
     once = "standard input can be read only once, so only one file can be -"
     content = corpus.GOOD.encode()

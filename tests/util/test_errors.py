@@ -2,7 +2,7 @@
 
 import pytest
 
-from mh4.errors import InputError, NotInstalled, counted, needs, one_line
+from mh4.errors import InputError, NotInstalled, needs, one_line
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,3 @@ def test_what_could_control_a_terminal_is_made_visible_and_nothing_else():
     assert one_line("a\n\x1b[2J\u2028\u202e\x9b") == "a\\n\\x1b[2J\\u2028\\u202e\\x9b"
     assert one_line("\N{ARABIC END OF AYAH}\t\n\r", kept="\t\n") == "\N{ARABIC END OF AYAH}\t\n\\r"
     assert all(one_line(char).isascii() for char in CONTROLS)
-
-
-def test_numbers_of_things():
-    assert [counted(number, "word") for number in (0, 1, 2)] == ["0 words", "1 word", "2 words"]
