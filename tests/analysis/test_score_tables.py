@@ -11,7 +11,6 @@ from running import mh4, refuses, succeeds
 
 from mh4.analysis import arcs, error_tables, evaluation, score_tables
 from mh4.analysis.evaluation import Counts
-from mh4.data import conllu
 
 
 @pytest.fixture
@@ -34,37 +33,6 @@ def test_one_system_gets_the_scorers_own_table(paths):
     for system in paths[1:]:
         assert succeeds("evaluate", paths[0], system).decode() == official_table(paths[0], system)
         assert succeeds("evaluate", paths[0], system, "--counts").decode() == official_table(paths[0], system, counts=True)
-
-
-def test_counts_in_json(paths):
-    """Which it has anyway, beside percentages."""
-    assert "--json has counts and percentages, so that --counts has no effect" in refuses(
-        "evaluate", *paths, "--counts", "--json"
-    )
-
-
-def test_arcs_that_are_right(paths):
-    ((gold, (a, b)),) = evaluation.chunks(paths[0], paths[1:])
-    gold_arcs = arcs.Arcs.of(gold.sentences)
-    assert gold_arcs.heads.tolist() == [2, -1, 1, 1, -1, 4]
-    assert gold_arcs.labels.tolist() == ["det", "root", "obj", "punct", "root", "punct"]
-    assert gold_arcs.sentences.tolist() == [0, 0, 0, 0, 1, 1]
-    assert gold_arcs.lengths.tolist() == [2, 0, 1, 2, 0, 1]
-    assert gold_arcs.depths.tolist() == [3, 1, 2, 2, 1, 2]
-    assert gold_arcs.crossed.tolist() == [True, True, False, True, False, False]
-    assert gold_arcs.sentence_lengths.tolist() == [4, 4, 4, 4, 2, 2]
-
-    gold_words = evaluation.evaluate(gold, a).gold_words
-    correct = arcs.correct_arcs(gold_arcs, arcs.Arcs.of(a.sentences), gold_words)
-    assert correct.unlabelled.tolist() == [False, True, True, True, True, True]
-    assert correct.labelled.tolist() == [False, True, False, True, True, True]
-    assert arcs.recovered_arcs(gold_arcs, correct, gold_words).labelled.tolist() == correct.labelled.tolist()
-
-    gold_words = evaluation.evaluate(gold, b).gold_words
-    assert gold_words.tolist() == [0, 1, 2, 3, -1]
-    correct = arcs.correct_arcs(gold_arcs, arcs.Arcs.of(b.sentences), gold_words)
-    assert correct.unlabelled.tolist() == correct.labelled.tolist() == [False, True, False, False, False]
-    assert arcs.recovered_arcs(gold_arcs, correct, gold_words).unlabelled.tolist() == [False, True, False, False, False, False]
 
 
 def test_by_relation(paths):
@@ -197,18 +165,6 @@ def test_agrees_with_the_scorer_on_any_segmentation(texts):
             path.write_text(text)
         for gold, (system,) in evaluation.chunks(str(paths[0]), [str(paths[1])]):
             add_up_to_the_counts(gold, system, evaluation.evaluate(gold, system))
-
-
-@pytest.mark.slow
-@given(segmented.same_text())
-def test_a_file_against_itself(texts):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "gold"
-        path.write_text(texts[0])
-        words = sum(map(len, conllu.read(str(path))))
-        (result,) = score_tables.score_files(str(path), [str(path)])
-        assert result.metrics["LAS"] == Counts(words, words, words, words)
-        assert all(len(set(counts)) == 1 for counts in result.relations.values())
 
 
 def test_a_relation_called_total(paths):
