@@ -115,7 +115,7 @@ ln -sf pts/ptmx $0/dev/ptmx; exec timeout "$1" chroot $0 env -i "${@:3}" sh -c "
         file.write(b"\n$ %s\n" % command.encode())
         file.flush()
         begin = file.tell()
-        alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", script]
+        alone = ["setpriv", "--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", script]
         code = subprocess.run([*alone, chroot, "%dh" % HOURS, command, *variables], stdout=file, stderr=file).returncode
     with open(log, "rb") as file:
         file.seek(begin)

@@ -9,8 +9,9 @@ __asm__(".symver pow,pow@GLIBC_2.2.5");
 #endif
 
 #ifdef __cplusplus
-#define _GLIBCXX_EXTERN_TEMPLATE 0 /* templates are compiled, not taken from libstdc++ */
 #include <new>
+#undef _GLIBCXX_EXTERN_TEMPLATE
+#define _GLIBCXX_EXTERN_TEMPLATE 0 /* templates are compiled, not taken from libstdc++ */
 extern "C" {
 __attribute__((weak, visibility("hidden"))) char __libc_single_threaded; /* 0: there may be several threads */
 }
