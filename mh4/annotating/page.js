@@ -150,6 +150,7 @@ function choose(m) {
 async function others() {
   const one = sentence(), { now } = one;
   if (!now.answer) return say(now.trouble || "The tree has not settled yet.");
+  if (now.others?.length) return byId("others").querySelector("button").focus(); // they are shown, as after undo
   try {
     const found = treesIn(await process({ data: written(one, now.around), input: "conllu", heads: true, best: String(TREES) }));
     now.others = found.slice(1).map(({ tree }, k) => {
@@ -238,6 +239,7 @@ async function open(text, input, keep, called) {
 // Hands all sentences to `write` as they have last settled; those in which nothing was decided are as they were.
 async function keep(write) {
   try {
+    for (const one of sentences) if (one.past.length) settle(one); // once more, where the server did not answer
     for (let one; (one = sentences.find(({ now }) => now.asking)); ) await one.now.asking;
     const until = changes, lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
     const asSettled = (one, { answer, pins, accepted }) => written(one, answer.tree, pins, accepted);
