@@ -88,7 +88,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """The validated request for training runs. own: a treebank of one's own, and the TREEBANK that named it."""
+    """The validated request for training runs. own: a treebank of one's own."""
 
     lang: str
     systems: tuple[str, ...]
@@ -97,24 +97,12 @@ class Request:
     ud: str | None
     conll17: str | None = None
     settings: str = ""
-    own: tuple[Treebank, str] | None = None
-
-    def command(self) -> str:
-        """The command to repeat it, without anything specific to this machine (JOBS, and absolute paths of folders)."""
-        return make_command(
-            "reproduce",
-            **({"TREEBANK": self.own[1], "NAME": self.lang} if self.own else {"LANG": self.lang}),
-            SYSTEMS=self.systems if self.systems != DEFAULT_SYSTEMS else None,
-            SETTINGS=self.settings or None,
-            SEEDS=[str(seed) for seed in self.seeds],
-            UD=self.ud,
-            CONLL17=self.conll17,
-        )
+    own: Treebank | None = None
 
     def treebank(self, test: bool = True) -> Treebank:
         """The treebank, found or downloaded. test: with the files to test on."""
         if self.own:
-            return self.own[0].with_settings(self.settings)
+            return self.own.with_settings(self.settings)
         bank = located(self.lang, self.ud, self.settings)
         return with_test(bank, self.ud, self.conll17) if test else bank
 
@@ -172,9 +160,7 @@ def request(
         raise InputError(
             "SETTINGS: no settings %s; there are %s, or give a file that ends in .toml" % (settings, ", ".join(known))
         )
-    return Request(
-        lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings, (mine, treebank) if mine else None
-    )
+    return Request(lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings, mine)
 
 
 def form(given: str) -> Form:

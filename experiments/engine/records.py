@@ -16,7 +16,7 @@ from experiments.engine import lines, shared_task
 from experiments.engine.provenance import RESULTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json, system_and_loss
-from experiments.engine.treebank import Treebank, settings_of
+from experiments.engine.treebank import OWN_FILES, Treebank, settings_of
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -99,7 +99,7 @@ class Records:
         """Raises InputError if a run is recorded on other files, or one of these systems, with any seed, with other settings."""
         self.forget_others()
         for record in self._mine():
-            if self._is_of_other_data(record):
+            if self.bank.release == OWN_FILES and self._is_of_other_data(record):  # the names of all others identify the content
                 said = "%s has runs on other files: choose another NAME, or delete it and the models"
                 raise InputError(said % shown(self.path))
             other = _other_settings(record, self.bank) if record["system"] in names else {}

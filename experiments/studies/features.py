@@ -26,7 +26,7 @@ def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str, slurm: str
     systems = " ".join(system for _, _, system in table1_2.ROWS)
     asked = options.request(lang, systems, seeds or DEFAULT_SEEDS, ud, jobs, settings=settings, slurm=slurm)
     bank = asked.treebank()
-    experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
+    experiment = Experiment(bank, asked.systems, asked.seeds, options.repeat(SEEDS=list(map(str, asked.seeds))), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results), records_count=True)
     runs = load_any(bank.name, bench.results)
     if runs and table1_2.rows(runs):

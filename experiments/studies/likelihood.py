@@ -63,7 +63,7 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
     asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17, slurm=slurm)
     bank = asked.treebank()
-    experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
+    experiment = Experiment(bank, asked.systems, asked.seeds, options.repeat(SEEDS=list(map(str, asked.seeds))), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results))
     failed = failures(experiment.runs, bench.console)
     if failed:

@@ -1,10 +1,9 @@
 """``make report [LANGS="hu got"]``: Tables 1, 2, 4, 5 and 6 of every treebank, and a report of everything, from the records
 
 Rewrites the pages made only from the records in ``experiments/results/``, without any model: these tables of each treebank, the
-report on all of them, with learning curves, coverage, speed, and where every run was made, and the table of all results; also what is
-made of them in README and ``docs/differences.md``, and the table of all systems. The report is ``report.md`` and, with figures,
-``report.html``, which is not in git (``toy-report...`` for the toy treebank). A treebank is named by its code, with the release if that
-is not UD 2.0 (``eu-ud1.4``).
+report on all of them, with coverage, speed, and where every run was made, and the table of all results; also what is made of them in
+README and ``docs/differences.md``, and the table of all systems. The report is ``report.md`` (``toy-report.md`` for the toy treebank). A
+treebank is named by its code, with the release if that is not UD 2.0 (``eu-ud1.4``).
 """
 
 import statistics
@@ -22,8 +21,8 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
 from experiments.engine.treebank import settings_of
 from experiments.engine.workplace import Bench
-from experiments.pages import document, drawings
-from experiments.pages.document import Figure, Section
+from experiments.pages import document
+from experiments.pages.document import Section
 from experiments.pages.sections import page_name
 from experiments.pages.writer import Average, averages, error_between, error_of_difference, pooled
 from experiments.studies import compare, coverage
@@ -31,14 +30,12 @@ from experiments.tables import against_mh3, agreement, summary, systems, table1_
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.cpu import described
-from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
 
 NAME = "report"
 TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
 NONE = "–"  # a cell without a score
 FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which it finds it on par (Sections 1 and 7)
-PER_PLOT = 5  # curves
 
 
 @dataclass(frozen=True)
@@ -75,9 +72,8 @@ def write_all(names: Sequence[str], results: Path) -> list[Path]:
 
 def write(results: Path, toy: bool = False) -> list[Path]:
     """Writes the report on the toy treebank, or on all others with records, and the summary of their results; returns the paths."""
-    require_matplotlib()
-    parts = sections(records.load_all(results, toy), results, toy)
-    report = document.write_report(results, page_name(NAME, toy), "The toy treebank" if toy else TITLE, parts)
+    parts = document.of_sections(sections(records.load_all(results, toy), results, toy))
+    report = document.write(results, page_name(NAME, toy), "The toy treebank" if toy else TITLE, parts)
     return [*report, *([] if toy else summary.write(results))]
 
 
@@ -98,7 +94,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
         Section("How to read this", _introduction(runs, toy)),
         *_features(compared),
         _coverage(results),
-        Section("Table 4: UAS on the development sets", [_table(dev), *_differences(dev)]),
+        Section("Table 4: UAS on the development sets", [_table(dev)]),
         *(_test(number, lines) for number, lines in test.items()),
         *_other_tests(compared, results),
         *_by_length(compared, results),
@@ -131,7 +127,7 @@ def _deviation(lines: Sequence[Line]) -> float | None:
     return pooled([ours for line in lines for ours in line.ours.values()])
 
 
-def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[str | Table | Figure]:
+def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
     """The paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
     said = [
         "The paper finds that exact decoding of MH4, with hybrid features (%s), is better than projective and fully non-projective "
@@ -157,7 +153,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[str | Table | Fig
                 )
     if len(said) == 1:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
-    parts: list[str | Table | Figure] = [" ".join(said)]
+    parts: list[document.Part] = [" ".join(said)]
     by_score = {
         score: agreement.cells(
             [(line.ours[system], line.paper[system]) for line in lines if settings_of(line.name) for system in _common(line)]
@@ -166,22 +162,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[str | Table | Fig
     }
     if any(by_score.values()):
         parts += [agreement.table(by_score), agreement.SAID]
-    ours = [line for line in dev if FINDING in line.ours and not settings_of(line.name)]
-    rows = [
-        (
-            system,
-            [
-                (summary.title(line.name), line.ours[FINDING].mean - line.ours[system].mean)
-                for line in ours
-                if system in line.ours
-            ],
-        )
-        for system in published.systems("")
-        if system != FINDING
-    ]
-    rows = [(system, points) for system, points in rows if points]
-    caption = "Dev UAS of %s minus that of each other system, means over our seeds; a point for each treebank." % FINDING
-    return [*parts, *([Figure(drawings.finding(rows, FINDING), caption)] if rows else [])]
+    return parts
 
 
 def _common(line: Line) -> list[str]:
@@ -353,17 +334,6 @@ def _difference(ours: Average | None, theirs: Average | None, std: float | None)
     return f"{difference:+z.2f}" + (" *" if most is not None and abs(difference) > most else "")
 
 
-def _differences(lines: Sequence[Line]) -> list[Figure]:
-    rows, std = [], _deviation(lines)
-    for line in lines:
-        for system, ours in line.ours.items():
-            most = margin(ours, line.paper[system], std) if system in line.paper else None
-            if most is not None:
-                rows.append(("%s %s" % (language(line.name), system), ours.mean - line.paper[system].mean, most))
-    caption = "Dev UAS minus the paper's; lines show two standard errors, and orange ones do not reach zero."
-    return [Figure(drawings.differences(rows), caption)] if rows else []
-
-
 def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Section]:
     """Where MH4 is better than 1EC, by the length of the dependency: from the csv files that `make compare` has written."""
     columns, shown, again, pair = ["length"], [], [], compare.DEFAULT_SYSTEMS
@@ -400,23 +370,15 @@ def _two(scores: tuple[float, float] | None) -> str:
     return f"{scores[0] - scores[1]:+z.1f} ({scores[0]:.1f}, {scores[1]:.1f})" if scores else NONE
 
 
-def _curves(runs: Mapping[str, Sequence[Record]]) -> list[str | Figure]:
-    parts: list[str | Figure] = []
-    without = []
-    for name, mine in runs.items():
-        drawn: dict[str, list[tuple[int, float]]] = {}  # the first seed of each system
-        for run in mine:
-            evaluations = run.get("curve")
-            if evaluations:
-                drawn.setdefault(run["system"], [(each["updates"], each["dev_uas"]) for each in evaluations])
-            elif "members" not in run:  # an ensemble is not trained
-                without.append("%s %s seed %d" % (name, run["system"], run["seed"]))
-        systems = list(drawn)
-        for start in range(0, len(systems), PER_PLOT):
-            some = {system: drawn[system] for system in systems[start : start + PER_PLOT]}
-            parts.append(Figure(drawings.curves(some), "%s, %s: the first seed of each." % (language(name), ", ".join(some))))
+def _curves(runs: Mapping[str, Sequence[Record]]) -> list[str]:
+    without = [
+        "%s %s seed %d" % (name, run["system"], run["seed"])
+        for name, mine in runs.items()
+        for run in mine
+        if not run.get("curve") and "members" not in run  # an ensemble is not trained
+    ]
     said = "Without recorded evaluations: %s." % ", ".join(without) if without else "Every training has its evaluations recorded."
-    return [*parts, said + " Losses and speeds of each evaluation are in the records, LANG.jsonl."]
+    return [said + " Losses and speeds of each evaluation are in the records, LANG.jsonl."]
 
 
 def _speed(runs: Mapping[str, Sequence[Record]]) -> list:

@@ -41,7 +41,7 @@ def reproduce(bench: Bench, **variables: str) -> int:
     form = options.form(variables.pop("format"))
     asked = options.request(**variables)
     results, bank = bench.results, asked.treebank()
-    experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
+    experiment = Experiment(bank, asked.systems, asked.seeds, options.repeat(SEEDS=list(map(str, asked.seeds))), bench)
     shared_task.score_available(bank, results)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))
     runs = experiment.recorded()

@@ -47,17 +47,21 @@ def _read(path: str) -> Curve:
 
 
 def plot(path: str, curves: dict[str, Curve]) -> None:
-    """Draw the curves, a line for each training. path, and what is raised: see plots.plotted."""
+    """Draw the curves, a line for each training, those in one folder in one colour. path, and what is raised: see plots.plotted."""
+    folders = [os.path.dirname(name) for name in curves]
+    kinds = list(dict.fromkeys(folders if len(set(folders)) > 1 else curves))
+    colours = [
+        "C%d" % (kinds.index(folder if folder in kinds else name) % 10) for folder, name in zip(folders, curves, strict=True)
+    ]
+    styles = [("-", "--", ":", "-.")[colours[:number].count(colour) % 4] for number, colour in enumerate(colours)]
     with plotted(path, 12, 7 + 0.08 * len(curves)) as figure:
         panels = figure.subplots(len(CURVES), len(AXES), sharex="col", sharey="row")
         for row, (score, title) in zip(panels, CURVES.items(), strict=True):
             row[0].set_ylabel(title)
             for axes, (time, (_, size)) in zip(row, AXES.items(), strict=True):
-                for number, (name, curve) in enumerate(curves.items()):
+                for (name, curve), colour, style in zip(curves.items(), colours, styles, strict=True):
                     values = [one[time] / size for one in curve], [one[score] for one in curve]
-                    axes.plot(
-                        *values, label=name, color="C%d" % (number % 10), linestyle=("-", "--", ":", "-.")[number // 10 % 4]
-                    )
+                    axes.plot(*values, style, label=name, color=colour)
                 axes.grid(alpha=0.3)
         for axes, (unit, _) in zip(panels[-1], AXES.values(), strict=True):
             axes.set_xlabel(unit)

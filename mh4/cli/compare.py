@@ -3,7 +3,7 @@
 import click
 
 from mh4.cli.group import say, say_written
-from mh4.cli.options import format_option, json_option, plot_option
+from mh4.cli.options import check_format, format_option, json_option, plot_option
 from mh4.cli.paths import PATH
 from mh4.errors import InputError
 from mh4.util.text_tables import Form
@@ -52,6 +52,7 @@ def compare(
     p_randomisation, which are null where there is no test; each group of arcs has counts for gold and both systems, and
     the number of correct arcs.
     """
+    check_format(form, as_json)
     import json
 
     from mh4.analysis import comparison

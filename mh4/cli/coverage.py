@@ -3,7 +3,7 @@
 import click
 
 from mh4.cli.group import say, say_written
-from mh4.cli.options import format_option, json_option, plot_option
+from mh4.cli.options import check_format, format_option, json_option, plot_option
 from mh4.cli.paths import PATH, Input
 from mh4.util.text_tables import Form
 
@@ -27,6 +27,7 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
 
     Sentences in which the arcs of more than 200 words are entangled are left out, since their nearest trees would take too long.
     """
+    check_format(form, as_json)
     import json
     from itertools import chain
 

@@ -3,7 +3,7 @@
 import click
 
 from mh4.cli.group import say
-from mh4.cli.options import format_option, json_option
+from mh4.cli.options import check_format, format_option, json_option
 from mh4.cli.paths import PATH, Input
 from mh4.errors import InputError
 from mh4.util.text_tables import Form, written
@@ -33,6 +33,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     with --by deprel, "errors" only with --by errors. For each metric or relation, gold, system, correct and aligned are counts, and
     precision, recall, f1 and aligned_accuracy are percentages.
     """
+    check_format(form, as_json)
     import json
 
     from mh4.analysis import error_tables, score_tables

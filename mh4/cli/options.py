@@ -141,6 +141,11 @@ output_options = together(
 )
 
 
+def check_format(form: Form, as_json: bool) -> None:
+    if as_json and form != "text":
+        raise InputError("--json and --format exclude each other")
+
+
 def set_verbosity(quiet: bool, verbose: bool) -> None:
     if quiet and verbose:
         raise InputError("--quiet and --verbose exclude each other")

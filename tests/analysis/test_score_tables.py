@@ -35,6 +35,14 @@ def test_one_system_gets_the_scorers_own_table(paths):
         assert succeeds("evaluate", paths[0], system, "--counts").decode() == official_table(paths[0], system, counts=True)
 
 
+def test_tables_in_other_forms(paths):
+    assert succeeds("evaluate", *paths[:2], "--format", "csv").decode().splitlines()[-1].startswith("BLEX,")
+    printed = succeeds("evaluate", *paths, "--by", "deprel", "--format", "latex").decode()
+    assert printed.count(r"\begin{tabular}") == 2 and r"LAS F1, \%" in printed
+    for command in (["evaluate", *paths], ["compare", *paths], ["coverage", paths[0]]):
+        assert "--json and --format exclude each other" in refuses(*command, "--format", "csv", "--json")
+
+
 def test_by_relation(paths):
     a, b = score_tables.score_files(paths[0], paths[1:])
     assert a.relations == {

@@ -1,8 +1,6 @@
 """The report on all records: its tables and marks, and the page in a real browser."""
 
 import json
-import os
-import re
 import shutil
 
 import pytest
@@ -142,7 +140,6 @@ def test_two_standard_errors():
 
 @pytest.mark.slow
 def test_the_committed_report_is_that_of_the_committed_records(tmp_path):
-    """As far as text goes: drawings depend on the version of matplotlib."""
     shutil.copytree(records.RESULTS, tmp_path / "results", ignore=shutil.ignore_patterns("toy*"))
     report.write(tmp_path / "results")
     assert (tmp_path / "results" / "report.md").read_text() == (records.RESULTS / "report.md").read_text()
@@ -172,26 +169,3 @@ def test_a_damaged_csv_of_coverage_is_named(tmp_path, damage):
     (tmp_path / "table3.csv").write_text(text.replace(*damage))
     with pytest.raises(InputError, match="table3.csv does not have the columns of Table 3"):
         coverage.recorded(tmp_path)
-
-
-@pytest.mark.slow
-def test_the_page_in_a_browser(results, chromium, tmp_path_factory):
-    """It needs no other file, has all tables that have scores, and figures, and is not wider than a telephone; only its tables may be."""
-    alone = tmp_path_factory.mktemp("alone") / "report.html"
-    os.rename(report.write(results)[1], alone)
-    chromium.set_window_size(400, 800)
-    chromium.get(alone.as_uri())
-    assert chromium.get_log("browser") == []
-    headings = [heading.text for heading in chromium.find_elements("css selector", "h2")]
-    with_table = chromium.execute_script(
-        "return [...document.querySelectorAll('section')].filter(s => s.querySelector('tbody tr'))"
-        ".map(s => s.querySelector('h2').innerText)"
-    )
-    numbered = [re.sub(r":.*", "", heading) for heading in with_table if heading.startswith("Table")]
-    assert numbered == ["Table 1", "Table 2", "Table 4"] and set(with_table) <= set(headings)
-    drawn = chromium.execute_script("return [...document.querySelectorAll('svg')].map(s => s.getBoundingClientRect().height)")
-    assert len(drawn) == 3 and min(drawn) > 50
-    ids = chromium.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")
-    assert len(ids) == len(set(ids))
-    width = chromium.execute_script("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-    assert width[0] <= width[1]
