@@ -85,7 +85,9 @@ def _either(names: list[str]) -> str:
     "--vectors", type=NAMED_PATH, metavar="FILE", help="Vectors of words, in the format of word2vec, fastText (.vec) or GloVe."
 )
 @click.option(
-    "--partial", is_flag=True, help="Words of the treebanks may have no HEAD (_): only annotated words are learned and scored."
+    "--partial",
+    is_flag=True,
+    help="Words of the treebanks may lack HEAD or DEPREL (_): only what is annotated is learned and scored.",
 )
 @contextual_option
 @resumable

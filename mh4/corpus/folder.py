@@ -61,17 +61,15 @@ class Corpus:
                 {one["number"]: Input(one["path"], one["given"], one["name"]) for one in files}
                 for files in (found["inputs"], found["removed"])
             )
-            files = {**inputs, **removed}
-            if not found["shard_bytes"] > 0 or not all(isinstance(name, str) for one in files.values() for name in one):
-                raise ValueError
-            known = len(found["inputs"]) + len(found["removed"])
-            if not inputs or len(files) < known or not all(isinstance(number, int) and number >= 0 for number in files):
-                raise ValueError
-            if any(
-                b"\0" in os.fsencode("".join(one)) or os.path.isabs(one.name) or ".." in one.name.split(os.sep)
-                for one in files.values()
+            files, known = {**inputs, **removed}, len(found["inputs"]) + len(found["removed"])
+            if not (
+                found["shard_bytes"] > 0
+                and inputs
+                and len(files) == known
+                and all(isinstance(number, int) and number >= 0 for number in files)
+                and all(map(_is_input, files.values()))
             ):
-                raise ValueError  # its parse would be outside the folder of all parses
+                raise ValueError
             return cls(folder, Settings(**found["settings"]), inputs, found["shard_bytes"], removed)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
@@ -210,6 +208,12 @@ class Corpus:
         """Remove the log of a shard, which will be tried again."""
         with suppress(OSError):
             os.unlink(self.file(shard, "log"))
+
+
+def _is_input(one: Input) -> bool:
+    """Whether these are paths, and the name leads nowhere but into the folder of all parses; ValueError if the system has no such paths."""
+    inside = not os.path.isabs(one.name) and ".." not in one.name.split(os.sep)
+    return inside and b"\0" not in os.fsencode("".join(one))
 
 
 def _json(path: str) -> dict[str, Any] | None:
