@@ -4,7 +4,7 @@ An input may be a folder, which stands for the files of its kind in it, and may 
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -95,6 +95,8 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
             keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path, omitted)}
         else:
             keys = {path: identity(0 if path == "-" else path)}
+        for output in () if path == "-" else _next_input(path, outputs, omitted):
+            raise InputError("%s would be in %s, and be read the next time: choose another output" % (output, path))
         for file, key in keys.items():
             if key in outputs:
                 output = "standard output" if outputs[key] == "-" else outputs[key]
@@ -102,11 +104,23 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
                 raise InputError("%s would overwrite %s, which is read: choose another output" % (output, name))
 
 
+def _is_treebank(path: str) -> bool:
+    """Whether this is a folder whose CoNLL-U files are read, and not that of a model."""
+    return os.path.isdir(path) and not os.path.exists(os.path.join(path, "config.toml"))
+
+
+def _next_input(folder: str, outputs: Mapping[Any, str], omitted: Sequence[str]) -> list[str]:
+    """Return the new CoNLL-U files, given by their real paths, that would be in a folder of such files, though in none of those omitted."""
+    inside, apart = (tuple(os.path.realpath(each) + os.sep for each in of) for of in ([folder], omitted))
+    new = {key: path for key, path in outputs.items() if isinstance(key, str) and ".conllu" in key[len(inside[0]) :].lower()}
+    return [path for key, path in new.items() if key.startswith(inside) and not key.startswith(apart)] * _is_treebank(folder)
+
+
 def _in_folder(folder: str, omitted: Sequence[str]) -> list[str]:
     """Return the files that are read in the folder of a model, or in a folder of CoNLL-U files."""
     from mh4.util.reading import all_files
 
-    if os.path.isdir(folder) and not os.path.exists(os.path.join(folder, "config.toml")):
+    if _is_treebank(folder):
         with suppress(InputError):  # that it cannot be read is said when it is to be read
             return [path for path in all_files(folder, omitted) if ".conllu" in path.lower()]
     from mh4.parser.model_files import FILES

@@ -78,6 +78,9 @@ def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path
     las = next(line for line in mh4("evaluate", *folders).stdout.decode().splitlines() if line.startswith("LAS"))
     assert las.split("|")[1:4] == 3 * ["    100.00 "]
     assert "would overwrite" in refuses("view", str(given), "--html", str(given / "sub" / "a.conllu"))
+    said = "new.conllu would be in %s, and be read the next time: choose another output" % given
+    assert said in refuses("view", str(given), "--html", str(given / "sub" / "new.conllu"))
+    assert said in refuses("parse", "--model", "m", "--rejects", str(given / "new.conllu"), str(given), "-o", str(given / "out"))
     votes, to = out.rename(given / "votes"), tmp_path / "voted"  # votes are no input, although their folder is in that
     assert mh4("ensemble", "--vote", str(votes), str(given), "-o", str(to), "--quiet").returncode == 0
     assert sorted(str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()) == names
