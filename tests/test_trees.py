@@ -19,7 +19,7 @@ from mh4.decoders import mhk, oneec
 from mh4.trees.measures import core
 
 NEAREST = {"projective": 3, "mh3": 3, "mh4": 4, "mh5": 5, "1ec": None}  # classes, and k of those that MH_k derives
-PAPER = Path(__file__).parents[1] / "experiments" / "paper" / "table3_coverage.csv"
+PAPER = Path(__file__).parents[1] / "experiments" / "published" / "table3_coverage.csv"
 
 seeds = st.integers(0, 2**32 - 1)
 
