@@ -2,12 +2,13 @@
 
     .venv/bin/python benchmarks/variants.py [LENGTH ...] >benchmarks/results/variants.md
 
-They take turns, each in processes of its own on the same sentences, and the shortest of many times counts, so that other load on the
+They take turns, each in processes of its own on the same sentences. Of many times the shortest counts, so that other load on the
 machine matters little.
 """
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from time import process_time
@@ -49,14 +50,15 @@ def main(lengths):
             turns.append(json.loads(done.stdout))
     print(
         "# The variants of the decoders\n\n%s, one core.\n\n    python benchmarks/variants.py%s\n\nMilliseconds of processor time for a "
-        "sentence of n words with random scores in the variant %s, and how many times as long others take: the shortest times of %d "
-        "processes.\n" % (cpu.name(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), fastest, TURNS)
+        "sentence of n words with random scores in the variant %s, and how many times as long others take: the medians "
+        "of the shortest times in %d processes.\n"
+        % (cpu.name(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), fastest, TURNS)
     )
     print("| decoder | n | %s |\n|---|---:|%s" % (" | ".join(times), "---:|" * len(times)))
     for decoder in times[fastest][0][str(lengths[0])]:
         for n in map(str, lengths):
             if all(decoder in turn[n] for turns in times.values() for turn in turns):
-                own, *rest = (min(turn[n][decoder] for turn in turns) for turns in times.values())
+                own, *rest = (statistics.median(turn[n][decoder] for turn in turns) for turns in times.values())
                 print("| %s | %s | %.3g | %s |" % (decoder, n, own, " | ".join("%.2f" % (other / own) for other in rest)))
 
 

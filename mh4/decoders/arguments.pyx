@@ -231,7 +231,8 @@ def with_heads(arcs, heads, dtype=FLOAT64):
     size = dtype.itemsize * len(heads) ** 2
     room_for(size, "the scores of arcs")
     try:
-        possible = (heads == -1) | (heads == np.arange(len(heads))[:, None])
+        each = np.arange(len(heads), dtype=heads.dtype)[:, None]  # of one type: otherwise numpy needs memory, and crashes without
+        possible = (heads == -1) | (heads == each)
         return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
     except MemoryError:
         raise out_of_memory(len(heads) - 1, size) from None
