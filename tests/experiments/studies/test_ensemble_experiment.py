@@ -224,6 +224,7 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
         record_all_seeds(bank, kept, MEMBERS, "make paper")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["hu", "got"])
 def test_recorded_ensembles_of_all_seeds_are_those_of_the_recorded_trees(lang, tmp_path):
     if "UD" not in os.environ or "CONLL17" not in os.environ:
