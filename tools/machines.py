@@ -176,7 +176,7 @@ def try_machine(name, folder, decoders, paths):
     row += [answer(".venv/bin/python tests/decoders/digest.py", r"\A\w+ (\w{8})"), toy]
     tested = tests and answer(tests % paths, r"(\d+ (?:passed|failed).*?) in [\d.]+s")
     row.append("%s in %s" % (tested, paths.replace("tests/", "")) if tests and paths else tested)
-    return [*row, subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], stdout=-1, text=True).stdout.strip()]
+    return [*row, subprocess.run(["git", "-C", checkout, "rev-parse", "--short", "HEAD"], stdout=-1, text=True).stdout.strip()]
 
 
 def write(row):
