@@ -72,7 +72,7 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
 
 
 def is_known(column: str, tag: str) -> bool:
-    """Whether spaCy can have this in a column: "UPOS" of its own, "FEATS" that are all NAME=VALUE, and any "XPOS"."""
+    """Return whether spaCy can have this in a column: "UPOS" of its own, "FEATS" that are all NAME=VALUE, and any "XPOS"."""
     if column == "UPOS":
         from spacy.parts_of_speech import IDS
 

@@ -113,7 +113,7 @@ class Configuration:
         return self.s2, self.s1, self.s0, self.b0
 
     def is_final(self) -> bool:
-        """Whether only the root is on the stack and only the sentinel in the buffer: every word has its head."""
+        """Return whether only the root is on the stack and only the sentinel in the buffer: every word has its head."""
         return self.stack == [0] and self.b0 == self.n + 1
 
     def arc(self, code: int) -> tuple[int, int]:
@@ -122,7 +122,7 @@ class Configuration:
         return getattr(self, head), getattr(self, dependent)
 
     def legal(self, code: int) -> bool:
-        """Whether the transition can be applied here.
+        """Return whether the transition can be applied here.
 
         SH needs a b0 other than the sentinel; a reduce needs both ends of its arc, a head other than the sentinel and a
         dependent other than the root. Any sequence of legal transitions can be completed: while words remain on the stack

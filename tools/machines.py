@@ -82,7 +82,7 @@ MACHINES = {  # what precedes a hyphen is the name of the chroot
 
 
 def missing(machines):
-    """What this machine lacks to make these chroots, in one sentence; None if nothing."""
+    """Return in one sentence what this machine lacks to make these chroots, or None."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "machines are tried in chroots, which takes Linux and root: run it as root."
     if not shutil.which("debootstrap", path=os.environ["PATH"] + ":/usr/sbin"):

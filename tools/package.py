@@ -55,7 +55,7 @@ def environment(python, folder, *packages):
 
 
 def described(path):
-    """What a file in dist/ is for, in words, by the tag in its name."""
+    """Describe a file in dist/ by the tag in its name."""
     if path.suffix != ".whl":
         return "sources, for " + VERSIONS
     *_, python, _, system = path.name.removesuffix(".whl").split("-")

@@ -23,7 +23,7 @@ def finished_runs(bench: Bench, bank: Treebank, system: str) -> list[Run]:
 
 
 def _has_files(run: Run, bank: Treebank) -> bool:
-    """Whether a finished run was trained on the files of `bank`: those of the toy treebank may have changed, all others have their name."""
+    """Return whether a finished run was trained on the files of `bank` (the toy treebank's may have changed since)."""
     sources = run.summary().get("sources", {})
     return all(sources.get(split, {}).get("git_blob", blob) in ("", blob) for split, blob in bank.blobs.items())
 
@@ -49,7 +49,7 @@ def requested_models(
 
 
 def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
-    """What is missing of a system that has runs with the seeds `there`: "mst with seed 2, 3", of those asked for; "mst" without any.
+    """Return which of the requested runs of a system are missing, given the seeds `there`: "mst with seed 2, 3", or "mst" if all are.
 
     seeds: those asked for, or none if any will do. Empty if nothing is missing.
     """

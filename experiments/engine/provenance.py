@@ -59,7 +59,7 @@ def commit() -> str:
 
 
 def _builds() -> dict[str, str]:
-    """What DyNet and the decoders were compiled by and for, as far as that is known."""
+    """Return the compilers and target processors of DyNet and the decoders, as far as known."""
     found = {"decoders": search.VARIANT}
     with suppress(OSError, ValueError, KeyError):
         setup = json.loads((Path(sys.prefix) / "mh4-setup.json").read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def _builds() -> dict[str, str]:
 
 @cache
 def machine() -> dict[str, str | int]:
-    """What may make results differ between machines: the processor and its instruction sets, and the versions of software.
+    """Return what can change results between machines: the processor, its instruction sets, and versions of software.
 
     Nothing here identifies a particular machine. Where there is no /proc/cpuinfo, the flags are missing.
     """

@@ -109,7 +109,7 @@ _fields = cache(get_type_hints)
 
 
 def matches(value: Any, kind: Any) -> bool:
-    """Whether a value from a JSON file is of a type; numbers have to be finite, and objects may have other fields, too."""
+    """Return whether a value from a JSON file is of a type; numbers have to be finite, and objects may have other fields, too."""
     origin, of = get_origin(kind), get_args(kind)
     if is_typeddict(kind):
         named = _fields(kind).items()
@@ -127,7 +127,7 @@ def matches(value: Any, kind: Any) -> bool:
 
 
 def complaint(record: Any) -> str | None:
-    """What is wrong with a record; None if nothing is."""
+    """Return what is wrong with a record, or None."""
     if not isinstance(record, dict):
         return "expected an object"
     fields = _fields(Record)

@@ -42,7 +42,7 @@ def trees_of(results: Path, name: str, system: str, seed: int) -> Path:
 
 
 def key(record: Mapping[str, Any]) -> tuple[str, str, int]:
-    """What identifies a record in its file: the row of an ablation, or "", the system and the seed."""
+    """The key of a record in its file: the row of an ablation (or ""), the system and the seed."""
     return record.get("row", ""), record["system"], record["seed"]
 
 
@@ -203,13 +203,13 @@ def _settings(run: Run) -> dict:
 
 
 def finished_with(run: Run, bank: Treebank) -> bool:
-    """Whether a run is finished, and its model has the settings of `bank`."""
+    """Return whether a run is finished, and its model has the settings of `bank`."""
     summary = run.summary()
     return bool(summary) and made_with({**summary, **_settings(run), "system": run.system}, bank)
 
 
 def made_with(record: Mapping[str, Any], bank: Treebank) -> bool:
-    """Whether a record has the settings of `bank`; that of an ensemble has none of its own."""
+    """Return whether a record has the settings of `bank`; that of an ensemble has none of its own."""
     return "members" in record or not _other_settings(record, bank)
 
 
@@ -241,7 +241,7 @@ def _key(run: Record | Member) -> tuple[str, int]:
 
 
 def _is(member: Member, run: Record) -> bool:
-    """Whether a member of an ensemble is the model of this record, as far as both say; an empty commit is unknown."""
+    """Return whether a member of an ensemble is the model of this record, as far as both say; an empty commit is unknown."""
     commits = {member.get("commit"), run.get("commit")} - {None, ""}
     return member.get("dev_uas", run["dev_uas"]) == run["dev_uas"] and len(commits) < 2
 
@@ -287,7 +287,7 @@ def names(results: Path) -> list[str]:
 
 
 def is_toy(name: str) -> bool:
-    """Whether this is the name of the toy treebank, with any settings."""
+    """Return whether this is the name of the toy treebank, with any settings."""
     return name.partition("-")[0] == treebanks.TOY
 
 

@@ -88,6 +88,6 @@ _lang = itemgetter("lang")
 
 
 def _complaint(record: Any) -> str | None:
-    """What is wrong with a record; None if nothing is."""
+    """Return what is wrong with a record, or None."""
     whole = matches(record, SharedTask) and all({"rejected", "las"} & output.keys() for output in record["systems"].values())
     return None if whole else "not a record of the shared task's scores"

@@ -27,7 +27,7 @@ _FORBIDDEN = -1e6  # a cost larger than any score
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a member thinks of a sentence of n words; what takes further decoding is a method.
+    """A member's votes on a sentence of n words; methods compute what needs further decoding.
 
     uas: its UAS on the development set, in percent; tensors: its scores; heads: its tree, int32 (n+1,); labels: the probability of
     the label of each arc, float32 (n,); candidates: the trees of all members.

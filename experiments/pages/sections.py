@@ -1,4 +1,4 @@
-"""What pages say of a treebank, of the data and models that they are made from, and of the commands that make them again."""
+"""Common sections of pages: the treebank, the data and models, and the commands that make the page again."""
 
 import time
 from collections.abc import Iterable, Sequence

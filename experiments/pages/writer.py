@@ -66,7 +66,7 @@ def pooled(averages: Sequence[Average]) -> float | None:
 
 
 def difference(one: Average | None, other: Average | None) -> str:
-    """Of two means, with its standard error if both are of several runs; nothing if one of them is missing."""
+    """Format the difference of two means, with its standard error if both have several runs; "" if one is missing."""
     if one is None or other is None:
         return ""
     return plus_minus(one.mean - other.mean, error_between(one, other), "+z.2f")
@@ -104,7 +104,7 @@ class SystemRow:
 
     @property
     def name(self) -> str:
-        """What the system is called in tables."""
+        """The name of the system in tables."""
         return published.COLUMNS.get(self.system, self.system)
 
     @property
@@ -113,7 +113,7 @@ class SystemRow:
 
     @property
     def agrees(self) -> bool:
-        """Whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
+        """Return whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
         return (
             self.system in published.COLUMNS and self.paper is not None and published.same_digits(self.ours.mean, self.paper.mean)
         )

@@ -107,7 +107,7 @@ class Plan:
 
 
 class Within(NamedTuple):
-    """What a row is tried within: the settings of all runs, by name, empty for ours, and whether these are of full length.
+    """The context of a row: the name of the settings of all its runs (empty for ours), and whether the runs have full length.
 
     title: of its tables; phrase: of its effects in docs/differences.md.
     """
@@ -259,7 +259,7 @@ class Measured:
 
 
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
-    """What is recorded in the folder `results` within each settings, on the toy treebank or on all others."""
+    """Return the records in the folder `results` for each settings, of the toy treebank or of all others."""
     found = [Measured(within, {}) for full in (False, True) for within in plan.within(full)]
     files = sorted((results / "ablations").glob("*.jsonl"))
     names = {
@@ -331,7 +331,7 @@ def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
 
 
 def _belongs(plan: Plan, found: Measured, row: Row) -> bool:
-    """Whether a row is listed: if it is in the plan within these settings, or has been tried."""
+    """Return whether a row is listed: if it is in the plan within these settings, or has been tried."""
     planned = row.name in plan.full if found.within.full else row.short
     return planned or any(name == row.name for name, _, _ in found.scores)
 

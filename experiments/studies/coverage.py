@@ -149,7 +149,7 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
 
 
 def survey(training: Sequence[File]) -> list[list[str]]:
-    """What the paper's text says of all training sets of UD 2.0, and what these say, as the rows of a table."""
+    """The rows of a table: what the paper says of UD 2.0 as a whole, and what these training sets show."""
     crossing = {file.lang: 100 - file.counts.sentence_coverage("projective") for file in training}
     most = max(crossing, key=crossing.__getitem__)
     languages = defaultdict(list)

@@ -44,7 +44,7 @@ HOW = "fetch one, with `mh4 data hu`, or name a folder with UD=folder"
 
 @dataclass(frozen=True)
 class Speed:
-    """Of a system: words per second of processor time, in training and in parsing, and the peak of memory in MB."""
+    """The speed of a system, in words per second of processor time in training and parsing, and its peak memory in MB."""
 
     training: float
     parsing: float
@@ -53,7 +53,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Size:
-    """Of a treebank: sentences and words to train on, words of dev. known: False where it is a guess."""
+    """The size of a treebank: sentences and words of train, words of dev. known: False if it is a guess."""
 
     sentences: int
     words: int
@@ -124,7 +124,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Iterator[str]:
-    """What the table adds up to, and what it rests on."""
+    """The totals of the table, and the measurements behind it."""
     trainings, left = [one for row in rows for one in row.trainings], [one for row in rows for one in row.left]
     hours, wall, gigabytes = (sum(trainings) / 3600, wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000)
     said = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."

@@ -171,7 +171,7 @@ def _common(line: Line) -> list[str]:
 
 
 def _leads(lines: Sequence[Line], system: str) -> list[tuple[float, bool]]:
-    """By how much the paper's parser leads `system` on each treebank, and whether by more than two standard errors."""
+    """The lead of the paper's parser over `system` on each treebank, and whether it exceeds two standard errors."""
     found = []
     for line in lines:
         if system in line.ours:

@@ -79,7 +79,7 @@ def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -
 
 
 def _evaluations(record: Record, again: Record) -> tuple[bool, str]:
-    """Whether all evaluations that both have are the same, and in words the first that differs."""
+    """Return whether all evaluations that both have are the same, and in words the first that differs."""
     here = {one["updates"]: dict(one) for one in again.get("curve", [])}
     both = [one for one in record.get("curve", []) if one["updates"] in here]
     for number, one in enumerate(both, start=1):
@@ -92,7 +92,7 @@ def _evaluations(record: Record, again: Record) -> tuple[bool, str]:
 
 
 def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
-    """Whether the recorded trees have the recorded scores, and both in words."""
+    """Return whether the recorded trees have the recorded scores, and both in words."""
     dev, scores = bank.paths["dev"], dict[str, float]()
     if not records.trees_of(bench.recorded, bank.name, record["system"], record["seed"]).exists():
         return True, "no trees are recorded"

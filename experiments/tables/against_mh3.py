@@ -1,4 +1,4 @@
-"""By how much MH4 is ahead of MH3, for greedy and for exact parsers. The tables are written into docs/differences.md."""
+"""The difference between MH4 and MH3, greedy and exact. The tables are written into docs/differences.md."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whether our scores with the authors' settings agree with the paper's: a test of all cells together, and the equivalence of each."""
+"""The agreement of scores with the authors' settings and the paper's: a test of all cells together, and the equivalence of each."""
 
 import math
 from collections.abc import Sequence

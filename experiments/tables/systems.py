@@ -13,7 +13,7 @@ TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Cros
 
 
 def table(full: bool) -> Table:
-    """What each system finds and scores; the full table also says how it decodes."""
+    """The table of systems: what each finds and scores; the full table adds how it decodes."""
     header = ["system", "finds the best", "features scored", *(["decoding", "probabilities"] if full else [])]
     body = []
     for system in SYSTEMS.values():
@@ -25,7 +25,7 @@ def table(full: bool) -> Table:
 
 
 def found(system: System) -> str:
-    """What a system finds, in words."""
+    """Describe what a system finds."""
     name = system.tree_class.upper()
     if isinstance(system, GreedySystem):
         return "greedily, a " + TREES.get(system.tree_class, "tree of the %s transitions" % name)

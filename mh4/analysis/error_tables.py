@@ -1,4 +1,4 @@
-"""What a parser gets wrong, by relation: wrong heads and wrong relations apart, and which relations it confuses.
+"""The errors of a parser by relation: wrong heads, wrong relations, and pairs of relations that it confuses.
 
 Everything is counted from pairs of aligned words: the relation in gold, the relation in the parsed file, and whether the head is right.
 """

@@ -1,4 +1,4 @@
-"""What `mh4 evaluate`, `mh4 compare` and `mh4 coverage` measure, in Python: of CoNLL-U files, or of sentences.
+"""`mh4 evaluate`, `mh4 compare` and `mh4 coverage` in Python, for CoNLL-U files or sentences.
 
 A treebank is the path of a file, which may be compressed, or an iterable of sentences: Sentence or, of the package conllu,
 TokenList. A Sentence has no multiword tokens, so what is compared with it should have none either.

@@ -1,1 +1,1 @@
-"""What an exact parser gives to annotators: a page to correct trees on, and the improbable arcs of a treebank."""
+"""For annotators: a page on which to correct trees, and the improbable arcs of a treebank."""

@@ -42,7 +42,7 @@ class Doubt:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What is in doubt: as long as it stays as it is, this is the same."""
+        """The identity of a doubt, which changes only if the annotation does."""
         return self.file, self.sentence, str(self.word), self.form, self.column, self.given
 
 
@@ -100,7 +100,7 @@ def _place(attribute: str) -> int:
 
 
 def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator[Reviewed]:
-    """What a parser finds of sentences with trees, each with its file and number; those too long for probabilities are left out.
+    """Yield a parser's verdict on sentences with trees, each with its file and number; sentences too long for probabilities are left out.
 
     Raises InputError if the system has no probabilities of arcs.
     """

@@ -108,7 +108,7 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
 
 
 def _of_compiled_modules(error: Exception) -> bool:
-    """Whether a compiled module of mh4 is missing, or lacks what others use of it, as after `git pull` without `make setup`."""
+    """Return whether a compiled module of mh4 is missing, or lacks what others use of it, as after `git pull` without `make setup`."""
     if isinstance(error, ImportError):
         return "mh4." in (error.name or str(error))
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):

@@ -101,7 +101,7 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
 
 
 def blocks_of_text(form: str, segmenter: str | None) -> "Callable[[str], Iterator[Block]]":
-    """What reads the sentences of a file in this one of INPUTS, which is not CoNLL-U."""
+    """Return the reader for one of INPUTS other than CoNLL-U."""
     if segmenter:
         from mh4.data.segmenter import Segmenter
 

@@ -105,7 +105,7 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
 
 
 def _is_treebank(path: str) -> bool:
-    """Whether this is a folder whose CoNLL-U files are read, and not that of a model."""
+    """Return whether this is a folder whose CoNLL-U files are read, and not that of a model."""
     return os.path.isdir(path) and not os.path.exists(os.path.join(path, "config.toml"))
 
 

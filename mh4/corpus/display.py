@@ -1,4 +1,4 @@
-"""What is shown while a corpus is parsed: a display on a terminal, and lines now and then elsewhere."""
+"""Progress while a corpus is parsed: a live display on a terminal, and a line from time to time elsewhere."""
 
 import time
 from contextlib import nullcontext
@@ -113,7 +113,7 @@ class Display:
         return said
 
     def notes(self) -> list[str]:
-        """What `mh4 parse` would say at the end: how many blocks were set aside, and how many sentences were too long."""
+        """The final messages of `mh4 parse`: the number of rejected blocks, and of sentences that were too long."""
         said = []
         if self.rejects:
             blocks, them = counted(self.rejects, "block"), "it" if self.rejects == 1 else "them, each"

@@ -1,4 +1,4 @@
-"""What parsing a corpus will take, measured on a sample of it."""
+"""Estimates the time, memory and disk that parsing a corpus takes, from a sample of it."""
 
 import io
 import os
@@ -53,7 +53,7 @@ def sizes(inputs: Sequence[Input]) -> list[int]:
 
 
 def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str]:
-    """What parsing the files with so many workers will take, as lines for people; a sample is parsed for this, which takes a minute.
+    """Return the estimate for these files and workers, as lines to print; parses a sample of the files, which takes a minute.
 
     Raises InputError if the sample cannot be parsed.
     """

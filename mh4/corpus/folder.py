@@ -46,7 +46,7 @@ class Corpus:
 
     @classmethod
     def load(cls, path: str) -> "Corpus":
-        """What is parsed in a folder, and how. Raises InputError if it is not that of a corpus, or its format is another."""
+        """Read the inputs and options of a corpus. Raises InputError if the folder has no corpus, or one of another format."""
         folder = os.path.abspath(path)
         path = os.path.join(folder, _SETTINGS)
         found = _json(path)
@@ -211,7 +211,7 @@ class Corpus:
 
 
 def _is_input(one: Input) -> bool:
-    """Whether these are paths, and the name leads nowhere but into the folder of all parses; ValueError if the system has no such paths."""
+    """Return whether these are paths, and the name leads into the folder of all parses; ValueError if the system has no such paths."""
     inside = not os.path.isabs(one.name) and ".." not in one.name.split(os.sep)
     return inside and b"\0" not in os.fsencode("".join(one))
 

@@ -20,7 +20,7 @@ class _Damaged(InputError):
 
 
 class Joined(NamedTuple):
-    """What was written, and how many sentences.
+    """Return what was written, and the number of sentences.
 
     changed: the files, still there, that seem to have changed since they were parsed; what is written is the parse of what they were.
     missing: those that are not done, of which nothing is written. damaged: what is wrong with others, of which nothing is written either.

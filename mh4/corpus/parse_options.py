@@ -52,7 +52,7 @@ class Settings:
 
     @property
     def by_line(self) -> bool:
-        """Whether each line of the input is a sentence, so that it may be cut there."""
+        """Return whether each line of the input is a sentence, so that it may be cut there."""
         return self.input == "horizontal"
 
     def options(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a worker does: it parses a shard, by the functions that `mh4 parse` uses, into a file of the shard's own."""
+"""The work of a worker: it parses a shard with the functions of `mh4 parse`, and writes the result to the shard's own file."""
 
 import io
 import os
@@ -79,7 +79,7 @@ def parse(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) ->
 
 
 def _file(corpus: Corpus, shard: Shard, kind: str) -> dict[str, Any]:
-    """What the record says of a file."""
+    """The entry of a file in the record."""
     path = corpus.file(shard, kind)
     return {kind + "_bytes": os.path.getsize(path), kind + "_sha256": checksums.of_file(path)}
 

@@ -109,7 +109,7 @@ def missing(corpus: Corpus) -> str:
 
 
 def changed(corpus: Corpus, file: int) -> bool:
-    """Whether the file seems to have changed since it was planned, judging by its size and modification time."""
+    """Return whether the file seems to have changed since it was planned, judging by its size and modification time."""
     try:
         return read(corpus, file)[0] != _status(corpus.inputs[file].path)
     except InputError:

@@ -10,7 +10,7 @@ from mh4.errors import listed
 
 
 def report(corpus: Corpus) -> list[str]:
-    """What is done, what has failed and who is at work, as lines for people."""
+    """Return lines to print: the shards that are done, those that have failed, and the running workers."""
     shards, uncut = planning.all_shards(corpus)
     found = list(map(corpus.record, shards))
     records = [record for record in found if record is not None]

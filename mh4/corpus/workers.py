@@ -57,7 +57,7 @@ class Workers:
         return new
 
     def expected(self) -> bool:
-        """Whether there are jobs or processes that are not workers yet, because they wait for a node or have just started."""
+        """Return whether there are jobs or processes that are not workers yet, because they wait for a node or have just started."""
         return self._cluster is not None and self._cluster.accepted() > len(self._problems)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:

@@ -209,7 +209,7 @@ class Block:
         return text.rstrip("\r\n") + 2 * (_line_end(self.lines[self.sentence.rows[0]]) or "\n")
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """What a parse of this sentence writes: Sentence.columns, and MISC with its probabilities, or without those of other arcs.
+        """Return the columns that a parse replaces: those of Sentence.columns, and MISC with the new probabilities, without old ones.
 
         Nothing of one without a tree, and of a complete one that was kept only probabilities.
         """

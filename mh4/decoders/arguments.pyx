@@ -55,7 +55,7 @@ cpdef converted(name, array, dtype):
 
 
 cdef int kinds_of(array) except -1:
-    """What a C-contiguous array of floats has besides -inf and numbers between -1e30 and 1e30: MASKS, INVALID, both or 0."""
+    """Check a C-contiguous array of floats: MASKS if it has -inf, INVALID if it has numbers outside ±1e30 or NaN, both or 0."""
     if array.dtype == FLOAT32:
         return kinds(<const float*> address(array), <size_t> array.size)
     return kinds(<const double*> address(array), <size_t> array.size)
@@ -99,7 +99,7 @@ cpdef tuple score_arcs(dict tensors):
 
 
 cdef void* address(array) except? NULL:
-    """Of the first number of a C-contiguous array, which has to be kept, or NULL for None."""
+    """Return the address of a C-contiguous array, which the caller keeps alive, or NULL for None."""
     cdef Py_buffer buffer
     if array is None:
         return NULL

@@ -40,7 +40,7 @@ class Shape(NamedTuple):
     optional: bool = False
 
     def of(self, words: int) -> tuple[int, ...]:
-        """That of a sentence, or of the arrays if they have room for so many words."""
+        """Return the shape for a sentence, or for arrays with room for this many words."""
         return (*self.layers, words + self.rows, words + self.columns)
 
     def text(self) -> str:
@@ -83,7 +83,7 @@ DECODERS: dict[DecoderName, Decoder] = {
 
 
 def decoder(name: str) -> Decoder:
-    """That of a name."""
+    """Return the decoder called `name`."""
     if not isinstance(name, str) or name not in DECODERS:
         raise ValueError(unknown("decoder", name, DECODERS))
     return DECODERS[cast(DecoderName, name)]

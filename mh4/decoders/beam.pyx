@@ -253,7 +253,7 @@ cdef class Search:
         return score
 
     cdef bint legal(self, int code, Positions here) noexcept nogil:
-        """As transitions.Configuration.legal; with a single root, the only arc from the root is the last transition."""
+        """Like transitions.Configuration.legal; with a single root, the only arc from the root is the last transition."""
         cdef int end = self.n + 1, head, dependent
         if code == SH:
             return here.b0 < end

@@ -125,7 +125,7 @@ cdef class FirstFound(Charts):
 
 
 def first_found(arcs: np.ndarray, single_root: bool = False) -> "tuple[np.ndarray, np.ndarray]":
-    """Of the best derivations of a sentence scored on arcs alone, the one that the authors' chart finds first.
+    """Return the derivation that the authors' chart finds first among the best ones of a sentence with arc scores only.
 
     Their training trees and sequences are what it finds under scores full of ties (0 and 1), and so depend on its order. An item's
     candidates come in this order, and a later one replaces an earlier one only if it is better:

@@ -75,7 +75,7 @@ def decode(
 
 
 def too_large(n: int, needed: float, max_bytes: float = MAX_BYTES) -> str:
-    """What is said of a sentence of n words that takes more than `max_bytes`."""
+    """Return the message for a sentence of n words that needs more than `max_bytes`."""
     return (
         f"MH5 takes {needed / 1e9:.3g} GB for a sentence of {n} words, more than the {float(max_bytes) / 1e9:.3g} GB allowed "
         "(max_bytes); it is decoded by MH4"

@@ -53,7 +53,7 @@ def deductions(item: Item, n: int, k: int) -> Iterator[tuple[tuple[Item, ...], A
 
 
 class Semiring(NamedTuple):
-    """What the value of an item means: `plus` of the values of all ways to deduce it, which are `times` of those of their parts."""
+    """The semiring of the values: an item's value is the `plus` over all ways to deduce it of the `times` of the values of their parts."""
 
     plus: Callable[[Collection[Any]], Any]
     times: Callable[[Any, Any], Any]
@@ -190,7 +190,7 @@ def transition_scores(
 
 
 def is_tree(heads: Heads) -> bool:
-    """Whether every word reaches the root."""
+    """Return whether every word reaches the root."""
     for word in range(1, len(heads)):
         passed = set()
         while word > 0:
@@ -217,7 +217,7 @@ def arcs_of(heads: Heads) -> list[Arc]:
 
 
 def cross(a: Arc, b: Arc) -> bool:
-    """Whether exactly one end of b lies strictly inside a, and the other strictly outside."""
+    """Return whether exactly one end of b lies strictly inside a, and the other strictly outside."""
     (a1, a2), (b1, b2) = sorted(a), sorted(b)
     return a1 < b1 < a2 < b2 or b1 < a1 < b2 < a2
 

@@ -1,4 +1,4 @@
-"""What the decoders share: their charts, checked scores, and the conversion of what is found to a Derivation or Marginals.
+"""The shared part of the decoders: charts, checked scores, and the conversion of results to a Derivation or Marginals.
 
 In all functions, kind is the class of the Charts; tensors are scores by name, checked C-contiguous arrays of float64; heads are those of
 the words, -1 where they are open, or None.
@@ -158,7 +158,7 @@ cdef object derivation(const int* codes, const TransitionScores* scores):
 
 
 cdef Rows rows(array):
-    """Those of an array, or none."""
+    """Return a pointer to the heads of an array, or NULL for None."""
     return Rows(<Py_ssize_t*> address(array), -1)
 
 
@@ -184,7 +184,7 @@ cdef Charts charts_of(kind, int n):
 
 
 cdef search(kind, Tensors tensors, heads, bint single_root, double most):
-    """As `best_derivation`, of heads that have been checked, but None if there is no derivation."""
+    """Like `best_derivation` with checked heads, but return None if there is no derivation."""
     cdef TransitionScores scores = tensors.scores
     cdef Charts charts = charts_of(kind, scores.n)
     cdef BestDerivation* search = charts.own.search.get()
@@ -251,7 +251,7 @@ cdef tuple search_tree(kind, dict tensors, cost, bint single_root):
 
 
 def parts_of(kind, names, const int[::1] heads):
-    """What a tree uses of the tensors of these names, as in Derivation. Raises NotInClass if it is not in the class, that of 1EC."""
+    """Return the parts of a tree in the tensors with these names, as in Derivation. Raises NotInClass if it is not 1EC."""
     cdef int n = heads.shape[0] - 1
     cdef Charts charts = charts_of(kind, n)
     cdef const PartRows* found

@@ -63,7 +63,7 @@ class Layout:
 
     @property
     def height(self) -> int:
-        """Of the whole drawing."""
+        """The width and height of the whole drawing."""
         return (self.tagline if self.tagged else self.baseline + 4) + MARGIN
 
     def arc(self, m: int) -> "Arc":

@@ -30,7 +30,7 @@ POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle
 
 
 class Chosen(NamedTuple):
-    """What a model is made of: a system, and the classes of its encoder and of the scorer of its trees."""
+    """The parts of a model: its system, and the classes of its encoder and scorer."""
 
     system: System
     encoder: Callable[..., Encoder]
@@ -38,7 +38,7 @@ class Chosen(NamedTuple):
 
 
 def parts(system: System, config: Config) -> Chosen:
-    """What a model with these settings is made of."""
+    """Return the parts of a model with these settings."""
     if not differences(config, Config()).keys() & AUTHORS:
         return Chosen(system, Encoder, TensorScorer)
     if not isinstance(system, GreedySystem):
@@ -63,12 +63,12 @@ def learned(sentences: Sequence[Sentence], config: Config) -> Sequence[Sentence]
 
 
 def kind(column: str, config: Config) -> object:
-    """What distinguishes the strings that a model predicts as a column from those of others."""
+    """Return what tells the strings that this model predicts in a column from those of other models."""
     return {"xpos": config.scorer.xpos_with_upos, "deprels": config.scorer.label_subtypes}.get(column)
 
 
 def written(column: str, predicted: list[str], config: Config) -> list[str]:
-    """What a model writes in a column where it predicts these strings."""
+    """Return the text of a column for strings that a model predicts."""
     return [pair.partition("|")[2] for pair in predicted] if column == "xpos" and config.scorer.xpos_with_upos else predicted
 
 
@@ -196,7 +196,7 @@ class JointScorer:
 
 
 class JointScores:
-    """What is needed to score any configuration of the sentences of a minibatch."""
+    """The vectors and weights to score any configuration of the sentences of a minibatch."""
 
     def __init__(self, scorer: JointScorer, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> None:
         self.scorer, self.columns, self.training = scorer, columns, training

@@ -1,4 +1,4 @@
-"""What users choose from by name: ways to decode, and classes of an ensemble's trees. The command line imports this for `--help`."""
+"""The names that users choose from: ways to decode, and classes of trees for ensembles. The command line imports this for `--help`."""
 
 from typing import Literal, get_args
 

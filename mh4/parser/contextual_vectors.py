@@ -99,7 +99,7 @@ class Contextual:
 
     @contextmanager
     def _found(self, whole: Sentence) -> Iterator[tuple[str, Any]]:
-        """What messages call the matrix of a sentence, and the matrix, still in its file; to be read in the block."""
+        """Yield the matrix of a sentence, which is still in its file, and its name in messages; read it within the block."""
         where, name = whole.name or shown(whole.words), key(whole.words)
         found = self._files.get(name)
         if found is None:

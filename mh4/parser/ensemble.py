@@ -175,7 +175,7 @@ class Ensemble(BaseParser):
 
 
 def _have_root(sentence: Sentence) -> bool:
-    """Whether the trees that vote label dependents of the root so, or not at all."""
+    """Return whether the trees that vote label dependents of the root so, or not at all."""
     labels = {label for o in _votes(sentence) for label, head in zip(o.deprels, o.heads[1:], strict=True) if head == 0}
     return ROOT in labels or bool(labels) and labels <= set(_NO_LABEL)
 
@@ -231,7 +231,7 @@ def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> N
 
 
 def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:
-    """Those that predict strings of the kind that the first does in a column: the others have no say in these."""
+    """Return the members that vote on a column: those that predict the same kind of strings as the first."""
     kinds = [parser.model.kind(column) for parser, _ in members]
     return [member for member, kind in zip(members, kinds, strict=True) if kind == kinds[0]]
 

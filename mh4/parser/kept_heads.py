@@ -19,7 +19,7 @@ def given(sentence: Sentence) -> np.ndarray:
 
 
 def whole(heads: np.ndarray) -> bool:
-    """Whether every word has a head."""
+    """Return whether every word has a head."""
     return bool((heads[1:] >= 0).all())
 
 
@@ -30,7 +30,7 @@ def labelled(sentence: Sentence, predicted: list[str]) -> list[str]:
 
 
 def complete(sentence: Sentence) -> bool:
-    """Whether nothing is left to fill in: every word has a head and a label."""
+    """Return whether nothing is left to fill in: every word has a head and a label."""
     return whole(given(sentence)) and all(label and label not in _OPEN for label in sentence.deprels or [""])
 
 
@@ -104,7 +104,7 @@ NAMES = {"mh4": "MH4", "mh5": "MH5", "1ec": "1-Endpoint-Crossing"}  # of classes
 
 
 def _possible(heads: np.ndarray, tree_class: str, single_root: bool) -> bool:
-    """Whether a tree of the class has these heads."""
+    """Return whether a tree of the class has these heads."""
     try:
         trees.best(arguments.with_heads(None, heads, np.dtype(np.float32)), tree_class, single_root=single_root)
     except ValueError:

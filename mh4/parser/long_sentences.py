@@ -129,7 +129,7 @@ def parse(
 def _kept(
     parser: AnyParser, sentences: Sequence[Sentence], longest: int, confidence: bool, tags: bool
 ) -> tuple[dict[int, Sentence], dict[int, str], dict[int, str]]:
-    """By the numbers of sentences: those that are complete, and why no tree, or none of the class, has the heads of others."""
+    """By sentence number: the sentences that are complete, and for others why no tree (of the class) has the given heads."""
     single_root, tree_class = parser.model.config.scorer.single_root, parser.model.system.tree_class
     done, no_tree, in_the_way = {}, {}, {}
     for k, sentence in enumerate(sentences):

@@ -80,16 +80,16 @@ class Model:
 
     @cached_property
     def predicted_tags(self) -> list[str]:
-        """Those that the model predicts: a column that was always `_`, as in treebanks that lack it, is none."""
+        """The columns that the model predicts: those that were not always `_` in the treebank."""
         known = {column: getattr(self.vocabulary, column).strings[1:] for column in self.learned_tags}
         return [column for column, found in known.items() if {*self.written(column, found)} != {"_"}]
 
     def written(self, column: str, predicted: list[str]) -> list[str]:
-        """What is written in a column where these strings of the vocabulary are predicted."""
+        """Return the text of a column for predicted strings of the vocabulary."""
         return authors.written(column, predicted, self.config)
 
     def kind(self, column: str) -> object:
-        """What kind of strings is predicted in a column; only models of the same kind vote on it together."""
+        """Return the kind of strings that the model predicts in a column; only models of the same kind vote together."""
         return authors.kind(column, self.config)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -314,5 +314,5 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _numbers(array: np.ndarray) -> bool:
-    """Whether these are real numbers in the range of float32, with which the network computes."""
+    """Return whether these are real numbers in the range of float32, with which the network computes."""
     return array.dtype.kind == "f" and bool((np.abs(array) <= np.finfo(np.float32).max).all())

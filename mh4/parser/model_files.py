@@ -40,7 +40,7 @@ class Folder:
         self.path = path
 
     def place(self, name: str) -> str:
-        """What messages call a file."""
+        """Return the name of a file in messages."""
         return os.path.join(self.path, name)
 
     def has(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What training minimises: margin violations by cost-augmented decoding (Section 4.3), or the negative log-likelihood of the target.
+"""The objectives of training: margin violations by cost-augmented decoding (Section 4.3), or the target's negative log-likelihood.
 
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
 plus cost: a whole derivation of global parsers, a single transition of greedy ones. A *violation* is by how much it exceeds the target's

@@ -247,7 +247,7 @@ class Parser(BaseParser):
         calibrated: bool,
         of_whole: Callable[..., Found] | None,
     ) -> list[Found]:
-        """What a decoder finds in the scores of each sentence; calibrated: at the model's temperature, or 1 with a warning.
+        """Run a decoder on the scores of each sentence; calibrated: divide by the model's temperature (1, with a warning, if it has none).
 
         of_whole: what finds the same for whole trees of any class, if the heads of the sentences are kept; None if they are not.
         """
@@ -279,7 +279,7 @@ class Parser(BaseParser):
 
     @property
     def _name(self) -> str:
-        """What messages call the model."""
+        """The name of the model in messages."""
         return self.folder or "the model"
 
     def check_vectors(self) -> None:
@@ -479,7 +479,7 @@ def _items(given: Any, doing: str) -> list[Any]:
 def as_sentences(
     given: Unparsed, segmenter: "Segmenter | Path | None" = None, allow_empty: bool = False, partial: bool = False
 ) -> tuple[list[Any], list[Sentence]]:
-    """What is given, with the sentences of raw text instead of it, and the same as Sentences.
+    """Return the input, with raw text split into sentences, and the same as Sentences.
 
     partial: whether TokenLists may have heads for some words only, and the heads of Sentences are checked.
 

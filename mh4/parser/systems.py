@@ -115,7 +115,7 @@ class System:
         return trees.nearest(heads, self.tree_class, single_root=single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        """By how much the model violates the margin of the tree `heads`, which training minimises."""
+        """Return the violation of the margin of the tree `heads`, which training minimises."""
         raise NotImplementedError
 
     def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
@@ -148,7 +148,7 @@ class GlobalSystem(System):
         )
 
     def target(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Parts:
-        """What the derivation of the tree `heads` uses; of several, the one with the highest score."""
+        """Return the scores that the best derivation of the tree `heads` uses."""
         return self.decoders["exact"](**tensors, heads=heads, single_root=single_root).parts
 
 

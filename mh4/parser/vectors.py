@@ -126,7 +126,7 @@ def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
 
 
 def _is_text(sample: bytes, dimensions: int) -> bool:
-    """Whether vectors are written as numbers in a line of text: the last two fields of the first line are."""
+    """Return whether vectors are written as numbers in a line of text: the last two fields of the first line are."""
     try:
         return len([float(number) for number in sample.split(b"\n", 1)[0].split()[1:][-2:]]) >= min(dimensions, 2)
     except ValueError:

@@ -108,7 +108,7 @@ class Vocabulary:
 
 
 def _is_table(counts: object) -> bool:
-    """Whether these are counts of strings that can be read from, and written to, a column of CoNLL-U."""
+    """Return whether these are counts of strings that can be read from, and written to, a column of CoNLL-U."""
     return isinstance(counts, dict) and all(
         type(count) is int and 0 < count < 2**63 and not _NOT_IN_A_COLUMN.search(string) for string, count in counts.items()
     )

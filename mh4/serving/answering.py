@@ -40,7 +40,7 @@ class Answer:
 
 
 def checksums_of(models: Iterable[Files]) -> list[str]:
-    """Those of models, and of their segmenters. Raises InputError if one cannot be read."""
+    """Return the checksums of models and segmenters. Raises InputError if one cannot be read."""
     found = []
     for folder, segmenter in models:
         found.append(checksums.of_model(folder))

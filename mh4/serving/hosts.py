@@ -26,7 +26,7 @@ class Hosts:
         self._names = {name.lower().strip("[]") for name in {*_LOOPBACK, *own, *more}}
 
     def has(self, header: str | None) -> bool:
-        """Whether the name in a header Host, which may end with a port, is one of them."""
+        """Return whether the name in a header Host, which may end with a port, is one of them."""
         parts = _HOST.fullmatch(header or "")
         name = (parts[1] or parts[2]).lower() if parts else ""
         return name in self._names or self.on_network and _is_address(name)

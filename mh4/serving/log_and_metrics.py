@@ -1,4 +1,4 @@
-"""What is recorded of requests: a line of JSON in the log for each, and counts for Prometheus. Neither has any of the text."""
+"""Records of requests: a line of JSON in the log for each, and counts for Prometheus. Neither contains any of the text."""
 
 import json
 import logging

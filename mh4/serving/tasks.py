@@ -1,4 +1,4 @@
-"""What a client asks for: the parameters of UDPipe's REST API, and some of ours, checked.
+"""Requests: the checked parameters of UDPipe's REST API, and some of ours.
 
 https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
 """

@@ -150,7 +150,7 @@ class TreeDistribution:
         return self._returned(self._cross_entropy(other) - self._cross_entropy(self))
 
     def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:
-        """By how much a tree's derivations fall short of the best: max of score + cost over all, minus max of score over its own, (B,).
+        """Return the structured hinge loss, (B,): the best score + cost of all derivations, minus the best score of the tree's own.
 
         heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored. -1 at a word leaves its head open:
             the second maximum is over all trees with the other heads.

@@ -18,7 +18,7 @@ def require_tensor(name: str, value: object) -> None:
 
 
 def has_integers(tensor: torch.Tensor) -> bool:
-    """Whether its type is one of integers."""
+    """Return whether its type is one of integers."""
     return not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool)
 
 
@@ -73,7 +73,7 @@ class Sentences:
 
     @property
     def sums(self) -> batch.BatchMarginals:
-        """Of all derivations; a sentence may have none."""
+        """The sums over all derivations of each sentence, which may have none."""
         if self._sums is None:
             self._sums = self._summed(batch.marginals)
             self._log_partition = self._sums.log_partition
@@ -81,7 +81,7 @@ class Sentences:
 
     @property
     def log_partition(self) -> np.ndarray:
-        """That of each sentence, float64 (B,), without the other sums unless these are known; -inf if it has no derivation."""
+        """The log-partition function, float64 (B,), without the other sums unless they are known; -inf if there is no derivation."""
         if self._log_partition is None:
             self._log_partition = self._summed(batch.log_partition)
         return self._log_partition

@@ -51,7 +51,7 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
 def _card(
     files: Folder, summary: dict[str, Any], model: Model, tested: tuple[dict[str, str], dict[str, float]] | None
 ) -> dict[str, Any]:
-    """What the records of a training say; tested: the record of a treebank, and the scores on it."""
+    """Return the card, from the records of a training; tested: the record of a treebank, and the scores on it."""
     scores = {"dev": {name: summary["dev_" + name] for name in _SCORES if "dev_" + name in summary}}
     sources = {**summary["sources"]}
     if tested:

@@ -1,4 +1,4 @@
-"""What `mh4 train` does, in Python: reads the treebanks, puts the settings together, trains, and loads the parser."""
+"""`mh4 train` in Python: read the treebanks, combine the settings, train, and load the parser."""
 
 import os
 import warnings

@@ -198,7 +198,7 @@ def blocks(heads):
 
 
 def well_nested(heads):
-    """Whether no two disjoint subtrees interleave.
+    """Return whether no two disjoint subtrees interleave.
 
     If two do, so do the subtrees of two siblings that contain them. So we read the yield of every head from left to right and check
     the sequence of its dependents whose subtrees the words belong to. Of the words in its largest subtree, it is enough to read
@@ -262,7 +262,7 @@ cdef int next_of(vector[int]& following, int k) noexcept nogil:
 
 
 cdef int interleave(const vector[pair[int, int]]& sequence, const vector[int]& last, vector[int]& opened) except -1 nogil:
-    """Whether a sequence of words, each with the subtree that it is in, has the form a..b..a..b, for any two subtrees a and b.
+    """Return whether a sequence of words, each with the subtree that it is in, has the form a..b..a..b, for any two subtrees a and b.
 
     last: the last word of each subtree. opened: whether it has been seen, 0 for all in the sequence.
     """

@@ -1,1 +1,1 @@
-"""What any program needs: files, downloads, streams, processes, progress, plots, tables in plain text."""
+"""General utilities: files, downloads, streams, processes, progress, plots, text tables."""

@@ -23,7 +23,7 @@ def stem(name: str) -> str:
 
 
 def is_compressed(name: str) -> bool:
-    """Whether a file of this name is compressed."""
+    """Return whether a file of this name is compressed."""
     return bool(_extension(name))
 
 
@@ -135,7 +135,7 @@ class _Members(io.RawIOBase):
                 return len(content)
 
     def _next(self) -> bytes:
-        """What follows a member, after the zeros that xz may put between them; empty at the end."""
+        """Return the bytes after a member and the zero padding that xz allows; empty at the end."""
         data = self._member.unused_data.lstrip(b"\0")
         while not data:
             read = self._file.read(_CHUNK)

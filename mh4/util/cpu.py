@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 def fields() -> dict[str, str]:
-    """What tells processors apart: the name, the instruction sets, and on other machines than PCs further fields; empty if unknown."""
+    """Return what identifies the processor: its name, instruction sets and, except on PCs, further fields; empty if unknown."""
     try:
         with open("/proc/cpuinfo") as file:
             return dict(re.findall(r"^(model name|flags|Features|CPU part|uarch|isa)\s*: (.*)$", file.read(), re.MULTILINE))

@@ -145,7 +145,7 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _is_open_already(path: str) -> bool:
-    """Whether `path` is, or leads to, an open file, such as /dev/stdout or /dev/fd/3: in /proc or, on macOS, in /dev/fd itself."""
+    """Return whether `path` is, or leads to, an open file, such as /dev/stdout or /dev/fd/3: in /proc or, on macOS, in /dev/fd itself."""
     while not os.path.realpath(os.path.dirname(path)).startswith(("/proc/", "/dev/fd")):
         if not os.path.islink(path):
             return False
@@ -236,7 +236,7 @@ def delete_stale(folder: str, name: str = ".+") -> None:
 
 
 def identity(file: str | int) -> tuple[int, int] | None:
-    """What distinguishes a regular file, given by its path or a descriptor, from all others; None if it is not one."""
+    """Return the identity (device and inode) of a regular file, given by path or descriptor; None if it is not one."""
     try:
         status = os.stat(file)
     except (OSError, ValueError):

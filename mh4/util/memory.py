@@ -81,7 +81,7 @@ def _groups(root: str) -> Iterator[tuple[str, tuple]]:
 
 
 def _room_in(folder: str, names: tuple, swap: int) -> int | None:
-    """What is free in a control group, with this much free swap in the machine; None if it has no limit."""
+    """Return the free memory of a control group, given the free swap of the machine; None if the group has no limit."""
     limit, used, limit_with_swap, used_with_swap = (_number(os.path.join(folder, name)) for name in names[:4])
     if limit is None or used is None:
         return None

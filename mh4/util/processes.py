@@ -82,7 +82,7 @@ def _kill(process: Any, parent: int) -> None:
 
 
 def _serve(requests: "multiprocessing.connection.Connection") -> None:
-    """What a child does: it answers requests until there are no more."""
+    """The loop of a child process: answer requests until there are no more."""
     parent = multiprocessing.parent_process()
     assert parent is not None and parent.pid is not None
     _end_with_parent(parent.pid)
@@ -105,7 +105,7 @@ def _end_after(parent: Any) -> None:
 
 
 def with_parent(number: int = signal.SIGKILL) -> Callable[[], None]:
-    """What a command that is started by `subprocess` needs as its `preexec_fn` to get a signal when this process ends."""
+    """Return a `preexec_fn` for `subprocess`: the child gets a signal when this process ends."""
     return partial(_end_with_parent, os.getpid(), number)
 
 

@@ -38,7 +38,7 @@ def open_standard() -> None:
 
 
 def is_fed() -> bool:
-    """Whether standard input is a pipe, a socket or a file: something to be read, not a terminal or /dev/null."""
+    """Return whether standard input is a pipe, a socket or a file: something to be read, not a terminal or /dev/null."""
     try:
         kind = os.fstat(0).st_mode
     except OSError:  # closed
@@ -65,7 +65,7 @@ def drop() -> None:
 
 
 def _is_standard(stream: object, number: int) -> bool:
-    """Whether this is the stream of the process on this descriptor, and not one that replaces it."""
+    """Return whether this is the stream of the process on this descriptor, and not one that replaces it."""
     with suppress(OSError, ValueError):
         return isinstance(stream, io.TextIOWrapper) and stream.fileno() == number
     return False

@@ -49,7 +49,7 @@ class Table:
         return cls(header, rows, 1, groups=[("", 1), *((title, len(columns)) for title, columns in groups)])
 
     def is_number(self, column: int) -> bool:
-        """Whether a column contains numbers."""
+        """Return whether a column contains numbers."""
         return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
 
     def written(self, form: Form) -> str:

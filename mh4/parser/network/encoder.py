@@ -116,7 +116,7 @@ class Encoder:
         return ~dropped
 
     def _characters(self, word: str) -> Sequence[str]:
-        """What the bi-LSTM over characters reads of a word."""
+        """Return the input of the character bi-LSTM for a word."""
         return word[:_SPELLED]
 
     def _given(self, vectors: Vectors, words: Sequence[str], dropped: np.ndarray) -> "dy.Expression":

@@ -157,7 +157,7 @@ def node_orders(rule, order):
 
 
 def may_have_order(item, line):
-    """Whether ITEMS allows an item, (kind, node, ...), this order of nodes in the sentence."""
+    """Return whether ITEMS allows an item, (kind, node, ...), this order of nodes in the sentence."""
     kind, *nodes = item
     names = nodes_as_result(kind)
     order = [names[nodes.index(node)] for node in line if node in nodes]
@@ -272,7 +272,7 @@ def terms(step, cases):
 
 
 def is_hoisted(kernel, step):
-    """Whether the sum of the antecedents, unlike the arcs, is the same for all lanes.
+    """Return whether the sum of the antecedents, unlike the arcs, is the same for all lanes.
 
     Then it is computed once for each value of the loop's node, before the kernel is called for one block of lanes after another.
     """
