@@ -65,13 +65,14 @@ def every_run(runs: Sequence[Record]) -> Table:
 def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     """The page of treebank `name` below its title: the table, every run, and the commands."""
     made = "This page is made from `%s.jsonl`."
+    gold = any("test" in run and run["segmentation"] == run["test"] for run in runs)
     return [
         table(runs),
         note(runs),
         OF_SCORES,
         "## Runs",
         every_run(runs),
-        OF_RUNS,
+        OF_RUNS % ("gold segmentation" if gold else "the segmentation of the shared task's baseline"),
         OF_FILES % name,
         *sections.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in records.files(runs[0]).items()),
         *sections.command(records.commands(runs), made % name),
@@ -83,7 +84,7 @@ UAS in percent over all words, including punctuation, with gold segmentation: me
 score of a run is that of its best evaluation on the development set, which also selects its model. The standard
 deviation is the sample standard deviation (n - 1); the paper does not state which one it reports."""
 OF_RUNS = """\
-Test LAS is by the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: time for
+Test LAS is by the official scorer, with %s. To the paper's mean: time for
 training and evaluation on one core until dev UAS first reaches it."""
 OF_FILES = """\
 `trees/%s/` has the predicted trees of each run for dev and test, without words:

@@ -35,6 +35,14 @@ def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_p
     assert "| mst | 1 | 82.00 | 77.00 |  |  |  | 1:02:05 |  |  | 2018-07-15 | abc |" in lines
 
 
+def test_the_segmentation_of_the_test_set_is_that_of_its_file_or_of_the_baseline(tmp_path):
+    files = [{"path": name, "git_blob": name} for name in ("test.conllu", "hu-udpipe.conllu")]
+    for name, segmentation, said in (("mine", files[0], "gold segmentation"), ("hu", files[1], "baseline")):
+        record(tmp_path, name, "mst", 1, 82.0, test_las=76.5, test=files[0], segmentation=segmentation)
+        page = table4.write(name, load(name, tmp_path), tmp_path)[0].read_text(encoding="utf-8")
+        assert said in next(line for line in page.splitlines() if line.startswith("Test LAS"))
+
+
 @pytest.mark.parametrize(
     "name, release", [("eu-ud1.4", "UD 1.4"), ("eu-files-0123abcd", "unidentified files"), ("toy", "toy treebank")]
 )
