@@ -10,6 +10,8 @@ import socket
 from collections.abc import Iterable
 from contextlib import suppress
 
+from mh4.errors import InputError, shown
+
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _HOST = re.compile(r"(?:\[([\da-f:.]+)\]|([^\[\]:/?#@]+))(?::\d*)?", re.IGNORECASE | re.ASCII)
 
@@ -17,19 +19,25 @@ _HOST = re.compile(r"(?:\[([\da-f:.]+)\]|([^\[\]:/?#@]+))(?::\d*)?", re.IGNORECA
 class Hosts:
     """The names of a server that listens to `address`. host: the one by which the address was given. more: those that it has besides.
 
-    on_network: whether other machines can reach it.
+    on_network: whether other machines can reach it. Raises InputError for one of `more` that is no name without a port or an address.
     """
 
     def __init__(self, address: str, host: str, more: Iterable[str] = ()) -> None:
         self.on_network = not ipaddress.ip_address(address).is_loopback
         own = {host, socket.gethostname()} if self.on_network else {address}
-        self._names = {name.lower().strip("[]") for name in {*_LOOPBACK, *own, *more}}
+        self._names = {name.lower().strip("[]") for name in {*_LOOPBACK, *own, *map(_checked, more)}}
 
     def has(self, header: str | None) -> bool:
         """Return whether the name in a header Host, which may end with a port, is one of them."""
         parts = _HOST.fullmatch(header or "")
         name = (parts[1] or parts[2]).lower() if parts else ""
         return name in self._names or self.on_network and _is_address(name)
+
+
+def _checked(name: str) -> str:
+    if not (re.fullmatch(r"[\w.-]+", name, re.ASCII) or _is_address(name.strip("[]"))):
+        raise InputError("--host-name %s: expected a name such as tree.example, without a port or a path" % shown(name))
+    return name
 
 
 def _is_address(name: str) -> bool:

@@ -46,8 +46,8 @@ def serve(
     port: 0 for any that is free. workers: how many processes parse. ready: is called with the address once requests are answered.
     names: of the server, other than those that it has by its address; see Hosts. correction: a file to correct; the address is then that
     of its page.
-    Raises InputError if the address cannot be used, if other machines could reach a file to correct, if the process may not open enough
-    files, and as Parser.load and Segmenter do.
+    Raises InputError if the address or a name cannot be used, if other machines could reach a file to correct, if the process may not
+    open enough files, and as Parser.load and Segmenter do.
     """
     connections = limits.waiting + workers + _MORE_CONNECTIONS
     _may_open(connections + _MORE_CONNECTIONS + workers * _FILES_OF_PROCESS + _FILES)

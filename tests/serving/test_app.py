@@ -274,6 +274,12 @@ def test_names_of_the_server(address, host, more, names, strangers):
     assert not hosts.has(None)
 
 
+@pytest.mark.parametrize("name", ["tree.example:8080", "http://tree.example", "tree.example/", "bäume.example", " ", ""])
+def test_what_is_no_name_of_a_server(name):
+    with pytest.raises(InputError, match=re.escape("--host-name %r: expected a name" % name)):
+        Hosts("127.0.0.1", "127.0.0.1", [name])
+
+
 @pytest.mark.parametrize("path", ["/", "/models", "/process", "/view", "/metrics", "/health", "/nothing"])
 def test_a_page_from_elsewhere_reads_nothing(app, path):
     """Neither by a name of its own that leads here, nor across origins."""
