@@ -85,10 +85,10 @@ def confusions(pairs: Pairs) -> list[tuple[str, str, int, int]]:
     return [(*pair, words[0], words[1]) for pair, words in sorted(found.items(), key=lambda item: (-item[1][0], item[0]))]
 
 
-def tables(pairs: Pairs) -> list[Table]:
-    """Scores, errors by relation, and the most frequent confusions."""
+def tables(pairs: Pairs, name: str = "") -> list[Table]:
+    """Scores, errors by relation, and the most frequent confusions. name: whose they are, for the first of the tables."""
     shown = {name: ["%.2f" % one.score().f1 for one in counts.values()] for name, counts in scores(pairs).items()}
-    parts = [Table.grouped("", [("F1, %", ["UAS", "LAS"])], list(shown), list(shown.values()))]
+    parts = [Table.grouped(name, [("F1, %", ["UAS", "LAS"])], list(shown), list(shown.values()))]
     relations = by_relation(pairs)
     relations["total"] = sum(relations.values(), Counter())
     body = [["%d" % number for number in (kinds.total(), *(kinds[kind] for kind in KINDS))] for kinds in relations.values()]

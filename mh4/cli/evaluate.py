@@ -6,7 +6,7 @@ from mh4.cli.group import say
 from mh4.cli.options import check_format, format_option, json_option
 from mh4.cli.paths import PATH, Input
 from mh4.errors import InputError
-from mh4.util.text_tables import Form, written
+from mh4.util.text_tables import Form, short_names, written
 
 
 @click.command()
@@ -47,6 +47,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     parts = [score_tables.metric_table(results, counts, form)]
     if by == "deprel":
         parts.append(score_tables.relation_table(results, counts))
-    for result in results if by == "errors" else ():
-        parts += [*([result.path + ":"] if len(results) > 1 else []), *error_tables.tables(result.pairs)]
+    names = short_names(system_files) if len(results) > 1 else [""]
+    for name, result in zip(names, results, strict=True) if by == "errors" else ():
+        parts += error_tables.tables(result.pairs, name)
     say(*written(parts, form).split("\n"))
