@@ -74,7 +74,8 @@ class Table:
     def markdown(self) -> str:
         """A table of Markdown, whose columns have the titles of their groups in front."""
         rule = ["---:" if self.is_number(column) else "---" for column in range(len(self.header))]
-        return "\n".join("| %s |" % " | ".join(line) for line in [self._titled(), rule, *self.body])
+        rows = [[one_line(cell).replace("|", r"\|") for cell in line] for line in (self._titled(), rule, *self.body)]
+        return "\n".join("| %s |" % " | ".join(line) for line in rows)
 
     def csv(self) -> str:
         """Comma-separated values, with columns of their own for spreads, and empty cells for numbers that there are not."""

@@ -36,6 +36,7 @@ def test_text():
 
 def test_markdown_names_the_group_of_a_column():
     assert GROUPED.markdown().splitlines()[:2] == ["|  | gold | LAS F1, %: a | LAS F1, %: b |", "| --- | ---: | ---: | ---: |"]
+    assert Table(["x|y"], [["a\nb"]], 1).markdown().splitlines() == [r"| x\|y |", "| --- |", r"| a\nb |"]
 
 
 def test_csv_has_columns_for_spreads_and_no_number_where_there_is_none():
