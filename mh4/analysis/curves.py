@@ -22,14 +22,15 @@ def runs(paths: Sequence[str]) -> dict[str, Curve]:
 
     Raises InputError where there are none, and for evaluations that are damaged.
     """
-    folders: list[str] = []
+    curves: dict[str, Curve] = {}
     for path in paths:
-        found = sorted(folder for folder, _, files in os.walk(path) if METRICS in files)
+        folders = sorted(folder for folder, _, files in os.walk(path) if METRICS in files)
+        found = {folder: curve for folder in folders if (curve := _read(os.path.join(folder, METRICS)))}
         if not found:
-            raise InputError("%s: no training has been evaluated there (no %s)" % (path, METRICS))
-        folders += [folder for folder in found if folder not in folders]
-    common = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in folders])
-    return {os.path.relpath(folder, common): _read(os.path.join(folder, METRICS)) for folder in folders}
+            raise InputError("%s: no training has been evaluated there (no line of %s)" % (path, METRICS))
+        curves |= found
+    common = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in curves])
+    return {os.path.relpath(folder, common): curve for folder, curve in curves.items()}
 
 
 def _read(path: str) -> Curve:

@@ -26,7 +26,11 @@ def test_a_folder_stands_for_the_trainings_below_it(tmp_path):
 
 def test_a_training_that_is_running(tmp_path):
     training(tmp_path / "run", 2, '{"updates": 15')
-    assert [one["updates"] for one in curves.runs([str(tmp_path / "run")])["run"]] == [500, 1000]
+    training(tmp_path / "new", 0, '{"updates": 15')
+    (run,) = curves.runs([str(tmp_path)]).values()
+    assert [one["updates"] for one in run] == [500, 1000]
+    with pytest.raises(InputError, match="no training has been evaluated there"):
+        curves.runs([str(tmp_path / "new")])
 
 
 @pytest.mark.parametrize("line", ["{}", "[]", "no", '{"updates": 1, "seconds": 1, "dev_uas": NaN, "loss": 1}'])
@@ -56,5 +60,7 @@ def test_the_command(tmp_path):
     training(tmp_path / "run")
     succeeds("curves", str(tmp_path / "run"), "-o", str(tmp_path / "plot.svg"))
     assert (tmp_path / "plot.svg").stat().st_size
-    assert "no training has been evaluated there (no metrics.jsonl)" in refuses("curves", str(tmp_path / "none"), "-o", "x.svg")
+    assert "no training has been evaluated there (no line of metrics.jsonl)" in refuses(
+        "curves", str(tmp_path / "none"), "-o", "x.svg"
+    )
     assert "expected a name that ends in" in refuses("curves", str(tmp_path / "run"), "-o", "x.txt")
