@@ -716,8 +716,8 @@ def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str],
         if value == "_":
             if partial:
                 continue
-            said = "%s: no HEAD, expected a number from 0 to %d; `mh4 parse --keep-heads` fills in partly annotated trees"
-            raise InputError(said % (at(row), n))
+            way = "partly annotated trees are for `mh4 parse --keep-heads` and `mh4 train --partial`"
+            raise InputError("%s: no HEAD, expected a number from 0 to %d; %s" % (at(row), n, way))
         if not (value.isascii() and value.isdigit()):
             raise InputError("%s: HEAD is %s, expected one number from 0 to %d" % (at(row), shown(value), n))
         digits = value.lstrip("0") or "0"

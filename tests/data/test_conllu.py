@@ -93,7 +93,7 @@ BAD = {
     "head out of range": (row(1, head="5"), "line 1, sentence 1: HEAD is 5, but the last word is 1"),
     "missing head": (
         row(1, head="_"),
-        "line 1, sentence 1: no HEAD, expected a number from 0 to 1; `mh4 parse --keep-heads` fills in partly annotated trees",
+        "no HEAD, expected a number from 0 to 1; partly annotated trees are for `mh4 parse --keep-heads` and `mh4 train --partial`",
     ),
     "word twice": (row(1) + "\n" + row(1), "line 2, sentence 1: ID is '1', expected 2"),
     "word left out": (row(1) + "\n" + row(3), "line 2, sentence 1: ID is '3', expected 2"),
