@@ -83,8 +83,8 @@ def serve(
     """Serve models over HTTP: UDPipe's REST API, and a page for browsers.
 
     The first model is the default one. The results are those of `mh4 parse`. The log, on standard error, is a line of JSON for each
-    request; /health says that the server is up, and /metrics is for Prometheus. SIGTERM and SIGINT end the server once all requests
-    that it has received are answered.
+    request; /health says that the server is up, and /metrics is for Prometheus. SIGTERM, SIGINT and SIGHUP end the server once all
+    requests that it has received are answered.
 
     With FILE, in CoNLL-U, the page to correct trees on opens it, and saves it to NEW. Only who has the address that is then printed can
     read and save it.

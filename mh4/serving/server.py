@@ -41,7 +41,7 @@ def serve(
     names: Iterable[str] = (),
     correction: Correction | None = None,
 ) -> None:
-    """Serve models, by name, until SIGTERM or SIGINT; requests that have begun are still answered then.
+    """Serve models, by name, until SIGTERM, SIGINT or SIGHUP; requests that have begun are still answered then.
 
     port: 0 for any that is free. workers: how many processes parse. ready: is called with the address once requests are answered.
     names: of the server, other than those that it has by its address; see Hosts. correction: a file to correct; the address is then that
@@ -125,8 +125,14 @@ def _name(listening: socket.socket) -> tuple[str, int]:
 
 @contextmanager
 def _ended_by_uvicorn() -> Iterator[None]:
-    """Keep signals from ending the command at once: uvicorn handles them, ends gracefully, and then raises them again."""
-    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    """Keep signals from ending the command at once: uvicorn handles them, ends gracefully, and then raises them again.
+
+    It does not handle SIGHUP, which becomes SIGTERM, unless it is ignored, as under nohup.
+    """
+    handlers = dict.fromkeys((signal.SIGTERM, signal.SIGINT), lambda *_: None)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        handlers[signal.SIGHUP] = lambda *_: signal.raise_signal(signal.SIGTERM)
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:

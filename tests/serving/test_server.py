@@ -236,7 +236,7 @@ def test_what_takes_too_long_is_ended(hurried):
     assert hurried.children() != [child]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_the_end_is_graceful(of_both, tmp_path, number, ending_signals):
     """A request that has begun is still answered; then nothing is left."""
     with serving(tmp_path, of_both) as server:
