@@ -238,8 +238,10 @@ def override(config: Config, sections: Mapping[str, Any], source: str) -> Config
     """`config` with the settings in `sections`; InputError, naming `source`, for unknown settings and bad values."""
     known = [field.name for field in dataclasses.fields(config)]
     for section, values in sections.items():
-        if section not in known or not isinstance(values, dict):
+        if section not in known:
             raise InputError("%s: %s" % (source, unknown("section", section, known)))
+        if not isinstance(values, dict):
+            raise InputError("%s: %s is %s, expected a section of settings" % (source, section, shown(values)))
         changed = _override_section(section, getattr(config, section), values, source)
         config = dataclasses.replace(config, **{section: changed})
     return config

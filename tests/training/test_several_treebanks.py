@@ -145,6 +145,7 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     refused("expected the path of a file, or several", dev=[])
     refused("no system to train", init=None)
     refused("no section trainin|no section 'trainin'", config={"trainin": {}})
+    refused("training is 3, expected a section of settings", config={"training": 3})
     refused("the seed cannot be 1.5", seed=1.5)
     refused("training.clip cannot be", config={"training": {"clip": np.ones(2)}})
     refused(r"no system \['mst'\]", system=["mst"])
