@@ -4,26 +4,30 @@ import io
 import os
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 
 from mh4.data import conllu
 from mh4.errors import InputError
 
 
 class Changed(InputError):
-    """What is to be saved was made of another version than the last one that was saved."""
+    """What is to be saved was made of another version than the last one that was saved, or the new file has changed since."""
 
 
 class Correction:
     """A CoNLL-U file, whose words stay as they are, and the file that its corrected trees are written to.
 
-    path: HEAD may be "_" in it. output: if there is such a file, it is replaced only if `replaces`, or if this has written it.
+    path: HEAD may be "_" in it. output: if there is such a file, it is replaced only if `replaces`, or if this wrote it last.
     Raises InputError if `path` is not CoNLL-U, and if `output` exists or cannot be created.
     """
 
     def __init__(self, path: str, output: str, replaces: bool = False) -> None:
         self.path, self.output = path, output
         self.text, self._words = _read(conllu.lines(path, path), path)
-        self._saved, self._replaces, self._lock = 0, replaces, threading.Lock()
+        self._saved, self._lock = 0, threading.Lock()
+        self._ours = (
+            _state(output) if replaces and os.path.isfile(output) else None
+        )  # which may be replaced
         if not os.access(os.path.dirname(os.path.realpath(output)), os.W_OK):
             raise InputError("%s: cannot be written: its folder does not exist, or nothing can be written to it" % output)
         self._check_new()
@@ -36,8 +40,8 @@ class Correction:
     def save(self, text: str, version: str) -> str:
         """Write the text, which was made of this version, to the new file, whole or not at all; returns its version.
 
-        Raises Changed if there is another version by now, and InputError if it is not CoNLL-U with the words of the file, if somebody else
-        has written the new file, and if it cannot be written.
+        Raises Changed if there is another version by now or something else has written the new file since, and InputError if it is not
+        CoNLL-U with the words of the file, if there is a new file already, and if it cannot be written.
         """
         with self._lock:
             if version != self._version:
@@ -48,7 +52,7 @@ class Correction:
             self._check_new()
             with conllu.open_output(self.output) as file:
                 file.write(text)
-            self.text, self._saved, self._replaces = text, self._saved + 1, True
+            self.text, self._saved, self._ours = text, self._saved + 1, _state(self.output)
             return self._version
 
     @property
@@ -56,8 +60,19 @@ class Correction:
         return '"%d"' % self._saved
 
     def _check_new(self) -> None:
-        if os.path.exists(self.output) and not (self._replaces and os.path.isfile(self.output)):
-            raise InputError("%s exists: name a new file" % self.output)
+        if not os.path.exists(self.output) or _state(self.output) == self._ours:
+            return
+        if self._saved:
+            raise Changed("%s was changed outside of this page: move it away and save again, or download this" % self.output)
+        raise InputError("%s exists: name a new file" % self.output)
+
+
+def _state(path: str) -> tuple[int, ...] | None:
+    """What changes when a file is written; None if there is none."""
+    with suppress(OSError):
+        found = os.stat(path)
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return None
 
 
 def _read(lines: Iterable[str], name: str) -> tuple[str, list[list[str]]]:

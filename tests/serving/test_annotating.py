@@ -9,7 +9,7 @@ for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client",
 
 from asking import ask, refusal, result, rows, served  # noqa: E402
 
-from mh4.annotating.correction import Correction  # noqa: E402
+from mh4.annotating.correction import Changed, Correction  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 from mh4.serving.correcting import Correcting  # noqa: E402
 
@@ -93,6 +93,12 @@ def test_no_file_is_overwritten(correction, tmp_path):
         Correction(correction.path, str(tmp_path / "none" / "new.conllu"))
     assert (tmp_path / "new.conllu").read_text() == "mine"
     replacing = Correction(correction.path, correction.output, replaces=True)
+    replacing.save(*replacing.read())
+    assert (tmp_path / "new.conllu").read_text() == correction.read()[0]
+    (tmp_path / "new.conllu").write_text("mine")  # since it was saved
+    with pytest.raises(Changed, match="new.conllu was changed outside of this page"):
+        replacing.save(*replacing.read())
+    (tmp_path / "new.conllu").rename(tmp_path / "mine.conllu")
     replacing.save(*replacing.read())
     assert (tmp_path / "new.conllu").read_text() == correction.read()[0]
 
