@@ -25,9 +25,7 @@ class Correction:
         self.path, self.output = path, output
         self.text, self._words = _read(conllu.lines(path, path), path)
         self._saved, self._lock = 0, threading.Lock()
-        self._ours = (
-            _state(output) if replaces and os.path.isfile(output) else None
-        )  # which may be replaced
+        self._ours = _state(output) if replaces and os.path.isfile(output) else None  # which may be replaced
         if not os.access(os.path.dirname(os.path.realpath(output)), os.W_OK):
             raise InputError("%s: cannot be written: its folder does not exist, or nothing can be written to it" % output)
         self._check_new()
@@ -40,8 +38,8 @@ class Correction:
     def save(self, text: str, version: str) -> str:
         """Write the text, which was made of this version, to the new file, whole or not at all; returns its version.
 
-        Raises Changed if there is another version by now or something else has written the new file since, and InputError if it is not
-        CoNLL-U with the words of the file, if there is a new file already, and if it cannot be written.
+        Raises Changed if there is another version by now, or if something else has written the new file since, and InputError if
+        it is not CoNLL-U with the words of the file, if there is a new file already, and if it cannot be written.
         """
         with self._lock:
             if version != self._version:
