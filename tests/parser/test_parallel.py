@@ -76,6 +76,17 @@ def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
     assert not any(child._kill.alive for child in children)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("best, read", [(1, 6), (5, 2)])
+def test_of_the_best_trees_there_are_no_more_words_in_memory(model, monkeypatch, best, read):
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 30)
+    blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(20))
+    parsed = parallel.parse(Parser.load, (model,), blocks, best=best)
+    assert len(next(parsed)[1].alternatives or ()) == best - 1
+    assert len(list(blocks)) == 20 - read
+    parsed.close()
+
+
 def without_memory():
     raise OutOfMemory("FILE, line 1, sentence 1: not enough memory")
 
