@@ -75,6 +75,7 @@ def destinations(
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
     for file, name in pairs:
+        os.stat(file)  # a missing one ends the command before others are parsed
         path = os.path.join(output, name)
         if os.path.isdir(path):
             raise InputError("%s is a folder, so the parse of %s cannot be written there" % (path, file))

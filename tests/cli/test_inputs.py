@@ -169,6 +169,12 @@ def test_messages_name_the_file_in_the_folder(folder, parsed, tmp_path):
         assert "none: no .conllu files in this folder" in refuses(command, str(tmp_path / "none"))
 
 
+def test_a_missing_file_is_named_before_others_are_parsed(folder, tmp_path):
+    files = [str(folder / name) for name in ("a.conllu", "none.conllu")]
+    assert "none.conllu: No such file" in refuses("parse", "--model", str(tmp_path / "no"), *files, "-o", str(tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
+
+
 def test_no_output_is_a_file_in_a_folder_that_is_read(folder):
     inside = str(folder / "a.conllu")
     assert "would overwrite %s, which is read" % inside in refuses("view", str(folder), "--html", inside)
