@@ -28,15 +28,20 @@ PACKAGES = "python3,python3-venv,python3-dev,make,git,ca-certificates,ccache"
 # The README's two commands; the decoders alone, without DyNet, in an environment with what their tests need.
 ALL = "make reproduce LANG=toy PYTHON=%s"
 ALL_TESTS = "make test PYTEST=\"-q -m 'not slow' -p no:cacheprovider %s\""
-DECODERS = """%s -m venv .venv && .venv/bin/pip install -q setuptools 'cython>=3.1' numpy pytest hypothesis click rich conllu &&
+DECODERS = """%s -m venv .venv && .venv/bin/pip install -q setuptools 'cython>=3.1' numpy click rich conllu &&
+.venv/bin/pip install -q pytest hypothesis ufal.chu_liu_edmonds &&
 .venv/bin/python setup.py -q build_ext --inplace && echo /mh4 >"$(echo .venv/lib/*/site-packages)/mh4.pth\""""
 DECODERS_TESTS = ".venv/bin/python -m pytest -q -m 'not slow' -p no:cacheprovider %s"
 # From the wheels in dist/, made by `make package DYNET=1` on this machine, where there is no compiler.
 WHEELS = """! command -v g++ && %s -m venv .venv && .venv/bin/pip install -q --find-links dist mh4 dynet &&
 .venv/bin/mh4 data toy && .venv/bin/mh4 train --system mh4-hybrid --config experiments/toy.toml --model model \
     --train data/toy/toy-ud-train.conllu --dev data/toy/toy-ud-dev.conllu"""
+# apt does not install a cross-compiler of this machine's architecture in a system of another: dpkg unpacks it.
 FOREIGN = """dpkg --add-architecture amd64 && apt-get update -o Acquire::Check-Valid-Until=false &&
-apt-get install -y --no-install-recommends %s:amd64"""
+apt-get install -y --no-install-recommends ccache:amd64 libmpc3:amd64 libisl23:amd64 libzstd1:amd64 libsframe1:amd64 libjansson4:amd64 &&
+apt-get download binutils-aarch64-linux-gnu:amd64 $(printf "%s-aarch64-linux-gnu:amd64 " cpp cpp-14 gcc gcc-14 g++ g++-14) \\
+    $(printf "%s-arm64-cross " libgcc-14-dev libstdc++-14-dev libc6-dev libc6 linux-libc-dev libgcc-s1 libstdc++6 libgomp1 libatomic1) &&
+for deb in *.deb; do dpkg -x $deb / || exit 1; done"""
 
 
 @dataclass
@@ -48,7 +53,7 @@ class Machine:
     compiler: str = "g++"
     python: str = "python3"
     architecture: str = "amd64"
-    foreign: str = ""  # packages of this machine's own architecture, which need no emulation
+    foreign: bool = False  # has another architecture, and a cross-compiler that needs no emulation
     variables: str = ""
     set_up: str = ALL
     tests: str = ALL_TESTS
@@ -66,15 +71,7 @@ MACHINES = {  # what precedes a hyphen is the name of the chroot
     "trixie": Machine("trixie"),
     "sid": Machine("sid", "g++ python3.15-dev python3.15-venv"),
     "sid-python3.15": Machine("sid", "g++ python3.15-dev python3.15-venv", python="python3.15"),
-    "arm64": Machine(
-        "trixie",
-        "",
-        CROSS,
-        "python3",
-        "arm64",
-        "g++-aarch64-linux-gnu",
-        "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a" % CROSS,
-    ),
+    "arm64": Machine("trixie", "", CROSS, "python3", "arm64", True, "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a" % CROSS),
     "clang-libstdc++": of_clang("libstdc++"),
     "clang-libc++": of_clang("libc++"),
     "plain": Machine("bookworm", "", "", set_up=WHEELS, tests=""),
@@ -134,8 +131,8 @@ def make_chroot(machine, chroot, log):
             subprocess.run(["debootstrap", *options, machine.suite, new], check=True, stdout=file, stderr=file, env=environment)
         (new / "mh4").mkdir()
         if machine.foreign:
-            if run(new, FOREIGN % machine.foreign, log)[0]:
-                sys.exit("mh4: %s could not be installed, see %s" % (machine.foreign, log))
+            if run(new, FOREIGN, log)[0]:
+                sys.exit("mh4: the cross-compiler could not be installed, see %s" % log)
         new.rename(chroot)
     own = glob("/etc/pip.conf") + glob("/etc/xdg/pip/*") + glob(os.path.expanduser("~/.config/pip/*"))
     certificates = [os.environ[name] for name in ("PIP_CERT", "SSL_CERT_FILE") if os.path.isfile(os.environ.get(name, ""))]
