@@ -12,17 +12,8 @@ from mh4.errors import InputError
 from mh4.util import streams
 
 LISTS = ("langs", "rows", "systems", "seeds")
-CHOICES = (
-    "lang",
-    "treebank",
-    "name",
-    *LISTS,
-    "length",
-    "settings",
-    "system",
-    "seed",
-    "updates",
-)  # of what is studied, not of where and by whom
+# Of what is studied, not of where and by whom.
+CHOICES = ("lang", "treebank", "name", *LISTS, "length", "settings", "system", "seed", "updates")
 VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores", "format")  # of all studies
 
 

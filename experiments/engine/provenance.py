@@ -20,10 +20,8 @@ from mh4.util import cpu
 from mh4.util.files import relative_if_inside
 
 EXPERIMENTS = Path(__file__).resolve().parents[1]
-RESULTS, OWN = (
-    EXPERIMENTS / "results",
-    EXPERIMENTS.parent / "runs",
-)  # the records that came with the repository, and what runs here
+RESULTS = EXPERIMENTS / "results"  # the records that came with the repository
+OWN = EXPERIMENTS.parent / "runs"  # what runs here
 PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
 
 

@@ -42,6 +42,16 @@ def test_the_joined_files_are_those_of_mh4_parse(folder, options):
     assert besides_warnings(mh4("corpus", "verify", "out")).startswith(summary)
 
 
+def same_in_shards(folder, options):
+    """Parse a file into several shards; joined, they are what `mh4 parse` writes of it, byte for byte."""
+    mh4("corpus", "parse", *options, "-o", "out")
+    assert len(corpora.records(folder / "out")) > 3
+    mh4("corpus", "verify", "out")
+    mh4("corpus", "join", "out", "-o", "joined")
+    mh4("parse", *options, "-o", "parsed", "--quiet")
+    assert (folder / "joined").read_bytes() == (folder / "parsed").read_bytes()
+
+
 def besides_warnings(said):
     """All lines but that of the model, which has no temperature."""
     return re.sub(r"^mh4: .*/model has no calibration.json, .*\n", "", said)
@@ -440,12 +450,7 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
     (folder / "in" / "text.txt").write_text("\ufeff" + white + text + "\n\n" + white)
     monkeypatch.setattr(conllu, "PORTION", 500)
     options = ["in/text.txt", "--text", "--segmenter", "segmenter", "--model", "model"]
-    mh4("corpus", "parse", *options, "-o", "out")
-    assert len(corpora.records(folder / "out")) > 3
-    mh4("corpus", "verify", "out")
-    mh4("corpus", "join", "out", "-o", "joined")
-    mh4("parse", *options, "-o", "parsed", "--quiet")
-    assert (folder / "joined").read_bytes() == (folder / "parsed").read_bytes()
+    same_in_shards(folder, options)
     assert (folder / "joined").read_bytes().count(b"# newdoc") == 1
 
     (folder / "in" / "text.txt").write_text(white)
@@ -464,12 +469,7 @@ def test_text_that_is_already_split(folder, monkeypatch, split):
     (folder / "in" / "split.txt").write_text("\ufeff" + text[:-9] + "\x0cé")
     options = ["in/split.txt", "--input", split, "--model", "model"]
     assert "omit it" not in mh4("corpus", "parse", *options, "-o", "out", "--plan")
-    mh4("corpus", "parse", *options, "-o", "out")
-    assert len(corpora.records(folder / "out")) > 3
-    mh4("corpus", "verify", "out")
-    mh4("corpus", "join", "out", "-o", "joined")
-    mh4("parse", *options, "-o", "parsed", "--quiet")
-    assert (folder / "joined").read_bytes() == (folder / "parsed").read_bytes()
+    same_in_shards(folder, options)
     with open("in/split.txt", "ab") as file:
         file.write(b"\n\xff\n")
     assert "line %d: not UTF-8" % (len((folder / "in/split.txt").read_bytes().split(b"\n")) - 1) in mh4(

@@ -309,6 +309,20 @@ def bad_arrays(good):
     }
 
 
+def bad_scores(good):
+    """Score tensors by name, one of which is invalid, each with the pattern of the message about it and what is wrong.
+
+    good: valid tensors of a sentence of four words.
+    """
+    for name, tensor in good.items():
+        nan, infinite = tensor.copy(), tensor.copy()
+        nan[(..., 1, 2)], infinite[(..., 1, 2)] = np.nan, np.inf
+        wrong = [(what, bad, name) for what, bad in bad_arrays(tensor).items()]
+        wrong += [("NaN", nan, rf"{name}.*nan.*1, 2"), ("infinity", infinite, rf"{name}.*inf.*1, 2")]
+        for what, bad, message in wrong:
+            yield {**good, name: bad}, message, f"{name}: {what}"
+
+
 # What is no tree over four words, by what is wrong with it.
 BAD_HEADS = {
     "too short": [-1, 0, 1, 2],

@@ -14,7 +14,7 @@ from common import (
     KINDS,
     VARIANTS,
     accepted_trees,
-    bad_arrays,
+    bad_scores,
     check,
     costs,
     every_kind,
@@ -392,16 +392,11 @@ def test_other_layouts_and_precisions_of_the_same_scores(decoder):
 def test_bad_scores(decoder, options):
     """Whatever else is given: other options may lead to other charts."""
     good = {**decoder.sample(4, rng_for("bad")), "cost": sample((5, 5), rng_for("cost"), "normal")}
-    for name, tensor in good.items():
-        nan, infinite = tensor.copy(), tensor.copy()
-        nan[(..., 1, 2)], infinite[(..., 1, 2)] = np.nan, np.inf
-        wrong = [(what, bad, name) for what, bad in bad_arrays(tensor).items()]
-        wrong += [("NaN", nan, rf"{name}.*nan.*1, 2"), ("infinity", infinite, rf"{name}.*inf.*1, 2")]
-        for what, bad, message in wrong:
-            *scores, (_, cost) = {**good, name: bad}.items()
-            with pytest.raises(ValueError, match=message):
-                decoder.decode(dict(scores), cost=cost, **options)
-                pytest.fail(f"{name}: {what}")
+    for scores, message, what in bad_scores(good):
+        cost = scores.pop("cost")
+        with pytest.raises(ValueError, match=message):
+            decoder.decode(scores, cost=cost, **options)
+            pytest.fail(what)
 
 
 @every_decoder

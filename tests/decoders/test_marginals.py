@@ -4,7 +4,7 @@ import brute
 import numpy as np
 import partition
 import pytest
-from common import bad_arrays, rng_for, sample, small
+from common import bad_scores, rng_for, sample, small
 from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals
 
 from mh4.decoders import mst
@@ -208,17 +208,10 @@ def test_one_word(model, single_root):
 @every_model
 @every_root
 def test_bad_scores(model, single_root):
-    n = 4
-    scores = model.sample(n, rng_for("bad"))
-    for name, tensor in scores.items():
-        nan, infinite = tensor.copy(), tensor.copy()
-        nan[(..., 1, 2)], infinite[(..., 1, 2)] = np.nan, np.inf
-        wrong = [(what, bad, name) for what, bad in bad_arrays(tensor).items()]
-        wrong += [("NaN", nan, rf"{name}.*nan.*1, 2"), ("infinity", infinite, rf"{name}.*inf.*1, 2")]
-        for what, bad, message in wrong:
-            with pytest.raises(ValueError, match=message):
-                marginals(model, {**scores, name: bad}, single_root=single_root)
-                pytest.fail(f"{name}, {what}: no error")
+    for scores, message, what in bad_scores(model.sample(4, rng_for("bad"))):
+        with pytest.raises(ValueError, match=message):
+            marginals(model, scores, single_root=single_root)
+            pytest.fail(what)
 
 
 @every_chart
