@@ -10,7 +10,7 @@ from mh4.data.conllu import Sentence
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 
-_OPEN = "", "_"  # labels that are not given, besides None
+_OPEN = None, "", "_"  # labels that are not given
 
 
 def given(sentence: Sentence) -> np.ndarray:
@@ -26,12 +26,12 @@ def whole(heads: np.ndarray) -> bool:
 def labelled(sentence: Sentence, predicted: list[str]) -> list[str]:
     """The labels of the sentence, and the predicted ones where it has none."""
     own = sentence.deprels or [""] * len(sentence)
-    return [label if given in (None, *_OPEN) else given for given, label in zip(own, predicted, strict=True)]
+    return [label if given in _OPEN else given for given, label in zip(own, predicted, strict=True)]
 
 
 def complete(sentence: Sentence) -> bool:
     """Return whether nothing is left to fill in: every word has a head and a label."""
-    return whole(given(sentence)) and all(label and label not in _OPEN for label in sentence.deprels or [""])
+    return whole(given(sentence)) and all(label not in _OPEN for label in sentence.deprels or [""])
 
 
 def obstacle(heads: np.ndarray, single_root: bool) -> str:
