@@ -127,10 +127,10 @@ def test_signals_end_it(name, monkeypatch):
             For marginals it counts from when the chart asks: before that, numpy takes long to write the arrays of results.
             """
             for_results = "marginals" in name and sys._getframe(1).f_code is memory.room_for.__code__
-            signal.setitimer(signal.ITIMER_REAL, 5 if for_results else seconds)
+            signal.setitimer(signal.ITIMER_REAL, 60 if for_results else seconds)
 
         monkeypatch.setattr(memory, "require", asked)
-        with pytest.raises(Stopped) as caught, alarm(stop, 1):
+        with pytest.raises(Stopped) as caught, alarm(stop, 60 if "marginals" in name else 1):
             function(**long)
         # From a decoder that does not look for signals, their handler would be called by some function in Python that follows. That
         # of mst is so fast that numpy may still be preparing its arguments.
