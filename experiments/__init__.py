@@ -1,5 +1,5 @@
 """The experiments: the paper's, and those beyond it. ``python -m experiments NAME``, or ``make NAME``, runs one.
 
-studies: what is measured, a module for each command; tables: the paper's tables that are made from a treebank's records; pages: how
+studies: the measurements, a module for each command; tables: the paper's tables, made from a treebank's records; pages: how
 pages are written; engine: runs and their records; published: the paper's numbers. Imports run in this order.
 """

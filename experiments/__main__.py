@@ -1,4 +1,4 @@
-"""``python -m experiments NAME``: a command for each module of ``studies/``, which need not be listed anywhere."""
+"""``python -m experiments NAME``: a command for each module of ``studies/``."""
 
 import pkgutil
 from importlib import import_module
@@ -14,7 +14,7 @@ TOOLS = ["predictions"]  # commands that are not studies
 
 
 class Studies(Commands):
-    """The studies, of which only the one that is asked for is imported."""
+    """The studies; only the requested one is imported."""
 
     once = False  # programs write these command lines, not people
 

@@ -33,7 +33,7 @@ def features() -> dict[tuple[str, str], float]:
 
 
 def coverage() -> dict[str, dict[str, str]]:
-    """The rows of Table 3 by language code, in its order."""
+    """Return the rows of Table 3 by language code, in its order."""
     return {row["lang"]: row for row in _rows("table3_coverage")}
 
 
@@ -53,18 +53,18 @@ def in_table_4(lang: str, release: str) -> bool:
 
 
 def systems(lang: str) -> tuple[str, ...]:
-    """The systems trained on a language: those of Table 4 and, for its languages, those that Table 1 has in addition."""
+    """Return the systems trained on a language: those of Table 4 and, for its languages, those that Table 1 has in addition."""
     of_table_4 = tuple(dict.fromkeys(row["system"] for row in _rows("table4_dev_uas")))
     return of_table_4 + (("greedy-mh4-two", "greedy-mh4-three") if lang in coverage() else ())
 
 
 def test_table(lang: str) -> int | None:
-    """The table with the test scores of a language: 5, for the non-projective ones, or 6; None if neither."""
+    """Return the table with the test scores of a language: 5, for the non-projective ones, or 6; None if neither."""
     return next((number for number, name in TEST_TABLES.items() if any(row["lang"] == lang for row in _rows(name))), None)
 
 
 def test_languages(number: int) -> list[str]:
-    """The languages of Table 5 or 6, in its order."""
+    """Return the languages of Table 5 or 6, in its order."""
     return [lang for lang in dict.fromkeys(row["lang"] for row in _rows(TEST_TABLES[number])) if lang != "avg"]
 
 
@@ -82,13 +82,13 @@ def test_las(lang: str, release: str, system: str) -> tuple[float, float | None]
 
 
 def treebank_place(name: str) -> tuple[int, str]:
-    """The sort key for names of treebanks: the order of Table 3, then that of Tables 5 and 6; any others come last."""
+    """Return the sort key for names of treebanks: the order of Table 3, then that of Tables 5 and 6; any others come last."""
     order = list(dict.fromkeys([*coverage(), *treebanks.languages()]))
     return (order.index(name) if name in order else len(order), name)
 
 
 def place(system: str) -> tuple[int, str]:
-    """The sort key for systems: the order of the registry, which is that of Table 4; any others come last."""
+    """Return the sort key for systems: the order of the registry, which is that of Table 4; any others come last."""
     names = list(SYSTEMS)
     return (names.index(system) if system in names else len(names), system)
 

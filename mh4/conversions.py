@@ -11,7 +11,7 @@ from mh4.errors import InputError, needs, shown
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
-    """A conllu.TokenList, as conllu.parse reads it, which would also split a word at two spaces."""
+    """Return a conllu.TokenList, as conllu.parse reads it, which would also split a word at two spaces."""
     rows = [line.split("\t") for line in sentence.to_conllu().rstrip("\n").split("\n")]
     read = [(name, DEFAULT_FIELD_PARSERS.get(name, list.__getitem__)) for name in DEFAULT_FIELDS]
     return TokenList(
@@ -20,7 +20,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
 
 
 def to_udapi(sentence: Sentence) -> Any:
-    """A udapi tree: a udapi.core.root.Root. Without a tree, all words depend on the root. Raises NotInstalled without udapi."""
+    """Return a udapi tree: a udapi.core.root.Root. Without a tree, all words depend on the root. Raises NotInstalled without udapi."""
     with needs("this", "evaluate", "udapi"):
         from udapi.core.root import Root
 
@@ -38,7 +38,7 @@ def to_udapi(sentence: Sentence) -> Any:
 
 
 def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
-    """A spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
+    """Return a spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
     Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError for several
     roots, and for UPOS and FEATS that spaCy cannot have, and NotInstalled without spaCy.
@@ -81,6 +81,6 @@ def is_known(column: str, tag: str) -> bool:
 
 
 def check_sentences(doc: Any, expected: int) -> None:
-    """Raises InputError if a spacy.tokens.Doc does not have as many sentences as trees: spaCy splits some in which many arcs cross."""
+    """Raise InputError if a spacy.tokens.Doc does not have as many sentences as trees: spaCy splits some in which many arcs cross."""
     if sum(1 for _ in doc.sents) != expected:
         raise InputError("spaCy cannot keep a tree in one sentence in which so many arcs cross")

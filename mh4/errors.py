@@ -27,9 +27,9 @@ class NotInstalled(InputError, ImportError):
 
 @contextmanager
 def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
-    """Import packages of an extra of mh4 in the block. Raises NotInstalled if `package`, by default whichever is missing, is not there.
+    """Wrap the imports of an extra's packages. Raises NotInstalled if `package`, by default any, is missing.
 
-    Raises InputError if it is there and cannot be imported.
+    Raises InputError if it is installed and cannot be imported.
     """
     try:
         yield
@@ -44,7 +44,7 @@ def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
 
 
 def packages(extra: str) -> list[str]:
-    """Return what pip has to install for an extra of mh4, such as "safetensors>=0.5": pip finds mh4 itself on no index."""
+    """Return the requirements of an extra of mh4, such as "safetensors>=0.5", for pip: no index has mh4 itself."""
     from importlib import metadata  # which takes long to import
 
     try:
@@ -55,22 +55,22 @@ def packages(extra: str) -> list[str]:
 
 
 def reason(error: OSError) -> str:
-    """The operating system's message."""
+    """Return the operating system's message."""
     return error.strerror or str(error)
 
 
 def because(error: BaseException) -> str:
-    """The message of an error after a colon, if it has one: not all libraries do."""
+    """Return ": " and the error's message, or "" if it has none."""
     return ": %s" % error if str(error) not in ("", "std::bad_alloc") else ""
 
 
 def unreadable(path: str, error: OSError) -> InputError:
-    """The error for a file that the operating system does not let us read."""
+    """Return the error for a file that the operating system cannot read."""
     return InputError("%s: cannot be read: %s" % (path, reason(error)))
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it, cut off if it is long."""
+    """Format a value for messages, cut off if it is long."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
@@ -80,7 +80,7 @@ def shown(value: Any) -> str:
 
 
 def unknown(kind: str, name: Any, known: Iterable[str]) -> str:
-    """Say that there is no `kind` of this name, which one is meant if one is similar, and which there are."""
+    """Say that there is no `kind` of this name, suggest a similar one, and list all."""
     import difflib  # here, as every command imports this module
 
     known = list(known)
@@ -90,10 +90,10 @@ def unknown(kind: str, name: Any, known: Iterable[str]) -> str:
 
 
 def one_line(message: str, kept: str = "") -> str:
-    """Make line breaks, terminal escapes and similar characters visible in a message, which may have them from a file or a client.
+    """Make line breaks, terminal escapes and similar characters from files or clients visible in a message.
 
-    These are all control characters, those that change the direction of text, and line and paragraph separators. Spaces, soft hyphens,
-    (non-)joiners and Arabic signs, which are part of words, stay as they are, and so do the characters in `kept`.
+    These are control characters, those that change the direction of text, and line and paragraph separators. Spaces, soft hyphens,
+    joiners, non-joiners and Arabic signs, which are part of words, and the characters in `kept` stay as they are.
     """
     if message.isprintable():
         return message
@@ -106,12 +106,12 @@ def _harmless(char: str) -> bool:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: "1 word", "2 words"."""
+    """Return a number of things: "1 word", "2 words"."""
     return "%d %s%s" % (number, noun, "" if number == 1 else "s")
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """The first of these names, and how many more there are: "a, b, and 3 more"."""
+    """Format the first names and the number of others: "a, b, and 3 more"."""
     more = ["and %d more" % (len(names) - most)] if len(names) > most else []
     return ", ".join([*names[:most], *more])
 
@@ -121,7 +121,7 @@ _place: ContextVar[str] = ContextVar("place", default="")
 
 @contextmanager
 def working_on(place: str) -> Iterator[None]:
-    """Say in warnings that they concern this place in the input, such as the name of a sentence."""
+    """Name a place in the input, such as a sentence, in warnings from the block."""
     token = _place.set(place)
     try:
         yield
@@ -130,13 +130,13 @@ def working_on(place: str) -> Iterator[None]:
 
 
 def placed(warning: object) -> str:
-    """The text of a warning, with the place that is being worked on."""
+    """Return the text of a warning with the current place."""
     return ": ".join(filter(None, [_place.get(), str(warning)]))
 
 
 @contextmanager
 def telling_warnings(tell: Callable[[str], object]) -> Iterator[None]:
-    """Call `tell` with the text of each warning in the block, with its place; once for each text."""
+    """Call `tell` with the text and place of each warning in the block, once for each text."""
     told = set()
 
     def show(message: Any, *rest: Any, **options: Any) -> None:
@@ -152,7 +152,7 @@ def telling_warnings(tell: Callable[[str], object]) -> Iterator[None]:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """The texts of the warnings in the block, which are for another process, or somebody else, to show."""
+    """Collect the texts of the warnings in the block, to be shown elsewhere."""
     texts: list[str] = []
     with telling_warnings(texts.append):
         yield texts

@@ -28,8 +28,8 @@ class Component:
     """Sets head and relation of each token; with `tags` also pos, tag and morph, as far as the model predicts them.
 
     model: the folder of a model, as for mh4.load. decode: see Parser.load. The sentences are those of the Doc: an earlier component has to
-    find them. Tokens of white space are left out of the sentence and depend on the word before them, or the first of the sentence. spaCy's
-    root is its own head and has the label ROOT. What is set of a Doc with crossing arcs is right, though spaCy's `subtree`, in the order of
+    find them. Tokens of white space are not parsed and depend on the word before them, or the first of the sentence. spaCy's
+    root is its own head and has the label ROOT. Crossing arcs are set correctly, though spaCy's `subtree`, in the order of
     the text, has gaps.
 
     Raises InputError as Parser.load does and if the model predicts no tags; later for a Doc without sentences, and for UPOS and FEATS

@@ -18,11 +18,11 @@ VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores", "format")  # o
 
 
 class UsageError(InputError):
-    """LANG is not a treebank: the user needs to see the usage."""
+    """LANG is not a treebank, so the usage is printed."""
 
 
 class Command(click.Command):
-    """A command whose function returns an exit code, or nothing; it reports errors as the commands of `mh4` do, under its own name."""
+    """A command whose function returns an exit code or None. It reports errors as the commands of `mh4` do."""
 
     def invoke(self, context: click.Context) -> Any:
         with reporting_errors(self.name or ""):
@@ -39,10 +39,10 @@ class Command(click.Command):
 
 
 class Study(Command):
-    """The command of a study: its options are the variables of its `make` target, in either case; its module begins with its usage."""
+    """The command of a study. Its options are the variables of its `make` target, in either case; its module begins with its usage."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Variables of other studies, all of which make passes on, are ignored, unless they choose what is studied."""
+        """Ignore variables of other studies, since make passes on all of them, unless they choose what is studied."""
         arguments = [re.sub(r"^--[A-Z0-9]+(?==)", lambda name: name[0].lower(), each) for each in arguments]
         own = {parameter.name for parameter in self.params}
         others = set(VARIABLES) - own
@@ -70,19 +70,19 @@ class Study(Command):
         return self._introduced()[1].replace("\n", " ")
 
     def _introduced(self) -> tuple[str, str]:
-        """The usage, and what the study does, from the first paragraph of its module."""
+        """Return the usage and purpose of a study, from the first paragraph of its module."""
         paragraph = (sys.modules[self.callback.__module__].__doc__ or "").partition("\n\n")[0]
         usage, _, what = paragraph.removeprefix("``").partition("``:")
         return usage, what.strip()
 
 
 def study(function: Callable[..., Any]) -> click.Command:
-    """The command of a study, as a decorator of its function, which gets the bench that it works at, and its variables."""
+    """Decorate the function of a study, which gets the bench that it works at, and its variables."""
     return click.command(cls=Study)(click.pass_obj(function))
 
 
 def chosen(given: str, known: Collection[str], default: Iterable[str], complaint: Callable[[str], str]) -> list[str]:
-    """The words of a variable, by default those of `default`. Raises InputError with the complaint of one that is not known."""
+    """Return the words of a variable, or `default`. Raises InputError with the complaint about an unknown word."""
     wanted = list(dict.fromkeys(given.split() or default))
     for word in wanted:
         if word not in known:
@@ -91,5 +91,5 @@ def chosen(given: str, known: Collection[str], default: Iterable[str], complaint
 
 
 def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> list[str]:
-    """The systems that SYSTEMS asks for. Raises InputError if one is not of those `known`."""
+    """Return the systems that SYSTEMS names. Raises InputError if one is not among those `known`."""
     return chosen(systems, known, default, lambda system: "SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))

@@ -1,7 +1,7 @@
-"""Ensembles of finished models: which models there are, parsing and scoring with them, and the record of the scores.
+"""Ensembles of finished models: finding their members, parsing, scoring, and recording the scores.
 
-The models of one seed need to be here. The ensemble of all seeds needs only the trees in their records, from which it also takes the
-labels, whereas models average the probabilities of labels; this costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
+An ensemble of one seed needs the models. The ensemble of all seeds needs only recorded trees, including their
+labels, whereas models average the probabilities of labels. This costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
 """
 
 import tempfile
@@ -35,14 +35,14 @@ Scores = dict[str, float]
 
 
 def name_of(systems: Sequence[str]) -> str:
-    """The name of an ensemble of these systems in records and pages: "ensemble" for the paper's, "ensemble-mh3-mst" for another."""
+    """Return the name of an ensemble of these systems: "ensemble" for the paper's, "ensemble-mh3-mst" for another."""
     return NAME if set(systems) == set(MEMBERS) else "-".join([NAME, *sorted(systems, key=published.place)])
 
 
 def members(bench: Bench, bank: Treebank, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:
-    """The finished models of a treebank by seed, those with the highest dev UAS first.
+    """Return the finished models of a treebank by seed, those with the highest dev UAS first.
 
-    seeds: of the models; if empty, all for which every system has one. Raises InputError if a system has no finished model.
+    seeds: of the models; by default, those that every system has. Raises InputError if a system has no finished model.
     """
     folder = bench.models(bank.name)
     runs = {system: {run.seed: run for run in finished_runs(bench, bank, system)} for system in systems}
@@ -69,9 +69,9 @@ class Combiner:
         return ["ensemble", *(word for pair in arguments for word in pair)]
 
     def combine(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = (), trees: Path | None = None) -> Scores:
-        """The scores of the ensemble of these models on dev and, if available, test; with other parsers' trees for it, only on test.
+        """Return the scores of the ensemble on dev and, if available, test; with other parsers' trees for test, only on that.
 
-        trees: where those of the ensemble are kept. No two processes combine models under the same name at once.
+        trees: the file for the ensemble's trees. Only one process at a time combines models under one name.
         """
         folder, command = self.folder / name, [*self.trainer, *self.command(runs, votes)]
         files = {"test": self.bank.to_parse["test"]} if votes else self.bank.to_parse
@@ -83,7 +83,7 @@ class Combiner:
         return scores
 
     def record(self, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
-        """Combines the models of one seed, and writes the record that the tables show, with the trees."""
+        """Combine the models of one seed, and write the record and the trees."""
         name = "seed%d" % seed
         run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
         scores = self.combine(name, runs, trees=records.trees(run))
@@ -94,7 +94,7 @@ class Combiner:
 
 
 def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:
-    """The scores of the parsed files, by split."""
+    """Return the scores of the parsed files, by split."""
     found = {}
     for split, path in parsed.items():
         gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
@@ -104,7 +104,7 @@ def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:
 
 
 def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str) -> dict:
-    """The record of an ensemble."""
+    """Return the record of an ensemble."""
     origin = {"members": made_of, "commit": commit(), "date": time.strftime("%Y-%m-%d"), "reproduce": reproduce}
     return {**scores, **bank.test_files, **origin}
 
@@ -112,10 +112,10 @@ def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str)
 def record_all_seeds(
     bank: Treebank, records: Records, systems: Sequence[str], reproduce: str, asked: Sequence[int] = ()
 ) -> Scores | None:
-    """Lets the recorded trees of these systems vote, those of all seeds that every system has, and records the result as `ALL`, seed 0.
+    """Let the recorded trees of these systems, of all seeds that every system has, vote, and record the result as `ALL`, seed 0.
 
-    asked: the seeds that the command `reproduce` is for, if not all. None if there are fewer than two seeds, or others than it is for,
-    or if some of the runs have no trees, or only some have been tested. The first to vote is the run with the highest dev UAS.
+    asked: the seeds that `make reproduce` asks for, if not all. Return None if there are fewer than two seeds, or others than these,
+    or if some runs have no trees, or only some have been tested. The run with the highest dev UAS votes first.
     """
     recorded = [run for run in load_any(bank.name, records.results) if run["system"] in systems]
     seeds = set(common_seeds(recorded, systems))
@@ -155,7 +155,7 @@ def record_all_seeds(
 
 
 def _voted(file: Path, trees: Sequence[Path], place: Path) -> str:
-    """The CoNLL-U `file` with the trees that these recorded trees for it vote for; place: a folder to work in."""
+    """Write the CoNLL-U `file` with the winners of a vote of these recorded trees; place: a folder to work in."""
     votes = []
     for number, path in enumerate(trees):
         votes.append(place / ("%d.conllu" % number))

@@ -1,4 +1,4 @@
-"""Where runs are made: an executor, as of ``concurrent.futures``, of child processes here or of jobs on a Slurm cluster."""
+"""Executors, as in ``concurrent.futures``, that make runs in child processes here or in jobs on a Slurm cluster."""
 
 import os
 import signal
@@ -27,12 +27,12 @@ _guard, _stopping = threading.Lock(), threading.Event()
 
 
 class Failed(Exception):
-    """A run has failed. Its arguments are the reason and the exit code of the process, or None."""
+    """A run has failed. args: the reason, and the exit code of the process or None."""
 
 
 @dataclass(frozen=True)
 class Jobs:
-    """How many runs are made at a time, 0 for all, and options of sbatch if they are made on a Slurm cluster."""
+    """The number of runs made at a time, 0 for all, and the options of sbatch on a Slurm cluster."""
 
     number: int
     slurm: str = ""
@@ -40,10 +40,10 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor of calls, which are to be waited for by `ended`.
+    """An executor of calls; wait for them with `ended`.
 
-    keep: starts jobs in place of those that have ended, and returns what to report. killed: what calls raise whose jobs were killed.
-    local: whether calls are made on this machine, while nothing else is expected to work on the same runs.
+    keep: start jobs in place of ended ones, and return what to report. killed: the exceptions of calls whose jobs were killed.
+    local: whether calls are made on this machine, where nothing else works on the same runs.
     """
 
     executor: Executor
@@ -52,7 +52,7 @@ class Workers:
     local: bool = True
 
     def ended(self, calls: Collection[Future]) -> set[Future]:
-        """Return those of these calls that have ended, after a moment if there are none."""
+        """Return the calls that have ended, after a moment if there are none."""
         for said in self.keep():
             say(said, err=True)
         return wait(calls, POLL_SECONDS, FIRST_COMPLETED).done
@@ -88,7 +88,7 @@ def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
 
 @contextmanager
 def child(command: Sequence[str], environment: dict[str, str], **options: Any) -> Iterator[Popen]:
-    """Start a command, which ends with this process, with the block if that fails, and with `workers` if they end early."""
+    """Start a command that ends with this process, with the block if that fails, and with `workers` if they end early."""
     with _guard:
         if _stopping.is_set():
             raise Failed("stopped", None)

@@ -1,6 +1,6 @@
-"""The training runs of some systems and seeds on one treebank: listing them, tracking which are finished, and recording those.
+"""The training runs of some systems and seeds on one treebank: which are finished, training the others, and recording them.
 
-Models are stored in ``models/NAME/SYSTEM/seedN``, the data for tables in ``results/`` (``records``), both in ``runs/`` unless they are to
+Models are in ``models/NAME/SYSTEM/seedN``, records in ``results/``, both in ``runs/`` unless they are to
 be recorded (``workplace``). Finished runs are not repeated; interrupted runs are resumed.
 """
 
@@ -29,8 +29,8 @@ from mh4.util.files import git_blob_id, relative_if_inside
 class Experiment:
     """The runs and their state.
 
-    command: the command that repeats them, for the record. trees: whether finished models parse dev and test, for the record.
-    unparsed: the runs of which that failed.
+    command: repeats them, for the record. trees: whether finished models parse dev and test, for the record.
+    unparsed: the runs whose parsing failed.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Experiment:
         return run
 
     def train(self, jobs: Jobs, recorded: Callable[[], object], records_count: bool = False) -> None:
-        """Trains the unfinished runs of this experiment, as `train_together` does, and names recorded ensembles of other models then.
+        """Train the unfinished runs of this experiment, as `train_together` does, and then name outdated ensembles.
 
         Raises InputError for records of other settings.
         """
@@ -65,26 +65,26 @@ class Experiment:
         self.records.name_outdated()
 
     def missing(self) -> list[Run]:
-        """The runs that have no record."""
+        """Return the runs that have no record."""
         return [run for run in self.runs if not self.records.of(run)]
 
     def recorded(self) -> list[Record]:
-        """The records of the runs that are done; the results folder may have more, for other seeds and systems."""
+        """Return the records of the finished runs; the results folder may have others."""
         done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
         records = load(self.bank.name, self.bench.results) if done else []
         return [record for record in records if (record["system"], record["seed"]) in done]
 
     def exit_code(self) -> int:
-        """Reports the runs that failed; 1 if there are any, or models that cannot parse, which has been said, otherwise 0."""
+        """Report the runs that failed; return 1 if there are any, or models that cannot parse, otherwise 0."""
         return failures(self.runs, self.bench.console) or int(bool(self.unparsed))
 
     def is_done(self, run: Run) -> bool:
-        """True if the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
+        """Return whether the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
         origin = run.origin()
         return "finished" in origin and origin.get("inputs") == self._inputs() and finished_with(run, self.bank)
 
     def started(self, run: Run) -> None:
-        """Records the inputs of a run, and each commit and machine that contributes to it."""
+        """Record the inputs of a run, and each commit and machine that contributes to it."""
         origin = run.origin()
         if not origin and (run.folder / "metrics.jsonl").exists():
             origin["commits"] = ["unknown"]  # not started by us
@@ -98,14 +98,14 @@ class Experiment:
     def make(self, run: Run, local: bool) -> str:
         """Train a run, and parse with its model, in a worker; return what was wrong with parsing. Raises Failed.
 
-        local: as in `Workers`. What this process needs of it is in the run's files.
+        local: as in `Workers`. The results are in the run's files.
         """
         self.started(run)
         train(run, environment(self.bank.lang), waits=not local)
         return self.predicted(run)
 
     def finished(self, run: Run, wrong: str) -> None:
-        """Make the record of a run. wrong: with parsing, which is reported."""
+        """Make the record of a run. wrong: the errors in parsing, which are reported."""
         if wrong:  # training is done, and other runs continue
             say("%s: %s" % (run.name, wrong), err=True)
             self.unparsed.append(run)
@@ -120,7 +120,7 @@ class Experiment:
             self.bench.console.print(beside_recorded(run.name, mine, recorded), soft_wrap=True)
 
     def predicted(self, run: Run) -> str:
-        """Parse dev and test, unless that is done; return what was wrong with it, or an empty string."""
+        """Parse dev and test, unless that is done; return the error, or an empty string."""
         if self.trees:
             with alone(run.folder / "predicted.lock"):  # others may have other files for this language
                 try:
@@ -130,7 +130,7 @@ class Experiment:
         return ""
 
     def _predict(self, run: Run) -> None:
-        """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
+        """Parse dev and test once with the finished model, save the trees, and score test."""
         done, trees, test = run.folder / "predicted.json", self.records.trees(run), self.bank.test
         files, tested, before = self.bank.to_parse, self.bank.test_files, read_json(done)
         # The trees may have been replaced since, as by those in the repository.
@@ -157,9 +157,9 @@ class Experiment:
 def train_together(
     experiments: Sequence[Experiment], name: str, models: Path, jobs: Jobs, recorded: Callable[[], object], records_count: bool
 ) -> None:
-    """Trains the unfinished runs of experiments, the first of each first, by `jobs`; calls `recorded` after new records.
+    """Train the unfinished runs of experiments by `jobs`, in turn; call `recorded` after new records.
 
-    name, models: how messages name the runs, and the folder of their models. records_count: runs that have a record, wherever they
+    name, models: for messages, the name of the runs and the folder of their models. records_count: runs that have a record, wherever they
     were trained, are not repeated.
     """
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}

@@ -1,6 +1,6 @@
-"""Files of JSON lines, an object a line, that several processes may change: each line is checked, and every change is made whole.
+"""Files of JSON lines that several processes may change. Each line is checked, and a change is made whole or not at all.
 
-A file is locked while it is changed, by the file ``.lock`` beside it, and read again under the lock, so nothing that another process has
+A change locks the file by ``.lock`` beside it and reads it again under the lock, so that nothing that another process has
 added is lost.
 """
 
@@ -17,9 +17,9 @@ from mh4.util.files import make_folder, write_text
 
 
 def read(path: Path, key: Callable[[Any], Any], complaint: Callable[[Any], str | None]) -> dict[Any, Any]:
-    """The objects in a file by their key; empty if there is no file.
+    """Return the objects in a file by their key; none if there is no file.
 
-    complaint: what is wrong with an object; None if nothing is. Raises InputError that names file and line for anything else than whole
+    complaint: from an object to its error, or None. Raises InputError, naming file and line, for anything but whole
     objects with different keys.
     """
     found: dict[Any, Any] = {}
@@ -39,7 +39,7 @@ def read(path: Path, key: Callable[[Any], Any], complaint: Callable[[Any], str |
 
 @contextmanager
 def changed(path: Path, key: Callable[[Any], Any], complaint: Callable[[Any], str | None]) -> Iterator[dict[Any, Any]]:
-    """Yields the objects in a file, as `read`, to be changed, and writes them, in the order of their keys, if the block succeeds."""
+    """Yield the objects in a file, to be changed, and write them in the order of their keys if the block succeeds."""
     make_folder(path.parent)
     with alone(path.with_name(".lock")):
         found = read(path, key, complaint)

@@ -1,4 +1,4 @@
-"""Makes many runs by workers, and follows how far they are, by their files; ``progress`` displays it."""
+"""Makes many runs by workers, and follows their progress in their files; ``progress`` displays it."""
 
 import os
 import time
@@ -24,7 +24,7 @@ def make_all(
     on_done: Callable[[Run, str], None],
     console: Console,
 ) -> None:
-    """Have workers make every waiting run, by what `make` returns for it; call `on_done` with what that has returned.
+    """Have workers make every waiting run, by the call that `make` returns for it; call `on_done` with its result.
 
     Afterwards each run is done or failed (with the reason in `failure`); a failed run does not stop the others.
     """
@@ -53,7 +53,7 @@ def make_all(
 def train(run: Run, environment: dict[str, str], waits: bool) -> None:
     """Train a run in a child process. Raises Failed.
 
-    waits: whether to wait for another process that trains it, such as one of a job that has lost its driver; otherwise it has failed.
+    waits: whether to wait for another process that trains it, such as a job that has lost its driver, or to fail.
     """
     make_folder(run.folder)
     with open(run.log, "ab") as log:

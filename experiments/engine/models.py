@@ -1,4 +1,4 @@
-"""Finding finished models, for the studies that take them rather than train: those with the settings that would be trained with today."""
+"""Finds finished models for studies that do not train: those with today's settings."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -14,7 +14,7 @@ from mh4.errors import InputError
 
 
 def finished_runs(bench: Bench, bank: Treebank, system: str) -> list[Run]:
-    """The finished runs of a system whose models have the treebank's settings and, as far as they say, its files, by seed."""
+    """Return the finished runs of a system, by seed, with the treebank's settings and, as far as is known, files."""
     folder = bench.models(bank.name)
     found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
     seeds = sorted(int(name.group(1)) for name in found if name)
@@ -31,7 +31,7 @@ def _has_files(run: Run, bank: Treebank) -> bool:
 def requested_models(
     bench: Bench, bank: Treebank, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]
 ) -> list[Run]:
-    """The finished runs that SYSTEMS (as in `requested_systems`) and SEEDS (by default all) ask for.
+    """Return the finished runs for SYSTEMS (as in `requested_systems`) and SEEDS (by default all).
 
     Raises InputError if a requested system has none, or if one lacks a requested seed.
     """
@@ -58,6 +58,6 @@ def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
 
 
 def untrained(what: str, folder: Path) -> InputError:
-    """The error for a model that is not in `folder`."""
+    """Return the error for a model that is not in `folder`."""
     said = "no trained model of %s in %s on today's files and with today's settings: train one first, with make reproduce"
     return InputError(said % (what, shown(folder)))

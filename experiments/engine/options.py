@@ -34,12 +34,12 @@ Decorator = Callable[[Callable], Callable]
 
 
 def variable(name: str, meaning: str) -> Decorator:
-    """A variable, empty if it is not given."""
+    """Declare a variable, empty by default."""
     return click.option("--" + name, default="", help=meaning)
 
 
 def lang(more: str = "") -> Decorator:
-    """LANG, the treebank. more: what else its help says of toy."""
+    """Declare LANG, the treebank. more: further help."""
     codes = " ".join(treebanks.languages())
     return variable("lang", "%s,\nor toy: a small artificial language, needs no network%s" % (codes, more))
 
@@ -62,16 +62,16 @@ SETTINGS = variable("settings", "authors, the settings of the authors' runs, or 
 
 
 def of_models(systems_known: Sequence[str], default: Sequence[str]) -> Decorator:
-    """LANG, SYSTEMS, SEEDS and UD of a study that takes trained models of these systems."""
+    """Declare LANG, SYSTEMS, SEEDS and UD for a study of trained models of these systems."""
     meaning = "from %s; by default %s, if trained" % (" ".join(systems_known), " and ".join(default))
     chosen = variable("systems", meaning), variable("seeds", "of the trained models; by default all")
     return together(lang(), *chosen, UD)
 
 
 def repeat(**others: str | Sequence[str] | None) -> str:
-    """The command that repeats the study that is running, as it was typed, without anything specific to this machine.
+    """Return the command of the running study as it was typed, without anything specific to this machine.
 
-    others: values that replace those of some variables.
+    others: other values of some variables.
     """
     context = click.get_current_context()
     variables: dict[str, str | Sequence[str] | None] = {}
@@ -88,7 +88,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """The validated request for training runs. own: a treebank of one's own."""
+    """A valid request for training runs. own: a treebank of one's own."""
 
     lang: str
     systems: tuple[str, ...]
@@ -100,7 +100,7 @@ class Request:
     own: Treebank | None = None
 
     def treebank(self, test: bool = True) -> Treebank:
-        """The treebank, found or downloaded. test: with the files to test on."""
+        """Find or download the treebank. test: with the files to test on."""
         if self.own:
             return self.own.with_settings(self.settings)
         bank = located(self.lang, self.ud, self.settings)
@@ -119,7 +119,7 @@ def request(
     treebank: str = "",
     name: str = "",
 ) -> Request:
-    """Validates the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
+    """Check the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
     mine = own(os.path.expanduser(treebank), name) if treebank else None
     if treebank and (lang or ud or conll17):
         raise InputError("TREEBANK stands instead of LANG, UD and CONLL17: omit these")
@@ -164,7 +164,7 @@ def request(
 
 
 def form(given: str) -> Form:
-    """The form of tables that FORMAT asks for, by default text."""
+    """Return the form of tables that FORMAT names, by default text."""
     known: dict[str, Form] = {name: name for name in get_args(Form)}
     if given and given not in known:
         raise InputError("FORMAT: %s is not one of %s" % (given, ", ".join(known)))
@@ -172,21 +172,21 @@ def form(given: str) -> Form:
 
 
 def languages(langs: str, default: Sequence[str]) -> list[str]:
-    """The languages of LANGS, by default those of `default`. Raises InputError if one is not the code of a treebank."""
+    """Return the languages of LANGS, or `default`. Raises InputError if one is not the code of a treebank."""
     known = [*treebanks.languages(), treebanks.TOY]
     unknown = "LANGS: %s is not the code of a treebank; there are %s"
     return chosen(langs, known, default, lambda lang: unknown % (lang, " ".join(known)))
 
 
 def requests(langs: str = "", systems: str = "", seeds: str = "", **others: str) -> list[Request]:
-    """The validated requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
+    """Return the requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
     wanted = languages(langs, treebanks.languages())
     seeds = seeds or (TOY_SEEDS if wanted == [treebanks.TOY] else PAPER_SEEDS)
     return [request(lang, systems or " ".join(published.systems(lang)), seeds, **others) for lang in wanted]
 
 
 def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
-    """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: that of the variable."""
+    """Return the number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: of the variable."""
     if not jobs.strip():
         return min(cpu.cores(), MOST_JOBS)
     if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):

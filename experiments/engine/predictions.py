@@ -1,4 +1,4 @@
-"""The predicted trees of a finished model, saved without the words; with the treebank, they can be scored again or combined.
+"""The predicted trees of a finished model, without the words. With the treebank, they can be scored again or combined.
 
 ``SYSTEM-seedN.trees.gz`` has, for each parsed file, a line ``# SPLIT FILE BLOB`` (its git blob id), then a line with head and
 relation for each word, and an empty line after each sentence. ``python -m experiments predictions`` merges them into the treebank.
@@ -39,9 +39,9 @@ def predictions(trees: str, file: str) -> None:
 
 
 def parse(command: Sequence[str], folder: Path, files: dict[str, Path], lang: str) -> dict[str, Path]:
-    """Parses the files of a language's treebank, given by split, into `folder`; returns the parsed files.
+    """Parse the files of a language's treebank, given by split, into `folder`; return the parsed files.
 
-    command: the command line to which the file and ``-o OUTPUT`` are appended. Raises InputError if it fails.
+    command: a command line, before the file and ``-o OUTPUT``. Raises InputError if it fails.
     """
     parsed = {}
     for split, path in files.items():
@@ -57,7 +57,7 @@ def parse(command: Sequence[str], folder: Path, files: dict[str, Path], lang: st
 
 
 def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
-    """Writes the trees of the parsed `files` to `path`, with identical bytes for identical trees."""
+    """Write the trees of the parsed `files` to `path`; the same trees give the same bytes."""
     lines: list[str] = []
     for split, file in files.items():
         lines.append("# %s %s %s\n" % (split, file.name, git_blob_id(file)))
@@ -71,7 +71,7 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
 
 
 def single_roots(parsed: Path) -> Path:
-    """A copy of a parsed file, beside it, where all other roots of a sentence depend on the first; the file itself if there are none.
+    """Write a copy of a parsed file, beside it, in which further roots depend on the first; return the file itself without such roots.
 
     With the authors' settings, trees may have several roots, which the official scorer rejects. A root's relation is wrong anywhere else,
     so LAS only changes where the first root is wrong and another is right.
@@ -91,7 +91,7 @@ def single_roots(parsed: Path) -> Path:
 
 
 def restored(trees: Path, file: Path) -> str:
-    """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if they are not trees for exactly this file."""
+    """Return the CoNLL-U `file` with the heads and relations in `trees`. Raises InputError unless they are trees for exactly this file."""
     blocks = list(conllu.blocks(str(file), trees=False))
     text = []
     for block, (heads, deprels) in zip(blocks, _trees(trees, file, [len(block.sentence) for block in blocks]), strict=True):
@@ -100,14 +100,14 @@ def restored(trees: Path, file: Path) -> str:
 
 
 def heads(trees: Path, file: Path, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
-    """The heads in `trees` of each sentence of `file`: int32 (n+1,), -1 at 0. Raises InputError as `restored`."""
+    """Return the heads in `trees` of each sentence of `file`: int32 (n+1,), -1 at 0. Raises InputError as `restored` does."""
     return [heads for heads, _ in _trees(trees, file, list(map(len, sentences)))]
 
 
 def of_record(results: Path, name: str, record: Record, dev: Path) -> Path:
-    """The file of the trees of a recorded run on treebank `name`. Raises InputError if they are not those that it scored.
+    """Return the file of the trees of a recorded run on treebank `name`. Raises InputError if they are not the scored ones.
 
-    In a record without their git blob id, that shows by their UAS on the file `dev`.
+    Where a record lacks their git blob id, their UAS on the file `dev` decides.
     """
     trees = trees_of(results, name, record["system"], record["seed"])
     if not trees.exists():
@@ -125,7 +125,7 @@ def of_record(results: Path, name: str, record: Record, dev: Path) -> Path:
 
 
 def _trees(trees: Path, file: Path, lengths: Sequence[int]) -> list[tuple[np.ndarray, list[str]]]:
-    """The heads and relations of every sentence of `file`, whose numbers of words are `lengths`."""
+    """Return the heads and relations of every sentence of `file`; lengths: their numbers of words."""
     found = [[line.split("\t") for line in lines.split("\n")] for lines in _part(trees, file).split("\n\n") if lines]
     if list(map(len, found)) != list(lengths) or any(len(row) != 2 for rows in found for row in rows):
         raise InputError("%s does not have a head and a relation for every word of %s" % (trees, file))
@@ -136,7 +136,7 @@ def _trees(trees: Path, file: Path, lengths: Sequence[int]) -> list[tuple[np.nda
 
 
 def _part(trees: Path, file: Path) -> str:
-    """The lines for `file`, without the first."""
+    """Return the lines for `file`, without the first."""
     with compression.opened(str(trees)) as content:
         parts = re.split("(?m)^# ", "".join(conllu.decoded(content, str(trees))))[1:]
     blob = git_blob_id(file)

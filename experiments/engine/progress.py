@@ -1,4 +1,4 @@
-"""Displays the progress of runs, and afterwards those that have failed."""
+"""Displays the progress of runs, and the failed ones at the end."""
 
 import os
 import time
@@ -20,7 +20,7 @@ _FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev
 
 @contextmanager
 def display(runs: Sequence[Run], console: Console) -> Iterator[Callable[[], None]]:
-    """Displays the runs on this console until the end of the block, which calls what this yields to show how far they are now."""
+    """Display the runs on this console during the block; yield a function that updates the display."""
     if console.is_terminal and not console.is_dumb_terminal:
         with Live(console=console, get_renderable=lambda: table(runs, console), auto_refresh=False) as live:
             yield live.refresh
@@ -29,7 +29,7 @@ def display(runs: Sequence[Run], console: Console) -> Iterator[Callable[[], None
 
 
 def _lines(runs: Sequence[Run], console: Console) -> Callable[[], None]:
-    """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
+    """Print, without a terminal, a line when a run starts or ends, and sometimes one about its last evaluation."""
     said = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
     width = max((len(run.name) for run in runs), default=0)
 
@@ -55,7 +55,7 @@ def _lines(runs: Sequence[Run], console: Console) -> Callable[[], None]:
 
 
 def table(runs: Sequence[Run], console: Console) -> Table:
-    """On a terminal: a table with as many runs as fit."""
+    """Make a table for a terminal, with as many runs as fit."""
     drawn = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left", caption_style="dim")
     drawn.add_column("run", no_wrap=True)
     drawn.add_column("", no_wrap=True)
@@ -81,7 +81,7 @@ def _number(run: Run, key: str) -> str:
 
 
 def failures(runs: Sequence[Run], console: Console) -> int:
-    """Reports the runs that failed; returns 1 if there are any, otherwise 0."""
+    """Report the runs that failed; return 1 if there are any, otherwise 0."""
     failed = [run for run in runs if run.state == FAILED]
     for run in failed:
         console.print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), style="red", soft_wrap=True)

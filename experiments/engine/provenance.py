@@ -1,4 +1,4 @@
-"""Where a record comes from: commit, machine, and paths and commands without what is private to a machine."""
+"""The provenance of a record: commit, machine, and paths and commands without private parts."""
 
 import importlib.util
 import json
@@ -26,7 +26,7 @@ PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
 
 
 def shown(path: Path) -> str:
-    """The path relative to the repository if it is inside it, otherwise as it is, without what could control a terminal."""
+    """Return the path, relative to the repository if it is inside it, without characters that control a terminal."""
     return one_line(relative_if_inside(path, EXPERIMENTS.parent))
 
 
@@ -36,7 +36,7 @@ def report_written(paths: Iterable[Path]) -> None:
 
 
 def make_command(target: str, **variables: str | Sequence[str] | None) -> str:
-    """``make TARGET`` with the variables that have a value: absolute paths reduced to the folder's name, in quotes where needed."""
+    """Return ``make TARGET`` with the variables that have a value, absolute paths reduced to the folder's name, quoted if needed."""
     parts = ["make " + target]
     for name, value in variables.items():
         if isinstance(value, str) and value:
@@ -47,12 +47,12 @@ def make_command(target: str, **variables: str | Sequence[str] | None) -> str:
 
 
 def without_machine(command: str) -> str:
-    """A command line with each absolute path reduced to its last component."""
+    """Reduce each absolute path in a command line to its last component."""
     return re.sub(r"(^|[\s='\"])/(?:[^\s/]+/)*", r"\1", command)
 
 
 def commit() -> str:
-    """Return the commit of the code, with "+changes" if the work tree differs, apart from results and documentation, which runs write."""
+    """Return the commit of the code, with "+changes" if the work tree differs, except in results and documentation, which runs write."""
     return version.commit(*version.WRITTEN) or "unknown"
 
 
@@ -73,7 +73,7 @@ def _builds() -> dict[str, str]:
 def machine() -> dict[str, str | int]:
     """Return what can change results between machines: the processor, its instruction sets, and versions of software.
 
-    Nothing here identifies a particular machine. Where there is no /proc/cpuinfo, the flags are missing.
+    Nothing in it identifies a particular machine. Without /proc/cpuinfo, the flags are missing.
     """
     fields = cpu.fields()
     found: dict[str, str | int] = {

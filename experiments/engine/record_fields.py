@@ -1,4 +1,4 @@
-"""The fields of a record, which `Records.keep` writes, and a check of them, so that a damaged one is named before it is used."""
+"""The fields of a record, which `Records.keep` writes, and their check, so that a damaged record is reported."""
 
 import math
 from functools import cache
@@ -16,7 +16,7 @@ class File(TypedDict):
 
 
 class Machine(TypedDict):
-    """The machine that trained a run; its other fields are not used."""
+    """The machine that trained a run; other fields are ignored."""
 
     processor: str
     python: str
@@ -33,7 +33,7 @@ class Member(TypedDict):
 
 
 class Origin(TypedDict):
-    """The results of a run, in percent, and where it was made; in a record, also those of an earlier run on the same inputs."""
+    """The results of a run, in percent, and its provenance; a record may also have an earlier run on the same inputs."""
 
     dev_uas: float
     dev_las: NotRequired[float]
@@ -57,8 +57,8 @@ class Evaluation(TypedDict):
 class Record(Origin):
     """The record of a finished run, or of an ensemble.
 
-    seconds_to_paper: None if the paper's score was never reached. settings_of: the name of the settings, if they are not the defaults.
-    trees_git_blob: the git blob id of the file of its trees. row: of the ablation that it is a run of. curve: its evaluations.
+    seconds_to_paper: None if it never reached the paper's score. settings_of: the name of settings other than the defaults.
+    trees_git_blob: the git blob id of the file of its trees. row: its row of the ablations. curve: its evaluations.
     """
 
     system: str
@@ -88,7 +88,7 @@ class Record(Origin):
 
 
 class Output(File):
-    """The scores of a shared task's system for a language, or the reason why the official scorer gave none."""
+    """The scores of a shared task's system for a language, or the reason why the scorer rejected it."""
 
     uas: NotRequired[float]
     las: NotRequired[float]
@@ -109,7 +109,7 @@ _fields = cache(get_type_hints)
 
 
 def matches(value: Any, kind: Any) -> bool:
-    """Return whether a value from a JSON file is of a type; numbers have to be finite, and objects may have other fields, too."""
+    """Return whether a JSON value has a type; numbers have to be finite, and objects may have further fields."""
     origin, of = get_origin(kind), get_args(kind)
     if is_typeddict(kind):
         named = _fields(kind).items()
@@ -127,7 +127,7 @@ def matches(value: Any, kind: Any) -> bool:
 
 
 def complaint(record: Any) -> str | None:
-    """Return what is wrong with a record, or None."""
+    """Return the error in a record, or None."""
     if not isinstance(record, dict):
         return "expected an object"
     fields = _fields(Record)

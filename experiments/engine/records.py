@@ -32,22 +32,22 @@ FIRST = ("row", "lang", "system", "seed")  # of the fields in a line; the curve 
 
 
 def file_of(results: Path, name: str) -> Path:
-    """The file of the records of treebank `name` in the folder `results`."""
+    """Return the file of the records of treebank `name` in the folder `results`."""
     return results / (name + ".jsonl")
 
 
 def trees_of(results: Path, name: str, system: str, seed: int) -> Path:
-    """The file of the trees of a recorded run on treebank `name`."""
+    """Return the file of the trees of a recorded run on treebank `name`."""
     return results / "trees" / name / ("%s-seed%d.trees.gz" % (system, seed))
 
 
 def key(record: Mapping[str, Any]) -> tuple[str, str, int]:
-    """The key of a record in its file: the row of an ablation (or ""), the system and the seed."""
+    """Return the key of a record in its file: the row of an ablation (or ""), the system and the seed."""
     return record.get("row", ""), record["system"], record["seed"]
 
 
 def read(path: Path) -> Mapping[tuple[str, str, int], Record]:
-    """The records in a file by `key`; empty if there is no file. Raises InputError that names a damaged line.
+    """Return the records in a file by `key`; none if there is no file. Raises InputError that names a damaged line.
 
     A file is read again only if it has been replaced.
     """
@@ -70,13 +70,13 @@ class Records:
         self.path = file_of(results, bank.name)
 
     def trees(self, run: Run) -> Path:
-        """The file of the trees of a run."""
+        """Return the file of the trees of a run."""
         return trees_of(self.results, self.bank.name, run.system, run.seed)
 
     def of(self, run: Run | Member) -> Record | None:
-        """The record of the run on these files, and with these settings, wherever it was trained; None if there is none.
+        """Return the record of the run on these files with these settings, wherever it was trained; None if there is none.
 
-        The record of an ensemble has no settings: those of its members count, which have to be the models that are recorded now.
+        The record of an ensemble has no settings. Its members must be the models that are recorded now.
         Raises InputError if the file is damaged.
         """
         system, seed = (run.system, run.seed) if isinstance(run, Run) else _key(run)
@@ -88,7 +88,7 @@ class Records:
         return record if all(one and _is(member, one) for member, one in zip(members, now, strict=True)) else None
 
     def forget(self, run: Run) -> bool:
-        """Remove the record of a run, whatever its data and settings are; return whether there was one."""
+        """Remove the record of a run, whatever its data and settings; return whether there was one."""
         mine = (self.bank.row, run.system, run.seed)
         if mine not in read(self.path):
             return False
@@ -96,7 +96,7 @@ class Records:
             return found.pop(mine, None) is not None
 
     def check_settings(self, names: Collection[str]) -> None:
-        """Raises InputError if a run is recorded on other files, or one of these systems, with any seed, with other settings."""
+        """Raise InputError if a run is recorded on other files, or one of these systems, with any seed, with other settings."""
         self.forget_others()
         for record in self._mine():
             if self.bank.release == OWN_FILES and self._is_of_other_data(record):  # the names of all others identify the content
@@ -113,17 +113,17 @@ class Records:
             say("combined before its members were trained again: %s" % ensemble, err=True)
 
     def _mine(self) -> list[Record]:
-        """The records of the treebank and, in an ablation, of its row."""
+        """Return the records of the treebank and, in an ablation, of its row."""
         return [record for (row, _, _), record in read(self.path).items() if row == self.bank.row]
 
     def _is_of_other_data(self, record: Any) -> bool:
         return any(record[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
 
     def keep(self, run: Run) -> None:
-        """Writes the record of a finished run, without paths of this machine.
+        """Write the record of a finished run, without paths of this machine.
 
-        A record of the same inputs that it replaces should be the same; if not, that is reported here and noted in the new one.
-        Raises InputError if its evaluations or its summary are damaged, and leaves what is recorded.
+        If it replaces a record of the same inputs with other results, this is reported, and noted in the new record.
+        Raises InputError, and keeps the old record, if the evaluations or the summary are damaged.
         """
         origin, curve = run.origin(), _evaluations(run.folder / "metrics.jsonl")
         record = {
@@ -146,9 +146,9 @@ class Records:
         self.write(run, record)
 
     def write(self, run: Run, record: dict) -> None:
-        """Writes this record of a run, with its name and that of the data.
+        """Write this record of a run, with the names of the run and of the data.
 
-        Raises InputError if something is missing or wrong in the record, and leaves what is recorded.
+        Raises InputError, and keeps the old record, if a field is missing or invalid.
         """
         record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
         if self.bank.row:
@@ -165,7 +165,7 @@ class Records:
             found[key(record)] = {name: record[name] for name in (*order, *(["curve"] if "curve" in record else []))}
 
     def _different(self, run: Run, record: dict) -> Origin | None:
-        """The results and origin of the existing record of these inputs if its results differ, or what it notes of an earlier one."""
+        """Return the results and origin of the existing record of these inputs if its results differ, or of an earlier one noted in it."""
         before = self.of(run)
         if before is None or _differing([before, record]):
             return None
@@ -175,7 +175,7 @@ class Records:
         return cast(Origin, {name: kept[name] for name in (*RESULT, "commit", "date", "machines") if name in kept})
 
     def _against_the_paper(self, system: str, evaluations: Sequence[Evaluation]) -> dict:
-        """The seconds on one core until dev UAS first reached the paper's mean: null if never, omitted if the paper has none."""
+        """Return the seconds on one core until dev UAS first reached the paper's mean: null if never, no field if the paper has none."""
         of_paper = published.dev_uas(self.bank.lang, self.bank.release, system)
         if of_paper is None:
             return {}
@@ -183,9 +183,9 @@ class Records:
         return {"seconds_to_paper": next(reached, None)}
 
     def forget_others(self) -> None:
-        """Removes records of an older toy treebank, or of older settings for it, and of ensembles of such runs.
+        """Remove records of an older toy treebank, or of older settings for it, and of ensembles of such runs.
 
-        All other names identify the content.
+        Other names identify the content.
         """
         found = self._mine() if self.bank.lang == treebanks.TOY else []
         older = {_key(run) for run in found if self._is_of_other_data(run) or not made_with(run, self.bank)}
@@ -197,7 +197,7 @@ class Records:
 
 
 def _settings(run: Run) -> dict:
-    """The settings of the model as the parser reads them, all of them, as an entry of its record."""
+    """Return all settings of the model, for its record."""
     path, (system, _) = run.folder / "config.toml", system_and_loss(run.system)
     return {"settings": asdict(systems.settings([str(path)], system))} if path.exists() else {}
 
@@ -209,19 +209,19 @@ def finished_with(run: Run, bank: Treebank) -> bool:
 
 
 def made_with(record: Mapping[str, Any], bank: Treebank) -> bool:
-    """Return whether a record has the settings of `bank`; that of an ensemble has none of its own."""
+    """Return whether a record has the settings of `bank`; ensembles have none."""
     return "members" in record or not _other_settings(record, bank)
 
 
 def _other_settings(record: Mapping[str, Any], bank: Treebank) -> dict[str, Any]:
-    """The settings of a record that are not those of `bank`, by name, with the values of both."""
+    """Return the settings in which a record differs from `bank`, with the values of both."""
     return _differing([record, {"settings": asdict(bank.config(record["system"]))}])
 
 
 def _differing(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The settings in which records differ, by name, with their values; one that a record does not list differs from any value.
+    """Return the settings in which records differ, with their values; a missing setting differs from any value.
 
-    A limit of updates that no run has reached, and would not have with the other, is no difference.
+    Different limits of updates do not count if no run has reached either.
     """
     flat = [
         {"%s.%s" % (section, name): value for section, mine in record.get("settings", {}).items() for name, value in mine.items()}
@@ -241,13 +241,13 @@ def _key(run: Record | Member) -> tuple[str, int]:
 
 
 def _is(member: Member, run: Record) -> bool:
-    """Return whether a member of an ensemble is the model of this record, as far as both say; an empty commit is unknown."""
+    """Return whether a member of an ensemble is the model of this record, as far as is known; an empty commit is unknown."""
     commits = {member.get("commit"), run.get("commit")} - {None, ""}
     return member.get("dev_uas", run["dev_uas"]) == run["dev_uas"] and len(commits) < 2
 
 
 def outdated(name: str, runs: Sequence[Record]) -> list[str]:
-    """The ensembles among the records of treebank `name` of which a member is recorded as another model by now, each with these."""
+    """Return the recorded ensembles of treebank `name` whose members have since been trained again, in words."""
     now, found = {_key(run): run for run in runs}, []
     for run in runs:
         others = [_key(one) for one in run.get("members", []) if _key(one) in now and not _is(one, now[_key(one)])]
@@ -258,7 +258,7 @@ def outdated(name: str, runs: Sequence[Record]) -> list[str]:
 
 
 def beside_recorded(name: str, run: Record, recorded: Record) -> str:
-    """One line on how a run compares with the recorded one of the same inputs, and on what differs between their machines."""
+    """Compare a run with the recorded one of the same inputs, and their machines, in one line."""
     mine, theirs = dict[str, Any](run), dict[str, Any](recorded)
     if all(mine[score] == theirs[score] for score in RESULT if score in mine and score in theirs):
         return "%s: dev UAS %.2f, the same as recorded" % (name, run["dev_uas"])
@@ -275,14 +275,14 @@ def beside_recorded(name: str, run: Record, recorded: Record) -> str:
 
 
 def in_words(other: Origin) -> str:
-    """The origin and results of a record, as in ``differs_from``, in words."""
+    """Format the origin and results of a record, as in ``differs_from``."""
     where = ", ".join(machine["processor"] for machine in other.get("machines", [])) or "a machine not recorded"
     commit, updates = other.get("commit", "unknown"), other.get("updates", "unknown")
     return "of commit %s on %s: dev UAS %.2f after %s updates" % (commit, where, other["dev_uas"], updates)
 
 
 def names(results: Path) -> list[str]:
-    """The names of treebanks with records. Raises InputError if a record is damaged."""
+    """Return the names of treebanks with records. Raises InputError if a record is damaged."""
     return sorted(path.stem for path in results.glob("*.jsonl") if path.name != shared_task.FILE and read(path))
 
 
@@ -292,7 +292,7 @@ def is_toy(name: str) -> bool:
 
 
 def load(name: str, results: Path = RESULTS) -> list[Record]:
-    """The records of treebank `name`, as `load_any`. Raises InputError also if there are none."""
+    """Return the records of treebank `name`, as `load_any` does. Raises InputError also if there are none."""
     records = load_any(name, results)
     if not records:
         raise InputError("no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results)))
@@ -300,16 +300,16 @@ def load(name: str, results: Path = RESULTS) -> list[Record]:
 
 
 def load_all(results: Path, toy: bool = False) -> dict[str, list[Record]]:
-    """The records of the toy treebank, or of all others, by name, in the order of ``published.treebank_place``; as `load`."""
+    """Return the records of the toy treebank, or of all others, by name, in the order of ``published.treebank_place``; see `load`."""
     mine = sorted((name for name in names(results) if is_toy(name) is toy), key=published.treebank_place)
     return {name: load(name, results) for name in mine}
 
 
 def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Record]:
-    """The records of treebank `name`, if there are any, by system (in the order of ``published.place``) and seed.
+    """Return the records of treebank `name`, if there are any, by system (in the order of ``published.place``) and seed.
 
-    bank: only those with its settings and, in an ablation, of its row. Raises InputError if one is damaged, or is not of the settings in
-    the file's name, or if they do not belong together.
+    bank: only records with its settings and, in an ablation, its row. Raises InputError if one is damaged, or has other settings than
+    the file's name says, or if they do not belong together.
     """
     path, settings = file_of(results, name), Path(bank.settings).stem if bank else settings_of(name)
     records = [record for record in read(path).values() if bank is None or record.get("row", "") == bank.row]
@@ -325,7 +325,7 @@ def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Rec
 
 
 def _check_together(records: Sequence[Record], path: Path) -> None:
-    """Raises InputError if the runs in a file were trained on different data or, those of one system, with different settings."""
+    """Raise InputError if runs in a file were trained on different data or, for one system, with different settings."""
     if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
         raise InputError("the runs in %s were trained or evaluated on different files" % shown(path))
     for system in dict.fromkeys(record["system"] for record in records):
@@ -336,7 +336,7 @@ def _check_together(records: Sequence[Record], path: Path) -> None:
 
 
 def _evaluations(path: Path) -> list[Evaluation]:
-    """The evaluations in a file. Raises InputError if there is none, or if it is damaged."""
+    """Read the evaluations in a file. Raises InputError if there is none, or if it is damaged."""
     try:
         found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         whole = all(matches(line, Evaluation) for line in found)
@@ -348,15 +348,15 @@ def _evaluations(path: Path) -> list[Evaluation]:
 
 
 def common_seeds(records: Collection[Record], systems: Sequence[str]) -> list[int]:
-    """The seeds that all of these systems have records with."""
+    """Return the seeds that all of these systems have records with."""
     return sorted(set.intersection(*({run["seed"] for run in records if run["system"] == system} for system in systems)))
 
 
 def commands(records: Sequence[Record]) -> list[str]:
-    """The commands that reproduce runs."""
+    """Return the commands that reproduce runs."""
     return list(dict.fromkeys(record["reproduce"] for record in records if record.get("reproduce")))
 
 
 def files(record: Record) -> dict[str, File]:
-    """The files a run was trained and evaluated on, by split."""
+    """Return the files a run was trained and evaluated on, by split."""
     return {"train": record["train"], "dev": record["dev"]}

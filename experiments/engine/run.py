@@ -1,4 +1,4 @@
-"""One training run, however it is executed: its command, and the files in its folder.
+"""A training run: its command, and the files in its folder.
 
 ``mh4 train`` writes ``summary.json`` when it has finished and a line of ``metrics.jsonl`` for each evaluation so far; these are
 the only sources of its state. Its output goes to ``train.log``; ``origin.json`` is our record of its inputs.
@@ -41,7 +41,7 @@ class Run:
 
     @classmethod
     def at(cls, models: Path, system: str, seed: int) -> "Run":
-        """The run in its folder among `models`."""
+        """Return the run in its folder among `models`."""
         return cls(system, seed, models / system / ("seed%d" % seed))
 
     @property
@@ -53,7 +53,7 @@ class Run:
         return self.folder / "train.log"
 
     def summary(self) -> dict:
-        """The summary of the finished run; empty while it is unfinished."""
+        """Return the summary of the finished run; empty while it is unfinished."""
         summary = read_json(self.folder / "summary.json")
         return summary if summary.get("finished") is True else {}
 
@@ -66,11 +66,11 @@ class Run:
         return score
 
     def origin(self) -> dict:
-        """The record of the run's inputs; empty if there is none."""
+        """Return the record of the run's inputs; empty if there is none."""
         return read_json(self.folder / "origin.json")
 
     def note_origin(self, origin: dict) -> None:
-        """Writes the record that `origin` returns."""
+        """Write the record that `origin` returns."""
         write_json(self.folder / "origin.json", origin)
 
     @property
@@ -79,13 +79,13 @@ class Run:
         return ", ".join(self.origin().get("commits", []))
 
     def read_metrics(self) -> None:
-        """Reads the last evaluation, if there is one, to be displayed: what is damaged is named when a record is made of it."""
+        """Read the last evaluation, if any, for the display. Damage is reported when the run is recorded."""
         with suppress(OSError, ValueError, TypeError, IndexError):
             lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").split("\n")  # of which the last is incomplete
             self.metrics = dict(json.loads(lines[-2]))
 
     def log_tail(self) -> list[str]:
-        """The last non-empty lines printed by the last attempt."""
+        """Return the last non-empty lines printed by the last attempt."""
         try:
             with open(self.log, "rb") as log:
                 log.seek(self.log_start)
@@ -97,7 +97,7 @@ class Run:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Waits until no other process is in a block with this file as its lock; on a file system without locks, there is no protection."""
+    """Wait until no other process is in a block with this lock file. On a file system without locks, there is no protection."""
     make_folder(path.parent)
     with open(path, "ab") as file:
         lock(file.fileno(), waiting=lambda: None)
@@ -105,13 +105,13 @@ def alone(path: Path) -> Iterator[None]:
 
 
 def system_and_loss(name: str) -> tuple[str, str]:
-    """The system of the runs of this name, and the loss that it is trained with: mh3 and "likelihood" for mh3-likelihood."""
+    """Return the system and the loss of runs of this name: mh3 and "likelihood" for mh3-likelihood."""
     hinge, likelihood = LOSSES
     return (name[: -len(LIKELIHOOD)], likelihood) if name.endswith(LIKELIHOOD) else (name, hinge)
 
 
 def environment(lang: str) -> dict[str, str]:
-    """The environment of the commands that train and parse the treebank of a language, each on one thread."""
+    """Return the environment of the commands that train and parse the treebank of a language, each on one thread."""
     environment = {**os.environ, **ONE_THREAD, "PYTHONUTF8": "1"}
     if environment.get("LANG") == lang:  # the treebank to us, the locale to all other programs
         del environment["LANG"]
@@ -119,7 +119,7 @@ def environment(lang: str) -> dict[str, str]:
 
 
 def read_json(path: Path) -> dict:
-    """The object in a JSON file; empty if there is none, or it is still incomplete."""
+    """Read the object in a JSON file; empty if there is none, or it is still incomplete."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -128,12 +128,12 @@ def read_json(path: Path) -> dict:
 
 
 def write_json(path: Path, content: Mapping[str, object], sort_keys: bool = False) -> None:
-    """Writes a JSON file, and makes its folder."""
+    """Write a JSON file, and make its folder."""
     make_folder(path.parent)
     write_text(str(path), json.dumps(content, indent=1, sort_keys=sort_keys) + "\n")
 
 
 def duration(seconds: float) -> str:
-    """Seconds as h:mm:ss."""
+    """Format seconds as h:mm:ss."""
     minutes, seconds = divmod(int(seconds), 60)
     return "%d:%02d:%02d" % (minutes // 60, minutes % 60, seconds)

@@ -22,18 +22,18 @@ FILE = "conll17.jsonl"  # in results
 
 
 def is_test_set(lang: str, blob: str) -> bool:
-    """True if this is the git blob id of the language's test set in UD 2.0."""
+    """Return whether this is the git blob id of the language's test set in UD 2.0."""
     return release_of(lang, "test", blob) == published.RELEASE
 
 
 def is_output(lang: str, system: str, blob: str) -> bool:
-    """True if this is the git blob id of the shared-task system's output for the language's test set."""
+    """Return whether this is the git blob id of the shared-task system's output for the language's test set."""
     row = conll17.identify_blob(blob)
     return row is not None and (row.lang, row.system) == (lang, system)
 
 
 def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> None:
-    """Scores outputs, by system, against the test set, unless their scores are already recorded.
+    """Score outputs, by system, against the test set, unless their scores are already recorded.
 
     The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason.
     """
@@ -63,7 +63,7 @@ def _scores(test: Path, output: Path) -> dict:
 
 
 def score_available(bank: Treebank, results: Path) -> None:
-    """Calls `score` if the treebank's outputs are the files behind the paper's numbers; reports errors on standard error."""
+    """Call `score` if the treebank's outputs are the files behind the paper's numbers; report errors on standard error."""
     if not bank.test or not is_test_set(bank.lang, git_blob_id(bank.test[0])):
         return
     outputs = {system: path for system, path in bank.outputs.items() if is_output(bank.lang, system, git_blob_id(path))}
@@ -74,12 +74,12 @@ def score_available(bank: Treebank, results: Path) -> None:
 
 
 def load(lang: str, results: Path) -> SharedTask | None:
-    """The record for a language, or None. Raises InputError if a record is damaged."""
+    """Return the record for a language, or None. Raises InputError if a record is damaged."""
     return lines.read(results / FILE, _lang, _complaint).get(lang)
 
 
 def load_all(results: Path) -> list[SharedTask]:
-    """All records, with languages in the order of the paper's tables."""
+    """Return all records, with languages in the order of the paper's tables."""
     found = lines.read(results / FILE, _lang, _complaint)
     return [found[lang] for lang in treebanks.languages() if lang in found]
 
@@ -88,6 +88,6 @@ _lang = itemgetter("lang")
 
 
 def _complaint(record: Any) -> str | None:
-    """Return what is wrong with a record, or None."""
+    """Return the error in a record, or None."""
     whole = matches(record, SharedTask) and all({"rejected", "las"} & output.keys() for output in record["systems"].values())
     return None if whole else "not a record of the shared task's scores"

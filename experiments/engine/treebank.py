@@ -25,15 +25,15 @@ SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
 
 @dataclass(frozen=True)
 class Treebank:
-    """The files to train and evaluate on, and their UD release as identified by their git blob ids.
+    """The files to train and evaluate on, and their UD release, known by their git blob ids.
 
-    name: used for folders and files of results: the language's code, with the release if that is not UD 2.0, and the settings if they
+    name: of folders and files of results: the language's code, with the release if that is not UD 2.0, and the settings if they
         are not the defaults, so that different data and settings never mix.
     paths, blobs: of train and dev. test: the test set, and the segmented file to parse; None if either is missing.
     outputs: the available outputs of the shared task's systems for the test set, by system.
-    settings: the file that parsers are trained with, or its name in settings/ without .toml; empty for the defaults.
-    assignments: settings that override those of files, such as ``"training.max_updates=4000"``.
-    row: the row of an ablation that these are for, whose runs share a file of records with those of other rows.
+    settings: the file of settings, or its name in settings/ without .toml; empty for the defaults.
+    assignments: settings that override the file's, such as ``"training.max_updates=4000"``.
+    row: a row of the ablations, whose rows share a file of records.
     """
 
     lang: str
@@ -58,52 +58,52 @@ class Treebank:
 
     @property
     def to_parse(self) -> dict[str, Path]:
-        """The files that finished models parse, by split: dev and, if there is one, the segmented test set."""
+        """Return the files that finished models parse, by split: dev and, if there is one, the segmented test set."""
         return {"dev": self.paths["dev"], **({"test": self.test[1]} if self.test else {})}
 
     @property
     def test_files(self) -> dict[str, File]:
-        """The entries of the files to test on in records; empty if there are none."""
+        """Return the entries of the test files in records; none if there are none."""
         return {name: described(path) for name, path in zip(("test", "segmentation"), self.test or (), strict=False)}
 
     def assigned(self, run: str) -> list[str]:
-        """The assignments for runs of this name, such as mst-likelihood, with that of its loss."""
+        """Return the assignments for runs of this name, with the loss that a name such as mst-likelihood sets."""
         _, loss = system_and_loss(run)
         return [*(["training.loss=" + loss] if loss != config.LOSSES[0] else []), *self.assignments]
 
     def config(self, run: str) -> config.Config:
-        """All settings that runs of this name are trained with."""
+        """Return all settings that runs of this name are trained with."""
         system, _ = system_and_loss(run)
         return config.with_settings(systems.settings(map(str, self.settings_files), system), self.assigned(run))
 
     def with_settings(self, settings: str) -> "Treebank":
-        """The treebank with the settings of a file; empty for the defaults."""
+        """Return the treebank with the settings of a file; empty for the defaults."""
         return replace(self, name="%s-%s" % (self.name, Path(settings).stem), settings=settings) if settings else self
 
 
 def settings_files(lang: str, settings: str) -> list[Path]:
-    """The files of the settings of a language's parsers, of which the later override the earlier. settings: see Treebank."""
+    """Return the files of settings for a language's parsers; later ones override earlier ones. settings: see Treebank."""
     toy = [TOY_SETTINGS] if lang == treebanks.TOY else []
     file = Path(settings) if settings.endswith(".toml") else SETTINGS / (settings + ".toml")
     return toy + ([file] if settings else [])
 
 
 def settings_of(name: str) -> str:
-    """The settings in the name of a treebank, which is also that of the folder of its records; empty for the defaults.
+    """Return the settings in the name of a treebank's records; empty for the defaults.
 
-    The name of some settings may end with that of others, as those of hu-my-authors: the longest counts.
+    One name of settings may end with another, as my-authors in hu-my-authors: the longest counts.
     """
     return max((path.stem for path in SETTINGS.glob("*.toml") if name.endswith("-" + path.stem)), key=len, default="")
 
 
 def release_of(lang: str, split: str, blob: str) -> str | None:
-    """The release, such as "UD 2.0", whose file of this language and split has this git blob id; None if there is none."""
+    """Return the release, such as "UD 2.0", whose file of this language and split has this git blob id; None if there is none."""
     row = treebanks.identify_blob(blob)
     return "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
 
 
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:
-    """Identifies the files: "UD 2.0" only if both train and dev are those of that release for this language."""
+    """Identify the files: "UD 2.0" only if both train and dev are from that release of this language."""
     blobs = {split: git_blob_id(path) for split, path in paths.items()}
     releases = {release_of(lang, split, blob) for split, blob in blobs.items()}
     release = releases.pop() if len(releases) == 1 else None
@@ -118,10 +118,10 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
 
 
 def own(source: str, name: str) -> Treebank:
-    """A treebank of one's own, with its test set if it has one.
+    """Find a treebank of one's own, with its test set if it has one.
 
     source: the folder of its .conllu files, or their path up to the name of the split, as in ``UD_Hungarian-Szeged/hu_szeged-ud-``.
-    name: what it is called; by default as the folder or the files. Raises InputError if there are none, or several, for a split.
+    name: by default the name of the folder or the files. Raises InputError if there are no files, or several, for a split.
     """
     begin = os.path.join(glob.escape(source), "*") if os.path.isdir(source) else glob.escape(source) + "*"
     found = {split: sorted(map(Path, glob.glob("%s%s*.conllu" % (begin, split)))) for split in treebanks.SPLITS}
@@ -144,19 +144,19 @@ def own(source: str, name: str) -> Treebank:
 
 
 def absent(lang: str) -> Treebank:
-    """The treebank of this language in UD 2.0, whose files are not here: only what its records are recognized by."""
+    """Return the treebank of this language in UD 2.0 without its files, to recognise its records."""
     rows = [row for row in treebanks.manifest() if (row.lang, row.release) == (lang, treebanks.RELEASE)]
     blobs = {row.split: row.git_blob_sha1 for row in rows if row.split != "test"}
     return Treebank(lang=lang, name=lang, release=published.RELEASE, paths={}, blobs=blobs)
 
 
 def described(path: Path) -> File:
-    """The entry for a file in records."""
+    """Return the entry for a file in records."""
     return {"path": path.name, "git_blob": git_blob_id(path)}
 
 
 def located(lang: str, ud: str | None, settings: str = "") -> Treebank:
-    """The treebank's files to train and evaluate on, downloaded if necessary; for the toy treebank also those to test on.
+    """Find or download the treebank's files to train and evaluate on; for the toy treebank also those to test on.
 
     settings: see Treebank.
     """
@@ -166,9 +166,9 @@ def located(lang: str, ud: str | None, settings: str = "") -> Treebank:
 
 
 def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
-    """The treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
+    """Return the treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
 
-    If neither `ud` nor `conll17` is given, they are downloaded to data/conll17. Files that cannot be obtained are reported on
+    Without `ud` and `conll17`, they are downloaded to data/conll17. Files that cannot be obtained are reported on
     standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and something is missing.
     """
     if bank.lang == treebanks.TOY or (bank.release != published.RELEASE and not conll17):
@@ -185,7 +185,7 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
 
 
 def _outputs(lang: str, ud: str | None, conll17: str | None) -> dict[str, Path]:
-    """The available outputs of the shared task's systems, as in `with_test`. Raises InputError if the segmentation is not among them."""
+    """Return the available outputs of the shared task's systems, as in `with_test`. Raises InputError without the segmentation."""
     outputs: dict[str, Path] = {}
     if conll17 or ud:
         folder = Path(conll17) if conll17 else shared_task.default_folder()

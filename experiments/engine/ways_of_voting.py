@@ -1,6 +1,6 @@
 """Ways in which the members of an ensemble can vote for arcs. `mh4 ensemble` uses the first; the others were tried as alternatives.
 
-All of them see the same trees and scores of the members, so that they differ in nothing but the votes.
+All of them see the same trees and scores of the members, and differ only in the votes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _FORBIDDEN = -1e6  # a cost larger than any score
 
 @dataclass(frozen=True)
 class Opinion:
-    """A member's votes on a sentence of n words; methods compute what needs further decoding.
+    """A member's votes on a sentence of n words; methods decode further.
 
     uas: its UAS on the development set, in percent; tensors: its scores; heads: its tree, int32 (n+1,); labels: the probability of
     the label of each arc, float32 (n,); candidates: the trees of all members.
@@ -41,11 +41,11 @@ class Opinion:
     candidates: Sequence[np.ndarray]
 
     def second(self) -> np.ndarray:
-        """The tree that it finds if each arc of its first costs _PENALTY: int32 (n+1,)."""
+        """Return the best tree if each arc of the first one costs _PENALTY: int32 (n+1,)."""
         return self._decoded(_arcs(self.heads, -_PENALTY)).heads
 
     def best(self) -> np.ndarray:
-        """float32 (n+1, n+1): the score of its best tree with an arc, for the arcs that are in question, -inf elsewhere."""
+        """Return float32 (n+1, n+1): the score of the best tree with each candidate arc, -inf for other arcs."""
         n = len(self.heads) - 1
         scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
         for m in range(1, n + 1):
@@ -58,7 +58,7 @@ class Opinion:
         return scores
 
     def marginals(self) -> np.ndarray:
-        """float32 (n+1, n+1): the probability of every arc at its temperature; if its system has none, 1 for those of its tree."""
+        """Return float32 (n+1, n+1): the probability of every arc, calibrated; without marginals, 1 for the arcs of its tree."""
         model = self.parser.model
         if not model.system.marginals:
             return _arcs(self.heads, 1)
@@ -91,7 +91,7 @@ def opinions(
 
 
 def _label_probabilities(scores: "Scores", heads: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The probability of the best label of every word, without the unknown label, for each sentence of the minibatch."""
+    """Return the probability of the best label of every word, without the unknown label, for each sentence of the minibatch."""
     values = scores.labels(heads).npvalue()
     exponentials = np.exp(values[1:] - values[1:].max(axis=0))
     ends = np.cumsum([len(tree) - 1 for tree in heads])
@@ -106,12 +106,12 @@ def _arcs(heads: np.ndarray, weights: np.ndarray | float) -> np.ndarray:
 
 
 def in_order(opinions: Sequence[Opinion]) -> np.ndarray:
-    """A vote for each arc of a member's tree; ties go to arcs of the first members."""
+    """Return a vote for each arc of a member's tree; ties go to arcs of the first members."""
     return ensemble.vote([opinion.heads for opinion in opinions])
 
 
 def _elected(votes: Callable[[Opinion], np.ndarray]) -> Way:
-    """The way that finds the tree with the highest sum of votes, (n+1, n+1) of each member; it breaks ties as the decoder does."""
+    """Return the way that finds the tree with the highest sum of the members' votes, (n+1, n+1); the decoder breaks ties."""
 
     def elect(opinions: Sequence[Opinion]) -> np.ndarray:
         total = np.zeros((len(opinions[0].heads),) * 2, dtype=np.float32)
@@ -123,7 +123,7 @@ def _elected(votes: Callable[[Opinion], np.ndarray]) -> Way:
 
 
 def _shared_by_best_tree(opinion: Opinion) -> np.ndarray:
-    """A vote shared among the arcs in question by the softmax of the scores of the best trees with them (max-marginals)."""
+    """Share a vote among the candidate arcs by the softmax of the scores of the best trees with them (max-marginals)."""
     best, votes = opinion.best().astype(np.float64), _arcs(opinion.heads, 1).astype(np.float64)
     asked = np.isfinite(best).any(axis=0)
     shares = np.exp(best[:, asked] - best[:, asked].max(axis=0))
@@ -149,7 +149,7 @@ WAYS: dict[str, Way] = {
 def uas_by_way(
     by_seed: Mapping[int, Sequence[Run]], gold: Sequence[Sentence], ways: Iterable[str], said: str, console: Console
 ) -> dict[str, list[float]]:
-    """The dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; said: what is printed with each seed."""
+    """Return the dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; said: printed with each seed."""
     from mh4.parser.parsing import Parser
 
     words = sum(map(len, gold))

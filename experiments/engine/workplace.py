@@ -1,4 +1,4 @@
-"""Where a study works: its folders, its console, and the command that trains; tests replace them."""
+"""The workplace of a study: its folders, its console, and the command that trains; tests replace them."""
 
 import sys
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from experiments.engine.provenance import OWN, RESULTS
 
 @dataclass
 class Bench:
-    """The folder of models and results, and the command line to which ``train ...`` or ``parse ...`` is appended.
+    """The folder of models and results, and the command line before ``train ...`` or ``parse ...``.
 
-    recorded: the folder of the records that came with the repository; of a home that was asked for, its own. recording: whether results are
+    recorded: the folder of the repository's records, or of those of another home. recording: whether results are
     added to those.
     """
 
@@ -34,9 +34,9 @@ class Bench:
         return self.recorded if self.recording else self.home / "results"
 
     def holding(self, name: str) -> Path:
-        """The folder with the records of treebank `name`: one's own or, if there are none, those that came with the repository."""
+        """Return the folder with the records of treebank `name`: one's own or, if there are none, the repository's."""
         return self.results if (self.results / (name + ".jsonl")).exists() else self.recorded
 
     def models(self, name: str) -> Path:
-        """The folder of the models of the treebank `name`."""
+        """Return the folder of the models of the treebank `name`."""
         return self.home / "models" / name

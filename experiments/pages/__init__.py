@@ -1,1 +1,1 @@
-"""How pages are written: tables, Markdown, HTML and figures."""
+"""Writing of pages: tables, Markdown, HTML and figures."""

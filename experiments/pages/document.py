@@ -13,7 +13,7 @@ Part = str | Table  # a str is Markdown
 
 @dataclass(frozen=True)
 class Section:
-    """A title, and what follows it. folded: the reader opens it."""
+    """A title, and what follows it. folded: whether it is closed at first."""
 
     title: str
     parts: Sequence[Part]
@@ -21,7 +21,7 @@ class Section:
 
 
 def items(lines: Iterable[str]) -> str:
-    """A list."""
+    """Return a list."""
     return "\n".join("- " + line for line in lines)
 
 
@@ -31,13 +31,13 @@ def code(lines: Iterable[str]) -> str:
 
 
 def markdown(title: str, parts: Iterable[Part]) -> str:
-    """A page as Markdown."""
+    """Return a page as Markdown."""
     texts = (part.markdown() if isinstance(part, Table) else part for part in parts)
     return "\n\n".join(["# " + title, *filter(None, texts)]) + "\n"
 
 
 def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text: str = "") -> list[Path]:
-    """Writes ``NAME.md`` and, if there is such a table, ``NAME.csv``; returns their paths."""
+    """Write ``NAME.md`` and, if there is such a table, ``NAME.csv``; return their paths."""
     make_folder(results)
     pages = {results / (name + ".md"): markdown(title, parts), **({results / (name + ".csv"): csv_text} if csv_text else {})}
     for path, text in pages.items():
@@ -46,7 +46,7 @@ def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text:
 
 
 def write_between(page: Path, name: str, table: Table) -> Path:
-    """Puts a table between the two lines of a page that name it, and returns its path. Raises InputError if it does not have them."""
+    """Put a table between the two lines of a page that name it, and return its path. Raises InputError if these lines are missing."""
     begin, end = "<!-- %s: written by make report -->" % name, "<!-- end of %s -->" % name
     before, found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, also_found, after = rest.partition(end)
@@ -57,7 +57,7 @@ def write_between(page: Path, name: str, table: Table) -> Path:
 
 
 def of_sections(sections: Iterable[Section]) -> list[Part]:
-    """The parts of a page of sections."""
+    """Return the parts of a page of sections."""
     parts: list[Part] = []
     for section in sections:
         inside = ["<details>\n<summary>Show</summary>", *section.parts, "</details>"] if section.folded else section.parts

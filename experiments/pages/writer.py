@@ -35,7 +35,7 @@ class Average:
 
 
 def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
-    """The average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records.
+    """Return the average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records.
 
     Raises InputError if a record lacks it.
     """
@@ -54,7 +54,7 @@ def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
 
 
 def error_of_difference(std: float, runs: int, other_std: float, other_runs: int) -> float:
-    """The standard error of the difference of the means of two independent samples."""
+    """Return the standard error of the difference of the means of two independent samples."""
     return math.sqrt(std**2 / runs + other_std**2 / other_runs)
 
 
@@ -73,24 +73,24 @@ def difference(one: Average | None, other: Average | None) -> str:
 
 
 def error_between(one: Average, other: Average) -> float | None:
-    """The standard error of the difference of two means, if both are of several runs."""
+    """Return the standard error of the difference of two means, if both are of several runs."""
     if one.std is None or other.std is None:
         return None
     return error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
 
 
 def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
-    """The average of scores, those of these seeds."""
+    """Return the average of scores, those of these seeds."""
     return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 
 def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
-    """A mean and, if known, its spread, as text."""
+    """Return a mean and, if known, its spread, as text."""
     return format(mean, form) + ("" if spread is None else " ± %.2f" % spread)
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Prints a table, between empty lines."""
+    """Print a table, between empty lines."""
     console.print("\n%s\n" % table.text(), soft_wrap=True)
 
 
@@ -125,7 +125,7 @@ class SystemRow:
 
 
 def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
-    """The scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
+    """Return the scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
     header, body = ["system", "seeds", score], [[row.name, row.ours.seeds_listed, str(row.ours)] for row in rows]
     if any(row.paper for row in rows):
         header += ["paper", "difference"]
@@ -145,7 +145,7 @@ def all_scores(records: Sequence[Record]) -> Table:
 
 
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], form: str = "%.4f") -> str:
-    """A csv table: floats in this form, None as an empty cell, everything else as it is."""
+    """Return a csv table: floats in this form, None as an empty cell, everything else as it is."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -154,7 +154,7 @@ def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], for
 
 
 def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:
-    """Prints a table, its note, and the paths of its pages."""
+    """Print a table, its note, and the paths of its pages."""
     print_table(table, console)
     console.print(note, soft_wrap=True)
     report_written(pages)

@@ -84,7 +84,7 @@ class Plan:
         return cls(rows=[Row(**row) for row in content.pop("row")], **content)
 
     def with_rows_of(self, path: str) -> "Plan":
-        """The plan with the rows of a file instead of ours, all of which are also tried at full length. Raises InputError."""
+        """Return the plan with the rows of a file instead of ours, all of which are also tried at full length. Raises InputError."""
         rows = []
         for number, row in enumerate(tables(reading.text(path, MOST), path).get("row", ()), start=1):
             whole = isinstance(row, dict) and set(row) <= {"name", "what", "values", "systems"}
@@ -98,7 +98,7 @@ class Plan:
         return replace(self, rows=rows, full=names, own=Path(path).stem)
 
     def page(self, toy: bool) -> str:
-        """The name of the page."""
+        """Return the name of the page."""
         return page_name("-".join(filter(None, ["ablations", self.own])), toy)
 
     def within(self, full: bool) -> list["Within"]:
@@ -125,7 +125,7 @@ THEIRS = Within("full-authors", AUTHORS, True, "Full length, the authors' settin
 
 
 def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system: str) -> Treebank:
-    """The treebank with the settings of a run; row None: the unchanged one (at full length, that of ``make reproduce``)."""
+    """Return the treebank with the settings of a run; row None: the unchanged one (at full length, that of ``make reproduce``)."""
     settings = bank.with_settings(within.settings)
     if within.full and row is None:
         return settings
@@ -227,23 +227,23 @@ class Measured:
         return sorted({lang for _, _, lang in self.scores})
 
     def runs(self, row: str, system: str) -> int:
-        """The number of runs of a row, or without any (""), of all treebanks."""
+        """Return the number of runs of a row, or without any (""), of all treebanks."""
         return sum(len(group) for (name, other, _), group in self.scores.items() if (name, other) == (row, system))
 
     def deviation(self, score: str) -> float | None:
-        """The standard deviation between seeds, pooled over all runs (three each are too few); None without repetitions."""
+        """Return the standard deviation between seeds, pooled over all runs (three each are too few); None without repetitions."""
         groups = self.scores.values()
         return pooled([average([getattr(run, score) for run in group], [run.seed for run in group]) for group in groups])
 
     def mean(self, key: Key, score: str) -> tuple[float, float | None] | None:
-        """The mean over seeds, and its standard error; None without runs."""
+        """Return the mean over seeds, and its standard error; None without runs."""
         group, std = self.scores.get(key), self.deviation(score)
         if not group:
             return None
         return statistics.mean(getattr(run, score) for run in group), None if std is None else std / len(group) ** 0.5
 
     def effect(self, row: Row, system: str, langs: Sequence[str], score: str = "uas") -> tuple[float, float | None] | None:
-        """The score with the authors' settings of the row less that with ours, a mean over treebanks, and its standard error.
+        """Return the score with the authors' settings of the row less that with ours, a mean over treebanks, and its standard error.
 
         None if runs are missing.
         """
@@ -281,7 +281,7 @@ def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
 
 
 def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | None, system: str) -> list[Score]:
-    """The scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings.
+    """Return the scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings.
 
     Raises InputError if a run lacks them.
     """
@@ -299,7 +299,7 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
 
 
 def effects(plan: Plan, found: Measured, score: str) -> Table:
-    """The effect of each row on a score; rows without runs are listed too."""
+    """Return the effect of each row on a score; rows without runs are listed too."""
     body: list[list[str]] = []
     means = []
     for row in plan.rows:
@@ -337,7 +337,7 @@ def _belongs(plan: Plan, found: Measured, row: Row) -> bool:
 
 
 def unchanged(found: Measured, score: str) -> Table:
-    """A score of the systems without any row."""
+    """Return a score of the systems without any row."""
     body = []
     for system in dict.fromkeys(system for name, system, _ in found.scores if not name):
         means = [found.mean(("", system, lang), score) for lang in found.langs]
@@ -346,7 +346,7 @@ def unchanged(found: Measured, score: str) -> Table:
 
 
 def page(plan: Plan, everything: Sequence[Measured]) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
     parts: list[document.Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
     if plan.own:
@@ -400,7 +400,7 @@ def _how(plan: Plan, within: Within) -> list[document.Part]:
 
 
 def as_csv(plan: Plan, everything: Sequence[Measured]) -> str:
-    """A line for each row, system and treebank that has runs."""
+    """Return a line for each row, system and treebank that has runs."""
     rows, body = {row.name: row for row in plan.rows}, []
     for found in everything:
         for (name, system, lang), group in sorted(found.scores.items()):
@@ -415,7 +415,7 @@ def as_csv(plan: Plan, everything: Sequence[Measured]) -> str:
 
 
 def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) -> list[Path]:
-    """Writes the pages into the folder `results`; returns their paths."""
+    """Write the pages into the folder `results`; return their paths."""
     title = "Ablations: what each %s changes by itself" % ("row" if plan.own else "difference between the authors' runs and ours")
     return document.write(results, plan.page(toy), title, page(plan, everything), as_csv(plan, everything))
 
@@ -424,7 +424,7 @@ def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) 
 
 
 def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
-    """The page with the effects of rows that have a setting of the line; those with other settings, too, are named.
+    """Return the page with the effects of rows that have a setting of the line; those with other settings, too, are named.
 
     A line that names systems has only their effects.
     """
@@ -443,7 +443,7 @@ def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
 
 
 def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequence[Measured]) -> str:
-    """The effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
+    """Return the effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
     means = [(found.within.phrase, found.effect(row, system, plan.langs)) for found in everything]
     effects = [said + plus_minus(*mean, "+z.2f") for said, mean in means if mean]
     unusual = system not in Row.systems  # those of a row that names none

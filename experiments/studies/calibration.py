@@ -61,19 +61,19 @@ class Measured:
         return "%s, seed %d" % (self.model.system, self.model.seed)
 
     def accuracy(self, share: float) -> float:
-        """The percentage of correct arcs among the most probable ones, which are this share of all, after calibration."""
+        """Return the percentage of correct arcs among the most probable ones, which are this share of all, after calibration."""
         return 100 * accuracy_at_coverage(*self.after, share)
 
 
 def predictions(parser: Parser, gold: Sequence[conllu.Sentence]) -> tuple[np.ndarray, np.ndarray]:
-    """The probabilities of the arcs that a parser predicts, and which of them are correct: float64 and bool (words,)."""
+    """Return the probabilities of the arcs that a parser predicts, and which of them are correct: float64 and bool (words,)."""
     parsed = parser.parse_as_usual(gold, confidence=True)
     probabilities = np.concatenate([sentence.probabilities[1:] for sentence in parsed])
     return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed, strict=True)])
 
 
 def of_gold(parser: Parser, gold: Sequence[conllu.Sentence]) -> np.ndarray:
-    """The probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
+    """Return the probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
     found = []
     with parser.model.lock, naming(longest(gold), "parse"):
         for batch, scores in parser.model.score(gold):
@@ -85,7 +85,7 @@ def of_gold(parser: Parser, gold: Sequence[conllu.Sentence]) -> np.ndarray:
 
 
 def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
-    """The arcs predicted by a finished model for every other sentence, calibrated on those in between."""
+    """Return the arcs predicted by a finished model for every other sentence, calibrated on those in between."""
     from mh4.training.calibration import calibrate
 
     parser, fitted, measured = Parser.load(str(model.folder)), sentences[1::2], sentences[::2]
@@ -126,7 +126,7 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
 
 
 def summary(measured: Sequence[Measured]) -> Table:
-    """A row for each model."""
+    """Return a row for each model."""
     header = ["system", "seed", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
     body = [
         [found.model.system, str(found.model.seed), *(form % found.scores[name] for name, form in COLUMNS.items())]
@@ -136,7 +136,7 @@ def summary(measured: Sequence[Measured]) -> Table:
 
 
 def by_coverage(measured: Sequence[Measured]) -> Table:
-    """The accuracy of the most probable arcs, by their share of all."""
+    """Return the accuracy of the most probable arcs, by their share of all."""
     body = [
         [found.model.system, str(found.model.seed), *("%.2f" % found.accuracy(share) for share in COVERAGES)]
         for found in measured
@@ -154,7 +154,7 @@ def bins(found: Measured) -> Table:
 
 
 def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     parts: list[document.Part] = [
         "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
         summary(measured),
@@ -175,7 +175,7 @@ The accuracy of the most probable arcs, in percent, by their share of all:"""
 
 
 def as_csv(bank: Treebank, measured: Sequence[Measured]) -> str:
-    """The summary and the accuracies by coverage as csv."""
+    """Return the summary and the accuracies by coverage as csv."""
     header = ["lang", "data", "system", "seed", *COLUMNS, *("accuracy_at_%g" % share for share in COVERAGES)]
     body = []
     for found in measured:

@@ -75,7 +75,7 @@ def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
 
 
 def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Sequence[int] | None) -> Runs:
-    """The records of both systems by seed, for the seeds asked for or else all that both have."""
+    """Return the records of both systems by seed, for the seeds asked for or else all that both have."""
     by_system = [{record["seed"]: record for record in records if record["system"] == system} for system in systems]
     for system, mine in zip(systems, by_system, strict=True):
         missing = lacking(system, seeds or (), mine)
@@ -88,7 +88,7 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
 
 
 def _compared(bank: Treebank, runs: Runs, results: Path) -> Comparison:
-    """The runs of both systems compared on the development set, from their trees."""
+    """Return the runs of both systems compared on the development set, from their trees."""
     dev = bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
         files: tuple[list[str], list[str]] = ([], [])
@@ -125,7 +125,7 @@ def _names(found: Comparison) -> tuple[str, str]:
 
 
 def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: str) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     said = SAID % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     if found.sentences < significance.FEWEST:
         said += "\n" + significance.too_few(found.sentences) + "."
@@ -150,7 +150,7 @@ The csv has the counts, those with relations as well."""
 
 
 def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
-    """The counts of every group of arcs, summed over the runs, as csv."""
+    """Return the counts of every group of arcs, summed over the runs, as csv."""
     header = ["lang", "data", "seeds", "dimension", "group", "system", "labelled", "gold", "predicted", "recalled", "precise"]
     seeds, body = " ".join(map(str, runs)), []
     for dimension in DIMENSIONS:
@@ -164,7 +164,7 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
 
 
 def f1_by_group(page: Path, dimension: str) -> tuple[list[int], tuple[float, float], dict[str, tuple[float, float]]]:
-    """The seeds compared, the UAS of both systems over all of them, and F1 of their unlabelled arcs in each group of a dimension.
+    """Return the seeds compared, the UAS of both systems over all of them, and F1 of their unlabelled arcs in each group of a dimension.
 
     In percent, from a csv file. F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted
     one. Groups that are empty in either are left out. Raises InputError if the file is damaged.

@@ -56,7 +56,7 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
 
 
 def available(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
-    """The available files behind the paper's numbers, by system and "test" for the test set; and why others are missing."""
+    """Return the available files behind the paper's numbers, by system and "test" for the test set; and why others are missing."""
     paths = {"test": ud / ("%s-ud-test.conllu" % lang)}
     paths.update((system, outputs / task.file_name(lang, system)) for system in task.SYSTEMS)
     lacking = {}
@@ -98,7 +98,7 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
 
 
 def _published(lang: str, system: str) -> float | None:
-    """The paper's LAS of a system; None if it has none."""
+    """Return the paper's LAS of a system; None if it has none."""
     numbers = published.test_las(lang, published.RELEASE, system)
     return numbers[0] if numbers else None
 
@@ -119,7 +119,7 @@ def table(kept: Sequence[SharedTask]) -> Table:
 
 
 def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[document.Part]:
-    """The page below its title: Tables 5 and 6, the agreement with the paper, and the command."""
+    """Return the page below its title: Tables 5 and 6, the agreement with the paper, and the command."""
     parts: list[document.Part] = []
     for number in published.TEST_TABLES:
         mine = [record for record in kept if published.test_table(record["lang"]) == number]
@@ -144,7 +144,7 @@ The files are those released after the shared task (LINDAT 11234/1-2424) and wit
 
 
 def as_csv(kept: Sequence[SharedTask]) -> str:
-    """The table as csv, a line for each output; scores are empty if the scorer rejects it."""
+    """Return the table as csv, a line for each output; scores are empty if the scorer rejects it."""
     header = ["lang", "table", "system", "uas", "las", "paper_las", "agrees", "git_blob", "test_git_blob"]
     body = []
     for record in kept:

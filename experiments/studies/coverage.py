@@ -71,7 +71,7 @@ def coverage(bench: Bench, ud: str, format: str) -> None:
 
 
 def measure(folder: Path) -> list[File]:
-    """The treebank files in a folder, training sets first, languages in the order of the paper's tables.
+    """Return the treebank files in a folder, training sets first, languages in the order of the paper's tables.
 
     Raises InputError if there are none.
     """
@@ -94,7 +94,7 @@ def measure(folder: Path) -> list[File]:
 
 
 def in_table_3(file: File) -> dict[str, str]:
-    """The paper's columns for exactly this file; empty if it has none."""
+    """Return the paper's columns for exactly this file; empty if it has none."""
     row = published.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", published.RELEASE) else {}
     return {column: row[column] for column in COLUMNS if column in row}
 
@@ -119,7 +119,7 @@ def agreement(measured: Sequence[File]) -> list[str]:
 
 
 def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
-    """The page below its title: Table 3, the other files, gaps and crossings, and the command."""
+    """Return the page below its title: Table 3, the other files, gaps and crossings, and the command."""
     training = [file for file in measured if file.split == "train"]
     others = [file for file in measured if file.split != "train"]
     names = list(classes.CLASSES.values())
@@ -149,7 +149,7 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
 
 
 def survey(training: Sequence[File]) -> list[list[str]]:
-    """The rows of a table: what the paper says of UD 2.0 as a whole, and what these training sets show."""
+    """Return the rows of a table: what the paper says of UD 2.0 as a whole, and what these training sets show."""
     crossing = {file.lang: 100 - file.counts.sentence_coverage("projective") for file in training}
     most = max(crossing, key=crossing.__getitem__)
     languages = defaultdict(list)
@@ -169,7 +169,7 @@ def survey(training: Sequence[File]) -> list[list[str]]:
 
 
 def _cells(file: File) -> list[str]:
-    """The numbers of a file, beside the paper's."""
+    """Return the numbers of a file, beside the paper's."""
     cells, theirs = [], in_table_3(file)
     for column, number in file.numbers.items():
         same = " ✓" if theirs.get(column) == number else " (paper: %s)" % theirs.get(column)
@@ -186,7 +186,7 @@ is one more); a tree is well-nested if no two disjoint subtrees interleave; cros
 
 
 def as_csv(measured: Sequence[File]) -> str:
-    """The tables as csv, a line for each file; the paper's percentages as published.
+    """Return the tables as csv, a line for each file; the paper's percentages as published.
 
     Six decimals: rounding to four and then to two is not rounding to two.
     """
@@ -203,7 +203,7 @@ def as_csv(measured: Sequence[File]) -> str:
 
 
 def recorded(results: Path) -> dict[str, dict[str, str]]:
-    """The rows of ``table3.csv`` for training sets of UD 2.0, by language code. Raises InputError if it is damaged."""
+    """Return the rows of ``table3.csv`` for training sets of UD 2.0, by language code. Raises InputError if it is damaged."""
     path = results / "table3.csv"
     if not path.exists():
         return {}
@@ -222,5 +222,5 @@ def recorded(results: Path) -> dict[str, dict[str, str]]:
 
 
 def write(found: Sequence[File], results: Path, repeat: str) -> list[Path]:
-    """Writes the pages of measured files; returns their paths. `repeat`: the command that makes them."""
+    """Write the pages of measured files; return their paths. `repeat`: the command that makes them."""
     return document.write(results, "table3", "Coverage (Table 3)", page(found, repeat), as_csv(found))

@@ -53,7 +53,7 @@ def deposit(bench: Bench, langs: str, ud: str) -> None:
 
 
 def _models(bench: Bench, bank: Treebank, folder: Path) -> list[list[str]]:
-    """Packs the best model of each system; returns the rows of the table."""
+    """Pack the best model of each system; return the rows of the table."""
     rows = []
     for system in MEMBERS:
         runs = models.finished_runs(bench, bank, system)
@@ -70,7 +70,7 @@ def _models(bench: Bench, bank: Treebank, folder: Path) -> list[list[str]]:
 
 
 def _code(folder: Path) -> str:
-    """Writes the archive of the last commit, and returns its name."""
+    """Write the archive of the last commit, and return its name."""
     name = "mh4-%s.tar.gz" % __version__
     command = ["git", "archive", "--prefix=mh4-%s/" % __version__, "--output=%s" % (folder / name), "HEAD"]
     done = subprocess.run(command, cwd=EXPERIMENTS.parent, capture_output=True, text=True)

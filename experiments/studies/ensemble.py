@@ -47,7 +47,7 @@ class Row:
     scores: Sequence[Mapping[str, Any]]
 
     def average(self, score: str) -> Average | None:
-        """The average of a score over seeds; None if one of them does not have it."""
+        """Return the average of a score over seeds; None if one of them does not have it."""
         known = [scores[score] for scores in self.scores if score in scores]
         return average(known) if known and len(known) == len(self.scores) else None
 
@@ -91,7 +91,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
 
 
 def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
-    """The scores of a single system, from its records. Raises InputError if one is missing."""
+    """Return the scores of a single system, from its records. Raises InputError if one is missing."""
     of_seed = {record["seed"]: record for record in records.load(name, bench.results) if record["system"] == system}
     missing = lacking(system, seeds, of_seed)
     if missing:
@@ -100,7 +100,7 @@ def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
 
 
 def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console: Console) -> list[Row]:
-    """The models of each seed with the outputs of the shared task's systems, if available, on the test set."""
+    """Return the models of each seed with the outputs of the shared task's systems, if available, on the test set."""
     others = {system: path for system, path in bank.outputs.items() if system != SEGMENTATION}
     if not others or not bank.test:
         return []
@@ -116,18 +116,18 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """The scores of members and ensembles."""
+    """Return the scores of members and ensembles."""
     body = [[row.name, "%d" % row.models, *(str(row.average(score) or "") for score in SCORES)] for row in rows]
     return Table(["", "models", *SCORES.values()], body, right=1)
 
 
 def by_way(ways: Voting) -> Table:
-    """The dev UAS of each way of voting."""
+    """Return the dev UAS of each way of voting."""
     return Table(["votes", "dev UAS"], [[name, str(average(uas))] for name, uas in ways.items()], right=1)
 
 
 def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     of_paper = published.test_las(bank.lang, bank.release, "ensemble")
     said = SAID % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}

@@ -87,7 +87,7 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
 
 
 def rows(records: Sequence[Record], measured: Sequence[Measured]) -> list[Row]:
-    """A row for each system and loss; records: of the models that are measured."""
+    """Return a row for each system and loss; records: of the models that are measured."""
     found, uas, las = [], averages(records, "dev_uas"), averages(records, "dev_las")
     for name in dict.fromkeys(each.model.system for each in measured):
         mine = [each.scores for each in measured if each.model.system == name]
@@ -109,13 +109,13 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def voting(ensembles: Ensembles) -> Table:
-    """The dev UAS of ensembles, by loss and way of voting."""
+    """Return the dev UAS of ensembles, by loss and way of voting."""
     body = [[loss, *(str(average(by_votes[name])) for name in VOTES)] for loss, by_votes in ensembles.items()]
     return Table(["loss", *VOTES], body, right=1)
 
 
 def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     parts: list[document.Part] = [table(rows), SAID]
     if ensembles:
         members = ", ".join(dict.fromkeys(row.system for row in rows))

@@ -86,7 +86,7 @@ def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
 
 
 def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench) -> OfTreebank:
-    """A row for each system with records; every: of all these seeds.
+    """Return a row for each system with records; every: of all these seeds.
 
     Raises InputError if there are none, or one lacks a seed.
     """
@@ -148,7 +148,7 @@ def _speed(bank: Treebank, system: str, seeds: Sequence[int], gold: Sequence[con
 
 
 def table(found: OfTreebank) -> Table:
-    """The table of a treebank as shown."""
+    """Return the table of a treebank as shown."""
     header = ["system", "seeds", "dev UAS", "dev LAS", "UAS outside MH4", "arcs beyond MH4 found", "trees outside MH4"]
     header += ["training, tokens/s", "parsing, words/s"]
     beyond = len(found.beyond)
@@ -162,7 +162,7 @@ def table(found: OfTreebank) -> Table:
 
 
 def differences(found: OfTreebank) -> list[str]:
-    """A line for each pair of systems with rows: by how much MH5 is better."""
+    """Return a line for each pair of systems with rows: by how much MH5 is better."""
     rows, lines = {row.system: row for row in found.rows}, []
     for four, five in PAIRS:
         if four in rows and five in rows:
@@ -176,7 +176,7 @@ def differences(found: OfTreebank) -> list[str]:
 
 
 def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     parts: list[document.Part] = []
     for found in treebanks:
         gold, outside = found.gold, found.outside

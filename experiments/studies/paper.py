@@ -90,7 +90,7 @@ def check_folders(bench: Bench, trainings: int, jobs: int) -> None:
 
 
 def found(asked: Sequence[options.Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:
-    """The runs on each treebank that can be obtained, and by language why others cannot."""
+    """Return the runs on each treebank that can be obtained, and by language why others cannot."""
     experiments, left_out = [], {}
     for one in asked:
         try:
@@ -128,7 +128,7 @@ def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
 
 
 def _to_combine(one: Experiment) -> list[int]:
-    """The seeds without a record of their ensemble, except, which is said, for those of which a model is recorded but not here."""
+    """Return the seeds without a record of their ensemble, except, which is said, for those of which a model is recorded but not here."""
     if not set(ensembles.MEMBERS) <= set(one.systems):
         return []
     seeds = dict.fromkeys(run.seed for run in one.runs)
@@ -148,7 +148,7 @@ def _record_ensemble(one: Experiment, seed: int) -> ensembles.Scores:
 
 
 def _pages(experiments: Sequence[Experiment], results: Path) -> None:
-    """Writes all pages, from the existing records, and first the record of the ensemble of all seeds."""
+    """Write all pages, from the existing records, and first the record of the ensemble of all seeds."""
     for one in experiments:  # the shared task's columns of Tables 5 and 6
         shared_task.score_available(one.bank, results)
         if set(ensembles.MEMBERS) <= set(one.systems):
@@ -163,7 +163,7 @@ def _pages(experiments: Sequence[Experiment], results: Path) -> None:
 
 
 def _coverage(banks: Sequence[Treebank], results: Path) -> None:
-    """Writes Table 3 again if all training sets that it has are here, and one more of the paper's."""
+    """Write Table 3 again if all training sets that it has are here, and one more of the paper's."""
     of_paper = [bank for bank in banks if bank.release == published.RELEASE and bank.lang in published.coverage()]
     folders = {bank.paths["train"].parent for bank in of_paper}
     kept = set(coverage.recorded(results))

@@ -112,7 +112,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
 
 
 def table(rows: Sequence[Row]) -> Table:
-    """A row for each treebank."""
+    """Return a row for each treebank."""
     header = ["treebank", "train words", "dev words", "runs", "core-hours", "left", "core-hours", "MB"]
     body = []
     for row in rows:
@@ -140,7 +140,7 @@ def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Itera
 
 
 def measure(system: str, settings: config.Config, train: str, dev: str) -> Speed:
-    """Trains on some minibatches and parses some sentences, in this process, which should do nothing else before or after."""
+    """Train on some minibatches and parse some sentences, in this process, which should do nothing else before or after."""
     import numpy as np
 
     from mh4.parser.parsing import Parser
@@ -164,7 +164,7 @@ def measure(system: str, settings: config.Config, train: str, dev: str) -> Speed
 
 
 def measured_speeds(experiments: Sequence[Experiment], home: Path, systems: Sequence[str] = ()) -> dict[str, Speed]:
-    """The speed of each system on this machine, by `key`. experiments: all with the same settings.
+    """Return the speed of each system on this machine, by `key`. experiments: all with the same settings.
 
     systems: those to measure in addition to their own. What was measured on this machine before, with the same software, is read from
     ``speeds.json``.
@@ -191,7 +191,7 @@ def measured_speeds(experiments: Sequence[Experiment], home: Path, systems: Sequ
 
 
 def _kept(path: Path) -> dict[str, Speed]:
-    """The speeds in a file; none if it is damaged, or from another machine."""
+    """Return the speeds in a file; none if it is damaged, or from another machine."""
     kept = read_json(path)
     try:
         known = {name: Speed(**speed) for name, speed in kept["speeds"].items()} if kept.get("machine") == machine() else {}
@@ -220,7 +220,7 @@ def size_of(lang: str, paths: dict[str, Path]) -> Size:
 
 
 def completed(sizes: dict[str, Size]) -> dict[str, Size]:
-    """The sizes with the median of the known ones in place of those that are 0, marked as a guess."""
+    """Return the sizes with the median of the known ones in place of those that are 0, marked as a guess."""
     counts = {name: [getattr(one, name) for one in sizes.values()] for name in ("sentences", "words", "dev_words")}
     typical = {name: int(statistics.median(list(filter(None, known)) or [1])) for name, known in counts.items()}
     guessed = {}
@@ -231,7 +231,7 @@ def completed(sizes: dict[str, Size]) -> dict[str, Size]:
 
 
 def evaluations(results: Path, settings: str = "") -> dict[str, float]:
-    """The median number of evaluations of the recorded trainings of each system with these settings; under "", of all."""
+    """Return the median number of evaluations of the recorded trainings of each system with these settings; under "", of all."""
     found: dict[str, list[int]] = {}
     for record in chain.from_iterable(records.load_all(results).values()):
         if "evaluations" in record and record.get("settings_of", "") == settings:
@@ -241,7 +241,7 @@ def evaluations(results: Path, settings: str = "") -> dict[str, float]:
 
 
 def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float], files: Sequence[Path] = ()) -> float:
-    """The processor time of a training, with parsing and scoring. files: of settings, if not the defaults."""
+    """Return the processor time of a training, with parsing and scoring. files: of settings, if not the defaults."""
     settings = systems.settings(map(str, files), system).training
     # A minibatch ends with the sentence in which it reaches its number of words.
     minibatch = settings.batch_tokens + treebank.words / treebank.sentences / 2
@@ -251,7 +251,7 @@ def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float]
 
 
 def wall_clock(jobs: Sequence[float], cores: int) -> float:
-    """The time that jobs of these lengths take on this number of cores, if a free core always takes the longest job that is left."""
+    """Return the time that jobs of these lengths take on this number of cores, if a free core always takes the longest job that is left."""
     free = [0.0] * cores
     for job in sorted(jobs, reverse=True):
         heapq.heapreplace(free, free[0] + job)
@@ -259,5 +259,5 @@ def wall_clock(jobs: Sequence[float], cores: int) -> float:
 
 
 def disk(trainings: int, at_once: int) -> int:
-    """The MB that trained models take, and those in training."""
+    """Return the MB that trained models take, and those in training."""
     return trainings * MODEL_MB + min(at_once, trainings) * TRAINING_MB

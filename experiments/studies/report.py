@@ -63,7 +63,7 @@ def report(bench: Bench, langs: str) -> None:
 
 
 def write_all(names: Sequence[str], results: Path) -> list[Path]:
-    """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them, with any settings."""
+    """Write the pages of these treebanks, and the report; that on the toy treebank only if it is one of them, with any settings."""
     written = [path for name in names for path in treebank.write(name, results)]
     for toy in sorted(set(map(records.is_toy, names))):
         written += write(results, toy)
@@ -71,14 +71,14 @@ def write_all(names: Sequence[str], results: Path) -> list[Path]:
 
 
 def write(results: Path, toy: bool = False) -> list[Path]:
-    """Writes the report on the toy treebank, or on all others with records, and the summary of their results; returns the paths."""
+    """Write the report on the toy treebank, or on all others with records, and the summary of their results; return the paths."""
     parts = document.of_sections(sections(records.load_all(results, toy), results, toy))
     report = document.write(results, page_name(NAME, toy), "The toy treebank" if toy else TITLE, parts)
     return [*report, *([] if toy else summary.write(results))]
 
 
 def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = False) -> list[Section]:
-    """The sections of the report on the records of these treebanks."""
+    """Return the sections of the report on the records of these treebanks."""
     langs = [] if toy else list(dict.fromkeys([*published.coverage(), *treebanks.languages()]))
     of_table_4 = [lang for lang in langs if published.in_table_4(lang, published.RELEASE)]
     hinge = {name: [run for run in mine if not run["system"].endswith(LIKELIHOOD)] for name, mine in runs.items()}
@@ -107,7 +107,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
 
 
 def language(name: str) -> str:
-    """The name of a treebank's language, and its settings if not ours: "Hungarian, authors' settings" for hu-authors."""
+    """Return the name of a treebank's language, and its settings if not ours: "Hungarian, authors' settings" for hu-authors."""
     settings = settings_of(name)
     return summary.title(name.removesuffix("-" + settings)) + (
         ", " + summary.SETTINGS.get(settings, settings) if settings else ""
@@ -123,12 +123,12 @@ def margin(ours: Average, theirs: Average, std: float | None) -> float | None:
 
 
 def _deviation(lines: Sequence[Line]) -> float | None:
-    """The standard deviation between our seeds, pooled over all averages of several."""
+    """Return the standard deviation between our seeds, pooled over all averages of several."""
     return pooled([ours for line in lines for ours in line.ours.values()])
 
 
 def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
-    """The paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
+    """Return the paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
     said = [
         "The paper finds that exact decoding of MH4, with hybrid features (%s), is better than projective and fully non-projective "
         "parsers, fewer features and greedy decoding, and on par with %s." % (FINDING, ON_PAR)
@@ -166,12 +166,12 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
 
 
 def _common(line: Line) -> list[str]:
-    """The systems of the paper that both have a score of; ensembles apart, which have no deviation there."""
+    """Return the systems of the paper that both have a score of; ensembles apart, which have no deviation there."""
     return [system for system in published.systems("") if system in line.ours and system in line.paper]
 
 
 def _leads(lines: Sequence[Line], system: str) -> list[tuple[float, bool]]:
-    """The lead of the paper's parser over `system` on each treebank, and whether it exceeds two standard errors."""
+    """Return the lead of the paper's parser over `system` on each treebank, and whether it exceeds two standard errors."""
     found = []
     for line in lines:
         if system in line.ours:
@@ -274,7 +274,7 @@ def _test(number: int, lines: Sequence[Line]) -> Section:
 
 
 def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Section]:
-    """The test scores that are in neither Table 5 nor Table 6."""
+    """Return the test scores that are in neither Table 5 nor Table 6."""
     lines = []
     for name, mine in runs.items():
         tested = table5_6.tested(name, mine, results)

@@ -70,7 +70,7 @@ Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its mod
 
 
 def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Decoded]:
-    """The results of every decoder on the sentences, by name, with the model in `folder`."""
+    """Return the results of every decoder on the sentences, by name, with the model in `folder`."""
     from mh4.parser.model import Model
 
     model = Model.load(str(folder))
@@ -96,7 +96,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
 
 
 def searched() -> list[str]:
-    """The systems that can be decoded exactly and by search."""
+    """Return the systems that can be decoded exactly and by search."""
     return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS.values()} <= set(system.decoders)]
 
 
@@ -127,7 +127,7 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
 
 
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
-    """A row for each decoder; every model has decoded the same `words` words."""
+    """Return a row for each decoder; every model has decoded the same `words` words."""
     found = []
     for name in DECODERS:
         score, exact = (np.concatenate([model[which].score for model in models]) for which in (name, "exact"))
@@ -165,7 +165,7 @@ def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> T
 
 
 def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[document.Part]:
-    """The page below its title; `lengths` are those of the sentences."""
+    """Return the page below its title; `lengths` are those of the sentences."""
     parts: list[document.Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
     for system, decoded in measured.items():
         by_words = by_length(decoded, lengths)
@@ -184,7 +184,7 @@ random order."""
 
 
 def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int) -> str:
-    """The tables of all systems as csv."""
+    """Return the tables of all systems as csv."""
     header = ["lang", "data", "system", "seeds", "decoding", "dev_uas", "mean_score", "found", "beyond", "words_per_second"]
     body = []
     for system, decoded in measured.items():

@@ -46,7 +46,7 @@ class Row:
 
 
 def raw_text(blocks: Iterable[conllu.Block]) -> str:
-    """The text of CoNLL-U, according to its words, multiword tokens, SpaceAfter=No and "# newpar" and "# newdoc"."""
+    """Return the text of CoNLL-U, according to its words, multiword tokens, SpaceAfter=No and "# newpar" and "# newdoc"."""
     paragraphs = [""]
     for block in blocks:
         if any(re.match("# *new(par|doc)", line) for line in block.lines) and paragraphs[-1]:
@@ -122,7 +122,7 @@ def trained_segmenter(bank: Treebank, bench: Bench) -> Path:
 
 
 def summary(rows: Sequence[Row]) -> Table:
-    """A row for each model and segmentation."""
+    """Return a row for each model and segmentation."""
     body = [
         [row.model.system, str(row.model.seed), row.segmentation, *("%.2f" % row.scores[metric] for metric in METRICS)]
         for row in rows
@@ -131,7 +131,7 @@ def summary(rows: Sequence[Row]) -> Table:
 
 
 def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     assert bank.test is not None
     models = {(row.model.system, row.model.seed): row.model for row in rows}
     files = {path.name: path for path in (bank.paths["train"], bank.paths["dev"], *bank.test)}

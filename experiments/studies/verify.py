@@ -56,7 +56,7 @@ def verify(bench: Bench, lang: str, system: str, seed: str, updates: str, ud: st
 
 
 def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -> Record:
-    """The record of the run as it is trained today, with the recorded settings. Raises InputError if it fails."""
+    """Return the record of the run as it is trained today, with the recorded settings. Raises InputError if it fails."""
     theirs = {
         "%s.%s" % (section, name): value
         for section, values in record.get("settings", {}).items()

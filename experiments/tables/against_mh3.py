@@ -40,5 +40,5 @@ def _paper(*systems: summary.Scores) -> str:
 
 
 def write() -> list[Path]:
-    """Writes both tables into the page, and returns its path for each."""
+    """Write both tables into the page, and return its path for each."""
     return [document.write_between(PAGE, "%s MH4 against MH3" % name, table(*pair)) for name, pair in PAIRS.items()]

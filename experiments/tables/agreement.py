@@ -20,7 +20,7 @@ class Cell(NamedTuple):
 
 
 def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
-    """The cells of (ours, the paper's) in which both have a standard deviation."""
+    """Return the cells of (ours, the paper's) in which both have a standard deviation."""
     return [
         Cell(ours.mean - theirs.mean, error_of_difference(ours.std, len(ours.seeds), theirs.std, published.SEEDS))
         for ours, theirs in pairs
@@ -29,7 +29,7 @@ def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
 
 
 def chi_squared_tail(value: float, freedom: int) -> float:
-    """The probability that chi-squared with `freedom` degrees of freedom exceeds `value`."""
+    """Return the probability that chi-squared with `freedom` degrees of freedom exceeds `value`."""
     half, shape = value / 2, 0.5 if freedom % 2 else 1.0
     tail = math.erfc(math.sqrt(half)) if freedom % 2 else math.exp(-half)
     while shape < freedom / 2:
@@ -39,7 +39,7 @@ def chi_squared_tail(value: float, freedom: int) -> float:
 
 
 def table(by_score: dict[str, list[Cell]]) -> Table:
-    """A row for each score that has cells: the mean difference, the joint test, and how many cells are equivalent."""
+    """Return a row for each score that has cells: the mean difference, the joint test, and how many cells are equivalent."""
     header = ["", "cells", "mean difference", "chi-squared", "p", "within ±%.1f" % BOUND]
     body = []
     for score, found in by_score.items():

@@ -27,7 +27,7 @@ Scores = dict[tuple[str, str], SystemRow]  # by score and settings
 
 
 def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
-    """The scores of each treebank and system, in order, of what is trained with the paper's loss."""
+    """Return the scores of each treebank and system, in order, of what is trained with the paper's loss."""
     found: dict[tuple[str, str], Scores] = {}
     for name, runs in records.load_all(results).items():
         settings = runs[0].get("settings_of", "")
@@ -48,7 +48,7 @@ def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
 
 
 def table(results: Path) -> Table:
-    """The table as shown."""
+    """Return the table as shown."""
     body, last = [], ""
     for (bank, system), scores in rows(results).items():
         line = [title(bank) if bank != last else "", system]
@@ -82,7 +82,7 @@ def headline(results: Path = records.RESULTS) -> Table:
 
 
 def title(bank: str) -> str:
-    """The name of a treebank's language, with the release if that is not UD 2.0: "Basque (UD 1.4)" for eu-ud1.4."""
+    """Return the name of a treebank's language, with the release if that is not UD 2.0: "Basque (UD 1.4)" for eu-ud1.4."""
     lang, _, release = bank.partition("-ud")
     names = {row.lang: row.repository[len("UD_") :].partition("-")[0].replace("_", " ") for row in treebanks.manifest()}
     return names.get(lang, lang) + (" (UD %s)" % release if release else "")
@@ -98,7 +98,7 @@ def _ours(scores: Scores, score: str, settings: str) -> str:
 
 
 def _seeds(scores: Scores) -> str:
-    """The number of seeds with the authors' settings, if there are any, and with ours."""
+    """Return the number of seeds with the authors' settings, if there are any, and with ours."""
     counts = {settings: len(row.ours.seeds) for (score, settings), row in scores.items() if score == "dev_uas"}
     return ", ".join(str(counts.get(settings, 0)) for settings in SETTINGS) if "authors" in counts else str(counts[""])
 
@@ -110,7 +110,7 @@ all seeds, whose labels vote, too (LANG-ensemble.md has other ways)."""
 
 
 def write(results: Path) -> list[Path]:
-    """Writes the summary's pages; returns their paths, none if no treebank but toy has records."""
+    """Write the summary's pages; return their paths, none if no treebank but toy has records."""
     if not rows(results):
         return []
     parts: list[document.Part] = [table(results), NOTE, "Made from the records by `make report`."]
@@ -118,5 +118,5 @@ def write(results: Path) -> list[Path]:
 
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
-    """Replaces the headline results in README, and returns its path. Raises InputError if it does not have a place for it."""
+    """Replace the headline results in README, and return its path. Raises InputError if it does not have a place for it."""
     return [document.write_between(readme, "results", headline(results))]

@@ -13,7 +13,7 @@ TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Cros
 
 
 def table(full: bool) -> Table:
-    """The table of systems: what each finds and scores; the full table adds how it decodes."""
+    """Return the table of systems: what each finds and scores; the full table adds how it decodes."""
     header = ["system", "finds the best", "features scored", *(["decoding", "probabilities"] if full else [])]
     body = []
     for system in SYSTEMS.values():
@@ -35,7 +35,7 @@ def found(system: System) -> str:
 
 
 def scored(system: System) -> str:
-    """The features that it scores, in words."""
+    """Return the features that it scores, in words."""
     of: dict[str, list[str]] = {}  # the positions of transitions, and the other features
     for tensor in system.tensors:
         if tensor.positions[1] == "m":
@@ -51,5 +51,5 @@ def scored(system: System) -> str:
 
 
 def write() -> list[Path]:
-    """Writes the table into both pages, and returns their paths."""
+    """Write the table into both pages, and return their paths."""
     return [document.write_between(page, "systems", table(full)) for page, full in ((README, False), (REFERENCE, True))]

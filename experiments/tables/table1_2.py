@@ -38,7 +38,7 @@ class Row:
 
 
 def rows(runs: Sequence[Record]) -> list[Row]:
-    """A row for each feature set with records, in the order of the paper's tables."""
+    """Return a row for each feature set with records, in the order of the paper's tables."""
     ours = averages(runs, "dev_uas")
     of_paper = {} if runs[0]["lang"] == treebanks.TOY else published.features()
     return [
@@ -49,7 +49,7 @@ def rows(runs: Sequence[Record]) -> list[Row]:
 
 
 def table(runs: Sequence[Record]) -> Table:
-    """The table as shown."""
+    """Return the table as shown."""
     header = ["decoding", "features", "system", "seeds", "dev UAS"]
     found = rows(runs)
     body = [[row.decoding, row.features, row.system, row.ours.seeds_listed, str(row.ours)] for row in found]
@@ -60,7 +60,7 @@ def table(runs: Sequence[Record]) -> Table:
 
 
 def note(runs: Sequence[Record]) -> str:
-    """A note on how to read the table."""
+    """Return a note on how to read the table."""
     if runs[0]["lang"] == treebanks.TOY:
         return "The paper has no numbers for the toy treebank: the table shows that all of the workflow has run."
     return (
@@ -70,7 +70,7 @@ def note(runs: Sequence[Record]) -> str:
 
 
 def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
-    """The page of treebank `name` below its title."""
+    """Return the page of treebank `name` below its title."""
     seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
     lang, settings = runs[0]["lang"], runs[0].get("settings_of")
     ud = None if lang == treebanks.TOY or runs[0]["release"] == published.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
@@ -86,6 +86,6 @@ s0 b0 and reduces on s1 s0 b0."""
 
 
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
-    """Writes the pages of treebank `name`; returns their paths."""
+    """Write the pages of treebank `name`; return their paths."""
     title = "%s: UAS on the development set, by features" % of_treebank(runs[0])
     return document.write(results, name + "-features", title, page(name, runs))

@@ -15,7 +15,7 @@ from mh4.util.text_tables import Table
 
 
 def rows(runs: Sequence[Record]) -> list[SystemRow]:
-    """A row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
+    """Return a row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
     found = []
     for system, ours in averages(runs, "dev_uas").items():
         of_paper = published.dev_uas(runs[0]["lang"], runs[0]["release"], system)
@@ -24,12 +24,12 @@ def rows(runs: Sequence[Record]) -> list[SystemRow]:
 
 
 def table(runs: Sequence[Record]) -> Table:
-    """The table as shown."""
+    """Return the table as shown."""
     return systems_table("dev UAS", rows(runs))
 
 
 def note(runs: Sequence[Record]) -> str:
-    """A note on how to read the table: the data, and whether the paper's numbers are comparable."""
+    """Return a note on how to read the table: the data, and whether the paper's numbers are comparable."""
     lang, release = runs[0]["lang"], runs[0]["release"]
     if release == OWN_FILES:
         return "In percent: mean and standard deviation over seeds."
@@ -43,7 +43,7 @@ def note(runs: Sequence[Record]) -> str:
 
 
 def every_run(runs: Sequence[Record]) -> Table:
-    """The scores and training times of each run."""
+    """Return the scores and training times of each run."""
     columns: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a record has of it, and its form
         "system": ("system", str),
         "seed": ("seed", str),
@@ -63,7 +63,7 @@ def every_run(runs: Sequence[Record]) -> Table:
 
 
 def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
-    """The page of treebank `name` below its title: the table, every run, and the commands."""
+    """Return the page of treebank `name` below its title: the table, every run, and the commands."""
     made = "This page is made from `%s.jsonl`."
     gold = any("test" in run and run["segmentation"] == run["test"] for run in runs)
     return [
@@ -92,6 +92,6 @@ OF_FILES = """\
 
 
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
-    """Writes the pages of treebank `name`; returns their paths."""
+    """Write the pages of treebank `name`; return their paths."""
     title = "%s: UAS on the development set" % sections.of_treebank(runs[0])
     return document.write(results, name, title, page(name, runs))

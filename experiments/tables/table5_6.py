@@ -57,7 +57,7 @@ def _files(run: Record) -> tuple[str, str]:
 
 
 def tested(name: str, runs: Sequence[Record], results: Path) -> Tested | None:
-    """The test scores of these runs on treebank `name`, on the files that most of them were tested on; None if there are none."""
+    """Return the test scores of these runs on treebank `name`, on the files that most of them were tested on; None if there are none."""
     scored = [run for run in runs if {"test_las", "test", "segmentation"} <= set(run)]
     if not scored:
         return None
@@ -69,7 +69,7 @@ def tested(name: str, runs: Sequence[Record], results: Path) -> Tested | None:
 
 
 def rows(scores: Tested) -> list[SystemRow]:
-    """A row for each system with records, then the shared task's systems."""
+    """Return a row for each system with records, then the shared task's systems."""
     found = [SystemRow(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
     for system in published.COLUMNS:
         if "las" in scores.outputs.get(system, {}):
@@ -83,12 +83,12 @@ def _published(scores: Tested, system: str) -> Average | None:
 
 
 def table(scores: Tested) -> Table:
-    """The table as shown."""
+    """Return the table as shown."""
     return systems_table("test LAS", rows(scores))
 
 
 def note(scores: Tested) -> str:
-    """A note on how to read the table: whether the paper's numbers are comparable, and the meaning of ✓."""
+    """Return a note on how to read the table: whether the paper's numbers are comparable, and the meaning of ✓."""
     if scores.release == OWN_FILES:
         return (
             "In percent, by the official scorer, with the segmentation of the test set: mean and standard deviation over seeds."
@@ -105,7 +105,7 @@ def note(scores: Tested) -> str:
 
 
 def page(scores: Tested) -> list[document.Part]:
-    """The page below its title."""
+    """Return the page below its title."""
     name, runs, outputs = scores.name, scores.runs, scores.outputs
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
     files += [(row.name, outputs[row.system]) for row in rows(scores) if row.system in published.COLUMNS]
@@ -129,7 +129,7 @@ Models were selected on the development set. Every run is in [%s.md](%s.md)."""
 
 
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
-    """Writes the pages of treebank `name`; returns their paths, none if no run was tested."""
+    """Write the pages of treebank `name`; return their paths, none if no run was tested."""
     scores = tested(name, runs, results)
     if not scores:
         return []

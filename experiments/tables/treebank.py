@@ -7,7 +7,7 @@ from experiments.tables import table1_2, table4, table5_6
 
 
 def write(name: str, results: Path) -> list[Path]:
-    """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths."""
+    """Write the pages of treebank `name` from all its records in the folder `results`; return their paths."""
     runs = load(name, results)
     written = table4.write(name, runs, results)
     if any(row.decoding == "local" for row in table1_2.rows(runs)):

@@ -1,4 +1,4 @@
-"""The arcs of a CoNLL-U file, or of a chunk of it, as arrays, one arc per word, and which of a system's arcs are correct.
+"""The arcs of a CoNLL-U file or of a chunk of it, as arrays with an entry for each word; and which of a system's arcs are correct.
 
 Words are numbered consecutively through the chunk, from 0, so that files that are segmented differently can be compared
 through an alignment of their words.
@@ -34,7 +34,7 @@ class Arcs:
 
     @classmethod
     def of(cls, sentences: Sequence[conllu.Sentence]) -> "Arcs":
-        """The arcs of a file's sentences, all of which must have trees."""
+        """Return the arcs of a file's sentences, which must all have trees."""
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         numbers = np.repeat(np.arange(len(sizes)), sizes)
         first = (np.cumsum(sizes) - sizes)[numbers]  # word of the word's sentence

@@ -1,9 +1,9 @@
-"""Where one parser is better than another, and whether that may be due to chance: the analysis behind `mh4 compare`.
+"""The analysis behind `mh4 compare`: where one parser is better than another, and whether by chance.
 
 Recall and precision of arcs by dependency length, by distance to the root and by sentence length, following McDonald & Nivre
 ("Analyzing and Integrating Dependency Parsers", Computational Linguistics 37(1), 2011), and by whether arcs are crossed.
-These properties are taken from the gold tree for recall and from the system's own tree for precision. Words may differ: the
-official scorer aligns them.
+These properties are taken from the gold tree for recall and from the system's own tree for precision. Words may differ: the official
+scorer aligns them.
 """
 
 import os
@@ -44,7 +44,7 @@ text of this kind; of two or three runs, they are too small."""
 
 
 class Dimension(NamedTuple):
-    """A property to group arcs by: key, table title, its value for each arc, the first value of each group, and group names."""
+    """A property to group arcs by: key, table title, function from arcs to values, first value of each group, and group names."""
 
     key: str
     title: str
@@ -67,7 +67,7 @@ DIMENSIONS = (
 
 
 class Group(NamedTuple):
-    """Arc counts of a group: in gold, in the system, and correct ones among each; a percentage of no arcs is None."""
+    """Arc counts of a group in gold and in the system, and the correct ones in each. A percentage of no arcs is None."""
 
     gold: int
     system: int
@@ -85,10 +85,10 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """A parsed file, or a chunk of it, or the files of several runs of a parser, compared with gold.
+    """A parsed file, a chunk of it, or the files of several runs, compared with gold.
 
-    paths: the file of each run. words: the number of words, aligned: how many of them are aligned with gold, both summed over runs.
-    counts: for the key of each dimension, those of its groups, int64 (2, groups, 4), unlabelled and labelled, summed over runs.
+    paths: the file of each run. words, aligned: the numbers of words and of words aligned with gold, summed over runs.
+    counts: by the key of a dimension, int64 (2, groups, 4), the counts of its groups, unlabelled and labelled, summed over runs.
     sentences: int32 (runs, gold sentences, measures, 2), correct and total counts by each of MEASURES, as significance.compare expects.
     """
 
@@ -117,7 +117,7 @@ class System:
 class Comparison:
     """Two systems on the same gold file, and their difference by each of MEASURES.
 
-    path: the gold file; sentences, words: how many it has.
+    path: the gold file; sentences, words: their numbers in it.
     systems: A and B, each with the `groups` of its arcs by "length", "crossed", "depth" and "sentence_length".
     differences: of "uas", "las", "exact_unlabelled" and "exact_labelled", a Difference each.
     """
@@ -130,9 +130,9 @@ class Comparison:
 
 
 def compare(gold_path: str, a: str | Sequence[str], b: str | Sequence[str]) -> Comparison:
-    """Compare CoNLL-U file `a`, or those of several runs, and `b` against gold.
+    """Compare parsed files `a` and `b` against gold; each may also be a list of the files of several runs.
 
-    Raises InputError for files that the official scorer rejects, and for a file that is named as two runs.
+    Raises InputError for files that the official scorer rejects, and for a file given as two runs.
     """
     files = [[one] if isinstance(one, str) else list(one) for one in (a, b)]
     for paths in files:
@@ -198,7 +198,7 @@ def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.nd
 
 
 def table(found: Comparison, form: Form = "text") -> str:
-    """The comparison: the files, scores and their differences, and tables for each dimension."""
+    """Format the comparison: the files, scores and their differences, and tables for each dimension."""
     tables = [table for dimension in DIMENSIONS for table in _dimension_tables(found, dimension)]
     return written([_files(found), *_differences(found), *tables], form)
 
@@ -226,14 +226,14 @@ def _differences(found: Comparison) -> list[Table | str]:
 
 
 def difference_cells(found: significance.Difference) -> list[str]:
-    """The scores of both, their difference, its interval, and p by both methods, as tables show them; "-" where there is no test."""
+    """Format the scores of both, their difference, its interval, and p by both methods; "-" where there is no test."""
     interval = "-" if found.low is None else f"{found.low:+z.2f} to {found.high:+z.2f}"
     values = ["-" if p is None else "%.4f" % p for p in (found.p_bootstrap, found.p_randomisation)]
     return ["%.2f" % found.a, "%.2f" % found.b, f"{found.difference:+z.2f}", interval, *values]
 
 
 def _dimension_tables(found: Comparison, dimension: Dimension) -> list[Table]:
-    """Two tables, unlabelled and labelled, of the groups in which there are arcs, in gold or in a system; counts are means over runs."""
+    """Format two tables, unlabelled and labelled, of the groups that have arcs; counts are means over runs."""
     runs = [len(system.paths) for system in found.systems]
     groups = zip(dimension.names, *(system.groups[dimension.key] for system in found.systems), strict=True)
     rows = [(name, pair) for name, *pair in groups if any(unlabelled.gold or unlabelled.system for unlabelled, _ in pair)]
@@ -252,13 +252,13 @@ def _dimension_tables(found: Comparison, dimension: Dimension) -> list[Table]:
 
 
 def share_cells(a: float | None, b: float | None, none: str = "-") -> list[str]:
-    """Two percentages and their difference, as tables show them; none: what stands for one of no arcs."""
+    """Format two percentages and their difference. none: the text for a percentage of no arcs."""
     shown = [none if value is None else "%.1f" % value for value in (a, b)]
     return shown + [none if a is None or b is None else f"{a - b:+z.1f}"]
 
 
 def record(found: Comparison) -> dict[str, Any]:
-    """The comparison for JSON: counts, those of systems summed over runs, and unrounded percentages, None where there are no arcs."""
+    """Return the comparison for JSON: counts, for systems summed over runs, and unrounded percentages, None where there are no arcs."""
 
     def group(one: Group) -> dict[str, Any]:
         return {"recalled": one.recalled, "precise": one.precise, "recall": one.recall, "precision": one.precision}
@@ -289,7 +289,7 @@ def record(found: Comparison) -> dict[str, Any]:
 def plot(path: str, found: Comparison) -> None:
     """Draw recall and precision along every dimension, unlabelled as solid lines and labelled as dashed ones.
 
-    path, and what is raised: see plots.plotted.
+    path, and errors: see plots.plotted.
     """
     names = short_names([system.name for system in found.systems])
     with plotted(path, 14, 6.5) as figure:

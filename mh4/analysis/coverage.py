@@ -1,10 +1,10 @@
-"""How much of a treebank each class of trees covers: Table 3 of the paper for any trees, and statistics of their crossings.
+"""The coverage of each class of trees: Table 3 of the paper for any trees, and statistics of their crossings.
 
 Sentence coverage is the percentage of trees that are in a class. Edge coverage is the percentage of arcs, one per word and
 including those from the root, that the nearest trees of the class keep; punctuation counts as words do.
 
 Nearest trees are found by the exact decoders, for the core of a tree (see mh4.trees.nearest). In treebanks, cores have up to some 30
-words; one of 200 takes a few seconds, and one of 1000 would take hours. Trees with larger ones are left out of all counts, and the tables
+words. A core of 200 words takes a few seconds, one of 1000 would take hours. Trees with larger cores are not counted, and the tables
 say so.
 """
 
@@ -34,9 +34,9 @@ Row = tuple[str, "Coverage"]
 class Coverage:
     """Counts over trees; the sum of two is the coverage of both together.
 
-    covered: the number of trees in each class, by its name; kept: the number of arcs in the nearest trees of the class.
+    covered: the number of trees in each class; kept: the number of arcs that the nearest trees of the class keep.
     gap_degree, crossings: how many trees have each gap degree, and each number of crossings (pairs of crossing arcs).
-    left_out: the number of other trees, those that cross and have a core of more than LARGEST_CORE words.
+    left_out: the number of trees that are not counted, as their core has more than LARGEST_CORE words.
     """
 
     sentences: int = 0
@@ -78,7 +78,7 @@ class Coverage:
         return 100 * self.kept[_counted(name)] / self.words if self.words else 0.0
 
     def share(self, sentences: int) -> float:
-        """A number of sentences as a percentage of all."""
+        """Return a number of sentences as a percentage of all."""
         return 100 * sentences / self.sentences if self.sentences else 0.0
 
 
@@ -89,7 +89,7 @@ def _counted(name: str) -> str:
 
 
 def measure_coverage(treebank: Iterable[np.ndarray], advance: Callable[[int], None] = lambda words: None) -> Coverage:
-    """The coverage of these trees (heads, as in Coverage.add); `advance` is called with each tree's number of words."""
+    """Return the coverage of trees (heads, as in Coverage.add); `advance` is called with each tree's number of words."""
     coverage = Coverage()
     for heads in treebank:
         coverage.add(heads)
@@ -98,17 +98,17 @@ def measure_coverage(treebank: Iterable[np.ndarray], advance: Callable[[int], No
 
 
 def total(rows: Sequence[Row]) -> Coverage:
-    """The coverage of all rows together."""
+    """Return the coverage of all rows together."""
     return sum((coverage for _, coverage in rows), Coverage())
 
 
 def short_names(rows: Sequence[Row]) -> list[Row]:
-    """The rows with file names stripped of their folders, if they remain distinct."""
+    """Strip file names of their folders, if they remain distinct."""
     return list(zip(text_tables.short_names([name for name, _ in rows]), (row for _, row in rows), strict=True))
 
 
 def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
-    """The counts summed over groups of numbers, each from its start up to the next start; the last is open-ended."""
+    """Sum the counts over groups of numbers, each from its start up to the next start; the last is open-ended."""
     ends = list(starts[1:]) + [float("inf")]
     return [
         sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends, strict=True)
@@ -116,7 +116,7 @@ def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
 
 
 def by_class(coverage: Coverage) -> list[float]:
-    """The percentages of sentences in each of CLASSES, then those of arcs."""
+    """Return the percentages of sentences in each of CLASSES, then those of arcs."""
     return [of(name) for of in (coverage.sentence_coverage, coverage.edge_coverage) for name in CLASSES]
 
 
@@ -127,7 +127,7 @@ def by_shape(coverage: Coverage) -> list[float]:
 
 
 def record(coverage: Coverage) -> dict[str, Any]:
-    """The coverage for JSON, as the help of `mh4 coverage` describes it: counts, and unrounded percentages."""
+    """Return the coverage for JSON, as the help of `mh4 coverage` describes it: counts, and unrounded percentages."""
 
     def distribution(counts: Counter, shift: int = 0) -> dict[str, int]:
         return {str(number + shift): counts[number] for number in sorted(counts)}
@@ -153,7 +153,7 @@ def record(coverage: Coverage) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Row], form: Form = "text") -> str:
-    """Tables of sentence coverage, edge coverage, gaps, and crossings, with a line for each row; then what is left out, if anything."""
+    """Format tables of sentence coverage, edge coverage, gaps, and crossings, then a line on sentences left out, if any."""
     names, classes, gaps = [name for name, _ in rows], list(CLASSES.values()), group_names(GAP_DEGREES)
     covered, shapes = ([["%.2f" % share for share in of(row)] for _, row in rows] for of in (by_class, by_shape))
     sizes = [["%d" % row.sentences, "%d" % row.words] for _, row in rows]
@@ -172,16 +172,16 @@ def table(rows: Sequence[Row], form: Form = "text") -> str:
 
 
 def without(rows: Sequence[Row]) -> list[str]:
-    """A line that says which sentences are left out; none if none are."""
+    """Return a line that says which sentences are left out, or no line."""
     left_out = ["%d of %s" % (row.left_out, name) for name, row in rows if row.left_out]
     said = "Sentences left out, as arcs of more than %d words are entangled and nearest trees would take too long: %s"
     return [said % (LARGEST_CORE, ", ".join(left_out))] if left_out else []
 
 
 def plot(path: str, rows: Sequence[Row]) -> None:
-    """Draw the rows: sentence and edge coverage by class, and the distribution of the number of crossings.
+    """Plot sentence and edge coverage by class, and the distribution of the number of crossings.
 
-    path, and what is raised: see plots.plotted.
+    path, and errors: see plots.plotted.
     """
     places = range(len(rows))
     with plotted(path, 12, 1.6 + 0.3 * len(rows)) as figure:

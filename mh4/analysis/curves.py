@@ -1,4 +1,4 @@
-"""The curves of trainings: UAS on dev, and loss, by updates and by minutes, from the lines that each evaluation adds to metrics.jsonl."""
+"""Training curves: dev UAS and loss by updates and by minutes, from the evaluations in metrics.jsonl."""
 
 import json
 import math
@@ -18,9 +18,9 @@ Curve = list[dict[str, float]]  # an evaluation each
 
 
 def runs(paths: Sequence[str]) -> dict[str, Curve]:
-    """The curves of the trainings in these folders, by what distinguishes their paths; a folder of several stands for all below it.
+    """Read the curves of the trainings in or below these folders, named by the parts of the paths that differ.
 
-    Raises InputError where there are none, and for evaluations that are damaged.
+    Raises InputError for a folder without trainings, and for damaged evaluations.
     """
     curves: dict[str, Curve] = {}
     for path in paths:
@@ -34,7 +34,7 @@ def runs(paths: Sequence[str]) -> dict[str, Curve]:
 
 
 def _read(path: str) -> Curve:
-    """The evaluations in a file, whose last line may still be incomplete."""
+    """Return the evaluations in a file, whose last line may still be incomplete."""
     lines, curve = reading.text(path, MOST).split("\n")[:-1], []
     for number, line in enumerate(lines, start=1):
         try:
@@ -48,7 +48,7 @@ def _read(path: str) -> Curve:
 
 
 def plot(path: str, curves: dict[str, Curve]) -> None:
-    """Draw the curves, a line for each training, those in one folder in one colour. path, and what is raised: see plots.plotted."""
+    """Draw a line for each training; trainings in one folder share a colour. path, and errors: see plots.plotted."""
     folders = [os.path.dirname(name) for name in curves]
     kinds = list(dict.fromkeys(folders if len(set(folders)) > 1 else curves))
     colours = [

@@ -40,7 +40,7 @@ def _plain(relation: str | None) -> str | None:
 
 
 def scores(pairs: Pairs) -> dict[str, dict[str, evaluation.Counts]]:
-    """UAS and LAS of all words, with subtypes, and without the words that are punctuation in gold or, if not aligned, in their own file."""
+    """Return UAS and LAS: of all words, with subtypes, and without punctuation (in gold or, if not aligned, in the word's own file)."""
 
     def counted(subtypes: bool, punctuation: bool) -> dict[str, evaluation.Counts]:
         totals = {name: [0, 0, 0, 0] for name in ("UAS", "LAS")}
@@ -61,7 +61,7 @@ def scores(pairs: Pairs) -> dict[str, dict[str, evaluation.Counts]]:
 
 
 def by_relation(pairs: Pairs) -> dict[str, Counter[str]]:
-    """For each relation of gold, without subtypes, the most frequent first: its words that are right, and those with each kind of error."""
+    """Count, for each gold relation without subtypes, the words that are right and those with each kind of error; most frequent first."""
     found: dict[str, Counter[str]] = {}
     for (gold, parsed, right), number in pairs.items():
         if gold is not None:
@@ -75,7 +75,7 @@ KINDS = ("right", "relation", "head", "both", "not aligned")
 
 
 def confusions(pairs: Pairs) -> list[tuple[str, str, int, int]]:
-    """(relation in gold, relation in the parsed file, words, how many of them have the right head), without subtypes, by frequency."""
+    """Return (gold relation, parsed relation, words, words with the right head), without subtypes, by frequency."""
     found: dict[tuple[str, str], list[int]] = {}
     for (gold, parsed, right), number in pairs.items():
         if gold is not None and parsed is not None and _plain(gold) != _plain(parsed):
@@ -86,7 +86,7 @@ def confusions(pairs: Pairs) -> list[tuple[str, str, int, int]]:
 
 
 def tables(pairs: Pairs, name: str = "") -> list[Table]:
-    """Scores, errors by relation, and the most frequent confusions. name: whose they are, for the first of the tables."""
+    """Format scores, errors by relation, and the most frequent confusions. name: of the system, for the first table."""
     shown = {name: ["%.2f" % one.score().f1 for one in counts.values()] for name, counts in scores(pairs).items()}
     parts = [Table.grouped(name, [("F1, %", ["UAS", "LAS"])], list(shown), list(shown.values()))]
     relations = by_relation(pairs)
@@ -103,7 +103,7 @@ def tables(pairs: Pairs, name: str = "") -> list[Table]:
 
 
 def record(pairs: Pairs) -> dict[str, Any]:
-    """The same for JSON, with all confusions."""
+    """Return the same for JSON, with all confusions."""
     return {
         "scores": {name: evaluation.records(counts) for name, counts in scores(pairs).items()},
         "relations": {name: {kind: kinds[kind] for kind in KINDS} for name, kinds in by_relation(pairs).items()},

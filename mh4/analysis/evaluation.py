@@ -1,6 +1,6 @@
-"""Scores by the official scorer of the CoNLL 2018 shared task, as shipped by `udtools`, which aligns words of other segmentation.
+"""Scores by the official scorer of the CoNLL 2018 shared task, from `udtools`. It aligns words if the segmentation differs.
 
-The scorer needs about 30 KB for a sentence. Its scores come from counts, and these are sums over parts of the text: see `chunks`.
+The scorer needs about 30 KB a sentence, so files are scored in parts, whose counts are added up: see `chunks`.
 """
 
 import io
@@ -36,7 +36,7 @@ class Score(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Counts in gold and in the system's file, and of correct items; aligned is None for metrics that align nothing."""
+    """Counts of gold items, system items and correct ones; aligned is None for metrics that align nothing."""
 
     gold: int
     system: int
@@ -54,7 +54,7 @@ class Counts(NamedTuple):
         return Score(share(self.correct, self.system), share(self.correct, self.gold), f1, aligned)
 
     def score(self) -> Score:
-        """The same in percent."""
+        """Return the same in percent."""
         return Score(*(None if share is None else 100.0 * share for share in self.shares()))  # type: ignore[arg-type]
 
 
@@ -96,9 +96,9 @@ class Chunk:
 
 
 class Evaluation(NamedTuple):
-    """The scorer's results for a chunk: the counts of each of METRICS, and the alignment of words.
+    """The scorer's results for a chunk: counts for each of METRICS, and the alignment of words.
 
-    gold_words: int64 (system words,), the number of the gold word that each system word is aligned with, from 0 in the chunk; -1 for
+    gold_words: int64 (system words,), the number in the chunk, from 0, of the gold word aligned with each system word; -1 for
     none.
     """
 
@@ -107,9 +107,9 @@ class Evaluation(NamedTuple):
 
 
 def official(gold: str, system: str) -> dict[str, Score]:
-    """The official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
+    """Return the official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
 
-    The words may differ, but not the text. Raises InputError for files the scorer rejects: not CoNLL-U, not a tree, a different text.
+    Words may differ, but not the text. Raises InputError for files that the scorer rejects: not CoNLL-U, not a tree, another text.
     """
     totals: dict[str, Counts] = {}
     for chunk, (of_system,) in chunks(gold, [system]):
@@ -120,11 +120,11 @@ def official(gold: str, system: str) -> dict[str, Score]:
 def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:
     """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to those of the files.
 
-    A path may be a folder, whose files are read one after another; if that of gold is one, those of other folders need the same names.
-    Files of systems are no gold, although their folder may be in that of gold.
-    All files end a sentence, and the same token, where a chunk of some 1,500 words ends: so no span, no arc and no alignment of words
-    crosses its end. It has more words, up to the whole files, only if there is no such place. Raises InputError for files that the
-    scorer rejects: not CoNLL-U, not a tree, a different text.
+    A path may be a folder, whose files are read one after another. If gold is a folder, all folders need the same file names.
+    A system's folder may lie in the gold folder.
+    A chunk ends, after some 1,500 words, where all files end a sentence at the same token, so that no span, arc or alignment
+    crosses its end; it is longer if there is no such place. Raises InputError for files that the
+    scorer rejects: not CoNLL-U, not a tree, another text.
     """
     for path in system_paths:
         _check_names(gold_path, path, system_paths)
@@ -141,7 +141,7 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
 
 
 def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
-    """The official scorer's counts and its alignment of words, for corresponding chunks of two files."""
+    """Return the official scorer's counts and its alignment of words, for corresponding chunks of two files."""
     tags = [word.columns[conllu.XPOS] for word in system.representation.words]
     for tag in tags:
         tag.partner = -1
@@ -191,7 +191,7 @@ class _Numbered(str):
 
 
 def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
-    """The percentages or, with `counts`, the counts of all METRICS, as the official scorer prints them."""
+    """Format the percentages or, with `counts`, the counts of all METRICS, as the official scorer prints them."""
     totals = {
         name: SimpleNamespace(
             gold_total=one.gold, system_total=one.system, correct=one.correct, aligned_total=one.aligned, **one.shares()._asdict()
@@ -202,7 +202,7 @@ def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
 
 
 class _Token(NamedTuple):
-    """Where a token begins in the text of a chunk without spaces, in which line of which file it is, and whether it has several words."""
+    """A token: where it begins in the chunk's text without spaces, its file and line, and whether it has several words."""
 
     start: int
     file: str
@@ -238,7 +238,7 @@ class _Reader:
     def read(self) -> bool:
         """Read the next sentence; False if there is none.
 
-        The scorer accepts less than our reader, and gets what it scores: words and multiword tokens, without DEPS, and a blank line.
+        The scorer accepts less than our reader does, so it gets only what it scores: words and multiword tokens, without DEPS.
         """
         file, block = next(self._blocks, ("", None))
         if block is None:
@@ -268,7 +268,7 @@ class _Reader:
         return True
 
     def take(self) -> Chunk:
-        """The sentences read since the last chunk."""
+        """Return the sentences read since the last chunk."""
         udeval, limit = _scorer(), sys.getrecursionlimit()
         sys.setrecursionlimit(limit + max(map(len, self._sentences)))  # the scorer makes a call for each arc above a word
         try:
@@ -285,7 +285,7 @@ class _Reader:
 
 
 def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
-    """Raise InputError, stating where they diverge, unless their texts, the same up to `start`, are the same as far as both go."""
+    """Raise InputError that says where the texts, the same up to `start`, first differ, if they do as far as both go."""
     a, b = gold.text, system.text
     both = min(len(a), len(b))
     if a[start:both] == b[start:both] and not any(file.done and len(file.text) < max(len(a), len(b)) for file in (gold, system)):

@@ -1,7 +1,7 @@
 """`mh4 evaluate`, `mh4 compare` and `mh4 coverage` in Python, for CoNLL-U files or sentences.
 
-A treebank is the path of a file, which may be compressed, or an iterable of sentences: Sentence or, of the package conllu,
-TokenList. A Sentence has no multiword tokens, so what is compared with it should have none either.
+A treebank is the path of a file, which may be compressed, or an iterable of sentences: Sentence or conllu's
+TokenList. A Sentence has no multiword tokens, so compare it only with files that have none.
 """
 
 import os
@@ -30,9 +30,9 @@ _PATH = (str, bytes, os.PathLike)
 
 
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
-    """The scores of the official scorer of the CoNLL 2018 shared task, in percent, by metric, such as "UAS" and "LAS".
+    """Return the scores of the CoNLL 2018 shared task's scorer, in percent, by metric, such as "UAS" and "LAS".
 
-    Words may differ; the scorer aligns them. Labels are compared without subtypes. Raises InputError for what the scorer rejects.
+    Words may differ: the scorer aligns them. Labels are compared without subtypes. Raises InputError for files that the scorer rejects.
     """
     with _files(("gold", gold), ("system", system)) as paths:
         return evaluation.official(*paths)
@@ -41,7 +41,7 @@ def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
 def compare(gold: Treebank, a: Treebank | Runs, b: Treebank | Runs) -> Comparison:
     """Measure where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does.
 
-    a, b: a treebank, or a list of paths, one for each run of the parser. The path of what is given as sentences is "gold", "a" or "b".
+    a, b: a treebank, or a list of paths, one for each run of the parser. Sentences have "gold", "a" or "b" as their path.
     """
     given = [("gold", gold), *(("a", one) for one in _runs(a)), *(("b", one) for one in _runs(b))]
     with _files(*given) as paths:
@@ -60,7 +60,7 @@ def _runs(given: Any) -> Sequence[Any]:
 def coverage(treebank: Treebank) -> Coverage:
     """Count the trees in each class and the arcs that the nearest trees keep, and measure crossings and gaps (Table 3).
 
-    Raises InputError for what is not CoNLL-U, or has no trees.
+    Raises InputError for files that are not CoNLL-U or have no trees.
     """
     with _files(("treebank", treebank)) as (path,):
         return measure_coverage(block.sentence.heads for block in conllu.blocks(path))
@@ -68,9 +68,9 @@ def coverage(treebank: Treebank) -> Coverage:
 
 @contextmanager
 def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
-    """Files of the treebanks: sentences are written to temporary ones, as only text can be checked and aligned.
+    """Yield the files of treebanks; sentences are written to temporary ones, as the scorer reads text.
 
-    The names are those of the arguments, by which messages call the sentences.
+    Temporary files are named after the arguments, for messages.
     """
     with ExitStack() as stack:
         paths: list[str] = []
@@ -100,7 +100,7 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
 
 
 def _by_arguments(message: str, temporary: Mapping[str, tuple[str, Sequence[int]]]) -> str:
-    """A message with arguments instead of files, and numbers of sentences instead of lines."""
+    """Replace files and lines in a message by arguments and sentence numbers."""
     for name, (argument, starts) in temporary.items():
         line = re.compile(re.escape(name) + ", line ([0-9]+)(, sentence [0-9]+)?")
         given = "the sentences given as %s" % argument

@@ -1,4 +1,4 @@
-"""How reliable the probabilities of arcs are: their likelihood, their calibration error, and accuracy by coverage."""
+"""Reliability of the probabilities of arcs: likelihood, calibration error, and accuracy by coverage."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,13 @@ _LOWEST_PROBABILITY = 1e-3
 
 
 def negative_log_likelihood(probabilities: np.ndarray) -> float:
-    """-log of the probabilities of gold arcs, on average, in nats. Each counts as at least 0.001."""
+    """Return the mean of -log p over gold arcs, in nats; each p counts as at least 0.001."""
     return float(-np.log(np.maximum(probabilities, _LOWEST_PROBABILITY)).mean())
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Arcs of similar probability: their number, the mean of their probabilities, and the share of them that is correct."""
+    """Arcs of similar probability: their number, mean probability, and share of correct ones."""
 
     low: float
     high: float
@@ -26,7 +26,7 @@ class Bin:
 
 
 def reliability(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> list[Bin]:
-    """Predicted arcs by probability, in bins of equal width; empty ones are omitted. probabilities, correct: (arcs,)."""
+    """Sort predicted arcs into bins of probability of equal width, without empty ones. probabilities, correct: (arcs,)."""
     which = np.minimum((probabilities * bins).astype(int), bins - 1)
     return [
         Bin(k / bins, (k + 1) / bins, int(chosen.sum()), float(probabilities[chosen].mean()), float(correct[chosen].mean()))
@@ -37,12 +37,12 @@ def reliability(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) 
 
 
 def expected_calibration_error(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> float:
-    """The mean over predicted arcs of |confidence - accuracy| of their bin (Naeini, Cooper & Hauskrecht, AAAI 2015), from 0 to 1."""
+    """Return the mean over predicted arcs of |confidence - accuracy| of their bin (Naeini, Cooper & Hauskrecht, AAAI 2015), from 0 to 1."""
     found = reliability(probabilities, correct, bins)
     return sum(b.arcs * abs(b.confidence - b.accuracy) for b in found) / len(probabilities)
 
 
 def accuracy_at_coverage(probabilities: np.ndarray, correct: np.ndarray, coverage: float) -> float:
-    """The share that is correct of the given share of predicted arcs, those of the highest probability; both from 0 to 1."""
+    """Return the share of correct arcs among the most probable ones, which are this share of all; both from 0 to 1."""
     kept = max(1, round(coverage * len(probabilities)))
     return float(correct[np.argsort(-probabilities, kind="stable")[:kept]].mean())

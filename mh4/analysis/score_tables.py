@@ -1,4 +1,4 @@
-"""The output of `mh4 evaluate`: official metrics of one or several systems, and LAS by relation, as tables or JSON."""
+"""The output of `mh4 evaluate`: official metrics of one or more systems, and LAS by relation, as tables or JSON."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
 
 
 def metric_table(results: Sequence[Result], counts: bool = False, form: Form = "text") -> Table | str:
-    """The metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
+    """Format the metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
     rows = [[result.metrics[metric] for result in results] for metric in evaluation.METRICS]
     if len(results) == 1 and form == "text":
         return evaluation.official_table(results[0].metrics, counts)
@@ -64,7 +64,7 @@ def metric_table(results: Sequence[Result], counts: bool = False, form: Form = "
 
 
 def relation_table(results: Sequence[Result], counts: bool = False) -> Table:
-    """LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
+    """Format LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
     in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
     relations = sorted(in_gold, key=lambda name: (-in_gold[name], name))
     rows = [[result.relations.get(name, Counts(in_gold[name], 0, 0)) for result in results] for name in relations]
@@ -91,7 +91,7 @@ def _f1(of_all: Sequence[Counts]) -> list[str]:
 
 
 def record(gold_path: str, results: Sequence[Result], by: str | None = None) -> dict[str, Any]:
-    """The scores for JSON: counts and unrounded percentages; by "deprel" also LAS by relation, by "errors" also these."""
+    """Return the scores for JSON: counts and unrounded percentages; by "deprel" also LAS by relation, by "errors" also errors."""
     systems = []
     for result in results:
         entry: dict[str, Any] = {"file": result.path, "metrics": evaluation.records(result.metrics)}

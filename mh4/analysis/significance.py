@@ -30,7 +30,7 @@ _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 
 
 class Difference(NamedTuple):
-    """Scores of A and B, means over their runs, and their difference A - B, in percent, and its significance.
+    """Scores of A and B (means over runs), their difference A - B, in percent, and its significance.
 
     low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation: two-sided
     p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. Fewer than FEWEST sentences are too few for a
@@ -76,7 +76,7 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
 
 
 def _means(scores: np.ndarray, runs: np.ndarray, measures: int, rng: np.random.Generator | None = None) -> np.ndarray:
-    """Average the scores (k, runs of A and of B times measures) over the runs, or over as many that `rng` draws: (k, 2, measures)."""
+    """Average scores, (k, runs of A and of B times measures), over all runs, or over as many drawn by `rng`: (k, 2, measures)."""
     of_runs = np.split(scores.reshape(len(scores), -1, measures), [runs[0]], axis=1)
     if rng is not None:
         drawn = [rng.integers(0, number, size=(len(scores), number, 1)) for number in runs]
@@ -89,7 +89,7 @@ def _differences(means: np.ndarray) -> np.ndarray:
 
 
 def too_few(sentences: int) -> str:
-    """Why a Difference of this many sentences has no test, for people."""
+    """Say why a Difference of this many sentences has no test."""
     are = "is" if sentences == 1 else "are"
     return "%s %s too few for a test, which needs %d" % (counted(sentences, "sentence"), are, FEWEST)
 
@@ -119,7 +119,7 @@ def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _parts(samples: int, n: int) -> Iterator[int]:
-    """Sizes of the parts in which to draw the samples, of n sentences each."""
+    """Return the sizes of the parts in which to draw the samples, of n sentences each."""
     step = max(1, _AT_A_TIME // n)
     for start in range(0, samples, step):
         yield min(step, samples - start)

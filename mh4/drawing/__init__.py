@@ -1,1 +1,1 @@
-"""Trees as pictures: where words and arcs go, and SVG."""
+"""Pictures of trees: layout and SVG."""

@@ -1,4 +1,4 @@
-"""Where the words and arcs of a tree are drawn: words in a line, arcs above them at levels according to nesting.
+"""The layout of a tree: words in a line, arcs above them at levels according to nesting.
 
 An arc goes up from its head, along its level and down to its dependent; an arc from the root comes straight down from above all
 others, so that it meets exactly the arcs that cross it. Words are as far apart as the labels of their arcs need, so that no two
@@ -31,11 +31,11 @@ _NARROW, _BROAD = frozenset("fijlrtI1|!.,:;'`()[]{} "), frozenset("mwMWQO@%&â€”â
 
 @dataclass(frozen=True)
 class Layout:
-    """The drawing of a tree over n words: where things are, in pixels from the left, except for levels.
+    """The layout of a tree over n words. Places are in pixels from the left; levels are numbers.
 
     width: of the whole drawing. words: int array (n,), the middle of each word. heads, dependents: int arrays (n,), where the arc
     to each word leaves its head and where it reaches the word; the same place for an arc from the root. levels: int array (n,),
-    that of each arc: one above the shorter arcs that it shares some space with, the lowest is 1; arcs from the root are above all
+    the level of each arc, from 1: one above the shorter arcs that it shares space with; arcs from the root are above all
     others. tagged: whether there are tags under the words.
     """
 
@@ -67,7 +67,7 @@ class Layout:
         return (self.tagline if self.tagged else self.baseline + 4) + MARGIN
 
     def arc(self, m: int) -> "Arc":
-        """How to draw the arc to word m, from 0. draw.js draws it in the same way."""
+        """Return how to draw the arc to word m, counted from 0; draw.js draws it in the same way."""
         start, end = int(self.heads[m]), int(self.dependents[m])
         top, bottom = self.bottom - LEVEL * int(self.levels[m]), self.bottom
         line = "M%d %dV%d" % (end, top, bottom - 4)
@@ -78,13 +78,13 @@ class Layout:
         return Arc(line, "M%d %dl-3.5 -6h7z" % (end, bottom), (start + end) / 2, top + 4)
 
     def mirrored(self) -> "Layout":
-        """The same from right to left."""
+        """Return the layout from right to left."""
         width = self.width
         return Layout(width, width - self.words, width - self.heads, width - self.dependents, self.levels, self.tagged)
 
 
 class Arc(NamedTuple):
-    """The paths of an arc's line and of its arrowhead, and where its label stands: its middle and baseline."""
+    """The paths of an arc's line and arrowhead, and the middle and baseline of its label."""
 
     line: str
     arrowhead: str
@@ -98,10 +98,10 @@ def place(
     direction: str = "ltr",
     tags: Sequence[Sequence[str]] = (),
 ) -> list[Layout]:
-    """The layouts of one or more trees over the same words, which have the same places in all.
+    """Return the layouts of one or more trees over the same words, which stand in the same places in all.
 
     analyses: the heads of each tree, int array (n+1,), and its labels, n strings. direction: "ltr" or "rtl", see direction_of.
-    tags: rows of n strings, of which every word may have one underneath.
+    tags: rows of n strings, to be written under the words.
     """
     n = len(words)
     widths = [text_width(word, WORD_SIZE) for word in words]
@@ -120,7 +120,7 @@ def place(
 
 
 class _Arcs:
-    """The arcs of a tree, which keep its words apart."""
+    """The arcs of a tree, whose labels need room between words."""
 
     def __init__(self, heads: np.ndarray, labels: Sequence[str], widths: Sequence[float]) -> None:
         self._heads = heads
@@ -134,7 +134,7 @@ class _Arcs:
                 self._reaching[max(m, heads[m + 1] - 1)].append(m)
 
     def earliest(self, j: int, middles: np.ndarray) -> float:
-        """The leftmost middle of word j that gives its arcs' labels room, with those of the words before it."""
+        """Return the leftmost middle of word j that leaves room for the labels of its arcs."""
         found = 0.0
         for m in self._reaching[j]:
             h = self._heads[m + 1] - 1
@@ -150,13 +150,13 @@ class _Arcs:
 
 
 def direction_of(words: Iterable[str]) -> str:
-    """The direction of a text: "rtl" if most of its letters are of scripts written from right to left, otherwise "ltr"."""
+    """Return the direction of a text: "rtl" if most of its letters are of scripts written from right to left, otherwise "ltr"."""
     kinds = [unicodedata.bidirectional(char) for word in words for char in word]
     return "rtl" if sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L") else "ltr"
 
 
 def text_width(text: str, size: float) -> float:
-    """The width of text in a sans-serif font of this size, estimated generously."""
+    """Return the width of text in a sans-serif font of this size, estimated generously."""
     return size * sum(map(_relative_width, text))
 
 
@@ -172,7 +172,7 @@ def _relative_width(char: str) -> float:
 
 
 def _legs(heads: np.ndarray, above: np.ndarray, widths: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """How far from the middle of its head, and of its dependent, each arc ends: two float arrays (n,).
+    """Return the distances of each arc's ends from the middles of its head and dependent: two float arrays (n,).
 
     On each side of a word the highest arc is the innermost, so that arcs at the same word do not cross.
     """

@@ -1,4 +1,4 @@
-"""Trees as pictures: SVG of their own, for papers, notebooks and READMEs."""
+"""Trees as SVG files, for papers, notebooks and READMEs."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _STYLE = """
 
 
 def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabilities: np.ndarray | None = None) -> str:
-    """The tree of n words as an SVG file: heads int32 (n+1,), deprels n strings, probabilities of the arcs float64 (n+1,), nan where
+    """Return the tree of n words as SVG: heads int32 (n+1,), deprels n strings, probabilities of the arcs float64 (n+1,), nan where
     unknown, or None."""
     (placed,) = layout.place(words, [(heads, deprels)], layout.direction_of(words))
     crossed = trees.crossed_arcs(heads)
@@ -62,7 +62,7 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
 
 
 def sheet(pictures: Sequence[str]) -> str:
-    """Several pictures as one SVG file, each below the one before; a single one as it is."""
+    """Stack several pictures in one SVG file; return a single one as it is."""
     if len(pictures) == 1:
         return pictures[0]
     parts, width, height = [], 1, 0

@@ -53,7 +53,7 @@ def parts(system: System, config: Config) -> Chosen:
 
 
 def learned(sentences: Sequence[Sentence], config: Config) -> Sequence[Sentence]:
-    """The sentences with the strings to learn: as XPOS, the pair of UPOS and XPOS, and labels without subtypes."""
+    """Return the sentences with the strings to learn: as XPOS, the pair of UPOS and XPOS, and labels without subtypes."""
     scorer = config.scorer
     if scorer.xpos_with_upos:
         sentences = [replace(s, xpos=["%s|%s" % pair for pair in zip(s.upos, s.xpos, strict=True)]) for s in sentences]
@@ -191,7 +191,7 @@ class JointScorer:
         self.end = EndVectors(self.positions, units, config, parameters)
 
     def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "JointScores":
-        """The parts of the layer that belong to each position; `columns` as for TensorScorer."""
+        """Return the parts of the layer that belong to each position; `columns` as for TensorScorer."""
         return JointScores(self, vectors, columns, training)
 
 
@@ -315,7 +315,7 @@ class JointSystem(AuthorsGreedy):
 
 
 def parts_of(sequence: np.ndarray) -> Parts:
-    """The index rows of the scores that a sequence of MH3 uses: shift, reduce_s0b0, arcs."""
+    """Return the index rows of the scores that a sequence of MH3 uses: shift, reduce_s0b0, arcs."""
     code, _, s1, s0, b0 = sequence[1:].T
     shifts, reduces = code == SH, code != SH
     return {
@@ -326,7 +326,7 @@ def parts_of(sequence: np.ndarray) -> Parts:
 
 
 def late(heads: trees.Heads) -> np.ndarray | None:
-    """The sequence of MH3 that shifts as long as it can, as oracle.canonical gives it; None if the tree is not projective."""
+    """Return the sequence of MH3 that shifts as long as it can, as oracle.canonical gives it; None if the tree is not projective."""
     if not trees.is_projective(heads):
         return None
     heads = np.asarray(heads).tolist()
@@ -349,7 +349,7 @@ def late(heads: trees.Heads) -> np.ndarray | None:
 
 
 def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
-    """The sequence of MH4 that the chart of mh4.decoders.mh4.first_found finds first, as oracle.canonical gives it.
+    """Return the sequence of MH4 that the chart of mh4.decoders.mh4.first_found finds first, as oracle.canonical gives it.
 
     None if the chart does not derive the tree.
     """
@@ -363,7 +363,7 @@ def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
 
 
 def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
-    """The transitions with these codes, of MH4, as oracle.canonical gives them: with the positions before each of them."""
+    """Return the transitions with these codes, of MH4, as oracle.canonical gives them: with the positions before each of them."""
     configuration, found = Configuration(len(sequence) // 2), []
     for code in sequence:
         found.append((int(code), *configuration.positions))
@@ -372,7 +372,7 @@ def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.ndarray:
-    """A tree of the class that keeps as many arcs as possible, as `trees.nearest`, but the one that is found first.
+    """Return a tree of the class that keeps as many arcs as possible, as `trees.nearest`, but the one that is found first.
 
     For "projective", by Eisner's algorithm with the smallest split point, always with a single root; for "mh4", in the order of
     mh4.decoders.mh4.first_found; for other classes, that of `trees.nearest`.
@@ -386,7 +386,7 @@ def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.n
 
 
 def eisner(arcs: np.ndarray) -> np.ndarray:
-    """The best projective tree with a single root (Eisner 1996), of several the one with the smallest split points.
+    """Return the best projective tree with a single root (Eisner 1996), of several the one with the smallest split points.
 
     arcs: (n+1, n+1), the score of head h and dependent m at [h, m]. Returns heads, int32 (n+1,). O(n^3) time.
     """

@@ -1,4 +1,4 @@
-"""Checksums, by which corpora and the server know their models and segmenters, and corpora the program and what they have written."""
+"""Checksums of models, segmenters, the program and written files, for corpora and the server."""
 
 import hashlib
 import sys
@@ -15,14 +15,14 @@ _SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # wheels have only the first
 
 
 def of_file(path: str) -> str:
-    """The SHA-256 of a file, in hexadecimal. Raises InputError if it cannot be read."""
+    """Return the SHA-256 of a file, in hexadecimal. Raises InputError if it cannot be read."""
     with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 @cache
 def of_program() -> str:
-    """The SHA-256 of the names and checksums of the source files that parse, as far as they are installed; compiled files do not count."""
+    """Return the SHA-256 of the names and checksums of the installed source files that parsing uses, without compiled files."""
     package, digest = Path(__file__).parents[1], hashlib.sha256()
     found = (path for part in _PARSING for path in (package / part).rglob("*") if path.suffix in _SOURCES)
     for name, path in sorted((path.relative_to(package).as_posix(), path) for path in found):
@@ -31,7 +31,7 @@ def of_program() -> str:
 
 
 def of_model(path: str) -> str:
-    """The SHA-256 of the names and checksums of a model's files, the same for its folder and packed. InputError if there is no model."""
+    """Return the SHA-256 of the names and checksums of a model's files. Raises InputError if there is none."""
     files = model_files.opened(path)
     digest = hashlib.sha256()
     for name in _OF_A_MODEL:

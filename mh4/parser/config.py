@@ -63,7 +63,7 @@ LOSSES: tuple[str, ...] = get_args(Loss)
 
 
 def _ours(default: Any, meaning: str, authors: bool = False) -> Any:
-    """A setting, with its default and what it means; authors: whether only their runs change it."""
+    """Return a setting, with its default and what it means; authors: whether only their runs change it."""
     return field(default=default, metadata={"meaning": meaning, "authors": authors})
 
 
@@ -160,7 +160,7 @@ class Config:
     training: Training = field(default_factory=Training)
 
     def to_toml(self) -> str:
-        """The whole configuration as TOML text; ``tables`` and ``override`` read it back."""
+        """Return the whole configuration as TOML text; ``tables`` and ``override`` read it back."""
         lines = []
         for section, values in dataclasses.asdict(self).items():
             lines += ["[%s]" % section, *("%s = %s" % (name, as_toml(value)) for name, value in values.items()), ""]
@@ -176,7 +176,7 @@ AUTHORS = {
 
 
 def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:
-    """The settings in which two configurations differ, by name ("training.patience"), with their values in both."""
+    """Return the settings in which two configurations differ, by name ("training.patience"), with their values in both."""
     theirs = dataclasses.asdict(other)
     return {
         "%s.%s" % (section, name): (value, theirs[section][name])
@@ -194,7 +194,7 @@ def listed(differing: Mapping[str, tuple[Any, Any]]) -> str:
 
 
 def as_toml(value: bool | int | float | str) -> str:
-    """The value of a setting as TOML."""
+    """Return the value of a setting as TOML."""
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
@@ -263,7 +263,7 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
 
 
 def allowed(section: type) -> dict[str, Values]:
-    """The values that each setting of a section can have."""
+    """Return the values that each setting of a section can have."""
     hints = get_type_hints(section, include_extras=True)
     return {
         name: hint.__metadata__[0] if hasattr(hint, "__metadata__") else _one_of(get_args(hint) or (True, False))

@@ -1,7 +1,7 @@
-"""Vectors of the words of whole sentences, computed elsewhere, such as by a transformer, as further input of the network.
+"""Contextual vectors of words, from a transformer for example, as further input of the network.
 
-They are in files of the format safetensors: for each sentence a matrix, whose name is the `key` of its words. So files for training, dev
-and parsing may be given in any order, and what is not in them is noticed. ``examples/contextual_vectors.py`` makes such files.
+A safetensors file has a matrix for each sentence, named by the `key` of its words. Files for training, dev
+and parsing may be given in any order, and a missing sentence is an error. ``examples/contextual_vectors.py`` makes such files.
 """
 
 import hashlib
@@ -22,26 +22,26 @@ MOST_DIMENSIONS = 10_000
 
 
 def key(words: Sequence[str]) -> str:
-    """The name of the matrix of a sentence with these words: the first 32 hex digits of SHA-256 of the words, joined by line feeds.
+    """Return the name of a sentence's matrix: the first 32 hex digits of the SHA-256 of its words, joined by line feeds.
 
-    They are in UTF-8; bytes that are not UTF-8 in a file are taken as they are there.
+    Words are in UTF-8; bytes of a file that are not UTF-8 stay as they are.
     """
     return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 @dataclass(eq=False)
 class Window(Sentence):
-    """Successive words of the sentence `whole`, whose vectors are those that they have in it. start: the number of words before them."""
+    """Consecutive words of the sentence `whole`, with their vectors in it. start: the number of words before them."""
 
     whole: Sentence = None  # type: ignore[assignment]
     start: int = 0
 
 
 class Contextual:
-    """The matrices of files: (n, dimensions) for a sentence of n words, of 16, 32 or 64-bit numbers. They are read when they are asked for.
+    """The matrices in files: (n, dimensions) for a sentence of n words, of 16, 32 or 64-bit numbers. Each is read when it is needed.
 
-    paths: of one file, or of several, in which a sentence has to have the same vectors. Raises InputError if a file cannot be read or has
-    nothing in it, or if they differ in their dimensions, and NotInstalled without the package safetensors.
+    paths: one file, or several, which must agree on sentences that they share. Raises InputError if a file cannot be read or is
+    empty, or if the files differ in their dimensions, and NotInstalled without the package safetensors.
     """
 
     def __init__(self, paths: Paths) -> None:
@@ -79,7 +79,7 @@ class Contextual:
         return Contextual, (self.paths,)
 
     def of(self, sentence: Sentence) -> np.ndarray:
-        """The matrix of a sentence, float32 (n, dimensions).
+        """Return the matrix of a sentence, float32 (n, dimensions).
 
         Raises InputError, naming the sentence, if there is none, if it is invalid, or if files differ in it.
         """
@@ -93,13 +93,13 @@ class Contextual:
         return matrix
 
     def check(self, sentence: Sentence) -> None:
-        """Raises InputError as `of` does, except for numbers, which are read only of a sentence that several files have."""
+        """Raise InputError as `of` does, except for invalid numbers: these are read only where several files have a sentence."""
         with self._found(sentence):
             pass
 
     @contextmanager
     def _found(self, whole: Sentence) -> Iterator[tuple[str, Any]]:
-        """Yield the matrix of a sentence, which is still in its file, and its name in messages; read it within the block."""
+        """Yield the matrix of a sentence, to be read from its file within the block, and its name in messages."""
         where, name = whole.name or shown(whole.words), key(whole.words)
         found = self._files.get(name)
         if found is None:
@@ -114,7 +114,7 @@ class Contextual:
 
     @contextmanager
     def _stored(self, name: str, words: int, where: str, path: str, file: Any) -> Iterator[Any]:
-        """The matrix of this name in a file, of so many words, to be read in the block."""
+        """Yield the matrix called `name`, of so many words, to be read from its file within the block."""
         expected = [words, self.dimensions]
         try:
             stored = file.get_slice(name)

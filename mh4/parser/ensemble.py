@@ -56,7 +56,7 @@ class SentenceWithVotes(Sentence):
 class Ensemble(BaseParser):
     """Several parsers that vote for one tree, which has a single root. Threads, pickling and forks are as for a Parser.
 
-    SentenceWithVotes have trees that vote last, and cannot have probabilities. Those of the others are averages over the parsers. Heads
+    The trees of a SentenceWithVotes vote last, and it gets no probabilities. Other sentences get averages over the parsers. Heads
     cannot be kept, and there are no transitions and no further trees.
 
     >>> ensemble = mh4.load(["models/hu-mh4", "models/hu-1ec", "models/hu-mst"])
@@ -91,7 +91,7 @@ class Ensemble(BaseParser):
 
     @classmethod
     def load(cls, folders: Iterable[Path], tree: TreeClass = "mst") -> "Ensemble":
-        """The ensemble of the parsers in these folders.
+        """Return the ensemble of the parsers in these folders.
 
         Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
         """
@@ -166,7 +166,7 @@ class Ensemble(BaseParser):
         return parsed
 
     def _roots(self, sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> np.ndarray | None:
-        """Which words are labelled `root`; see parsing.best."""
+        """Return which words are labelled `root`; see parsing.best."""
         if not all(parser.model.config.scorer.root_label for parser in self.parsers):
             return None
         known = any(parser.model.vocabulary.labels[ROOT] for parser in self.parsers)
@@ -181,7 +181,7 @@ def _have_root(sentence: Sentence) -> bool:
 
 
 def vote(votes: Sequence[np.ndarray], tree: TreeClass = "mst") -> np.ndarray:
-    """The single-root tree of a class (one of TREES) whose arcs have the most votes: heads, int32 (n+1,).
+    """Return the single-root tree of a class (one of TREES) whose arcs have the most votes: heads, int32 (n+1,).
 
     votes: m trees over the same n words, heads (n+1,). Ties are broken in favour of early voters: among trees with the most
     votes, the result minimises the sum, over its arcs, of the number of the earliest voter for the arc. This is exact for
@@ -237,7 +237,7 @@ def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:
 
 
 def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
-    """The softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string."""
+    """Return the softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string."""
     table = getattr(parser.model.vocabulary, column)
     values = scores.npvalue().reshape((len(table), -1))[1:]
     exponentials = np.exp(values - values.max(axis=0))
@@ -245,7 +245,7 @@ def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
 
 
 def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
-    """The votes of SentenceWithVotes sentences on the labels of these trees."""
+    """Return the votes of SentenceWithVotes sentences on the labels of these trees."""
     labels = [label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL]
     table = Table(dict.fromkeys([_UNSPECIFIED, *labels], 0))
     scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
@@ -259,7 +259,7 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
 
 
 def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None) -> list[str]:
-    """The string with the highest average probability over opinions, whose tables may differ; see parsing.best."""
+    """Return the string with the highest average probability over opinions, whose tables may differ; see parsing.best."""
     union = Table(dict.fromkeys(chain.from_iterable(table.strings[1:] for table, _ in opinions), 0))
     total = np.zeros((len(union), opinions[0][1].shape[1]), dtype=np.float32)
     for table, probabilities in opinions:

@@ -39,9 +39,9 @@ _MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state o
 class Model:
     """The network of one system, randomly initialised from `seed` (Glorot).
 
-    Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory of this machine.
+    Raises InputError for more than _MOST_PARAMETERS parameters, and MemoryError if this machine has too little memory.
 
-    lock: what a thread must hold while it uses the model, or any other; see mh4.parser.network.graph.
+    lock: a thread must hold it while it uses this or any other model; see mh4.parser.network.graph.
     """
 
     lock = lock
@@ -101,9 +101,9 @@ class Model:
         self._set(arrays)
 
     def read_contextual(self, paths: reading.Paths, sentences: Iterable[Sentence] = ()) -> None:
-        """Take the contextual vectors of sentences from these files.
+        """Use the contextual vectors of sentences in these files.
 
-        Raises InputError if these are not such as the model knows, or if they lack those of one of `sentences`.
+        Raises InputError if they differ in dimensions from those in training, or lack one of `sentences`.
         """
         found, dimensions = Contextual(paths), self.config.encoder.contextual
         if found.dimensions != dimensions:
@@ -114,7 +114,7 @@ class Model:
         self.encoder.contextual = found
 
     def build(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> "Scores":
-        """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
+        """Return a new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
         dy.renew_cg()
         return Scores(self, sentences, rng)
 
@@ -131,14 +131,14 @@ class Model:
         self.save_weights(os.path.join(folder, "weights.npz"))
 
     def save_all_but_weights(self, folder: str) -> None:
-        """Write what `save` does, except for weights: without them, a model is not taken for a trained one."""
+        """Write what `save` does, except for the weights: a folder without them is no trained model."""
         if self.vectors:
             self.vectors.save(folder)
         write_text(os.path.join(folder, "vocabulary.json"), self.vocabulary.to_json())
         write_text(os.path.join(folder, "config.toml"), self.describe())
 
     def describe(self) -> str:
-        """The text of config.toml: a description of this model, then all its settings."""
+        """Return the text of config.toml: a description of this model, then all its settings."""
         head = '[model]\nformat = %d\nsystem = "%s"\nseed = %d\n\n' % (FORMAT, self.system.name, self.seed)
         return head + self.config.to_toml()
 
@@ -146,7 +146,7 @@ class Model:
     def load(cls, path: reading.Path) -> "Model":
         """Load the model in a folder, or in a file that ``mh4 pack`` made of one.
 
-        Raises InputError if there is none, if it is damaged, or if its format is another.
+        Raises InputError if there is none, if it is damaged, or if it has another format.
         """
         files = model_files.opened(reading.path_of(path))
         system, seed, config = description(files)
@@ -178,7 +178,7 @@ class Model:
                 parameter.init_from_array(arrays["l%d" % k])
 
     def begin_with(self, other: "Model") -> None:
-        """Take the weights of a model of the same settings, whose vocabulary ours extends; those of what is new stay as they are."""
+        """Copy the weights of a model with the same settings, whose vocabulary this one extends. What is new keeps its weights."""
         arrays, given = self._arrays(), other._arrays()
         chars = self.encoder.chars.numbers(other.encoder.chars.strings)  # the rows of the first table
         for name, weights in given.items():
@@ -241,7 +241,7 @@ class Scores:
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
         """Label scores for the arcs of given trees, one heads array per sentence: (labels, words of the minibatch).
 
-        They are new nodes of the graph, evaluated when their values are asked for.
+        They are new nodes of the graph, evaluated on demand.
         """
         of_heads = [start + int(head) for (start, _), tree in zip(self._columns, heads, strict=True) for head in tree[1:]]
         ends = dy.concatenate([dy.select_cols(self._vectors, each) for each in (of_heads, self._words)])
@@ -264,7 +264,7 @@ def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterat
 
 
 def description(files: model_files.Folder) -> tuple[str, int, Config]:
-    """The system, seed and settings of a model. Raises InputError if there is none, or if its format is another."""
+    """Return the system, seed and settings of a model. Raises InputError if there is none, or if it has another format."""
     path = files.place("config.toml")
     settings = configuration.tables(files.text("config.toml", configuration.MOST), path)
     about = settings.pop("model", None)
@@ -283,7 +283,7 @@ def description(files: model_files.Folder) -> tuple[str, int, Config]:
 
 
 def trained_on(path: str) -> list[str]:
-    """The names of the files that the model at `path` was trained on; none if its training has not finished, or does not say."""
+    """Return the names of the files that the model at `path` was trained on; none without a record of them."""
     try:
         sources = model_files.each_source(model_files.opened(path).record("summary.json")["sources"])
         return [str(source["file"]) for name, source in sources if name == "train"]
@@ -304,7 +304,7 @@ class _Counter:
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
-    """The SHA-256 of the names, types, shapes and values of all arrays except "checksum"."""
+    """Return the SHA-256 of the names, types, shapes and values of all arrays except "checksum"."""
     sha256 = hashlib.sha256()
     for name, array in sorted(arrays.items()):
         if name != "checksum":

@@ -1,7 +1,7 @@
 """The files of a trained model: in the folder where ``mh4 train`` wrote them, or in the single file that ``mh4 pack`` makes of it.
 
 A packed model is a zip file of some of these files, a card (mh4.training.card) and a manifest with the size and the SHA-256 of each.
-Its members are read in place, and never written to a path: what they are called and how large they are is checked before.
+Members are read in place and never extracted. Their names and sizes are checked first.
 """
 
 import hashlib
@@ -55,18 +55,18 @@ class Folder:
             yield file
 
     def need(self, name: str) -> None:
-        """Raises InputError if there is no such file."""
+        """Raise InputError if there is no such file."""
         if not self.has(name):
             raise InputError("%s: no %s there, expected %s" % (self.path, name, self.expected))
 
     def text(self, name: str, most: int = reading.MOST) -> str:
-        """The text of a file in UTF-8; raises InputError if there is none, as `open` does, and if it is not UTF-8."""
+        """Return the text of a file in UTF-8; raise InputError if there is none, as `open` does, and if it is not UTF-8."""
         self.need(name)
         with self.open(name, most) as file:
             return reading.decoded(file.read(), self.place(name))
 
     def record(self, name: str) -> dict[str, Any]:
-        """The object in a file of JSON; raises InputError as `text` does, and for anything else."""
+        """Return the object in a file of JSON; raise InputError as `text` does, and for anything else."""
         with self.intact(name):
             found = json.loads(self.text(name))
             if not isinstance(found, dict):
@@ -75,7 +75,7 @@ class Folder:
 
     @contextmanager
     def intact(self, name: str) -> Iterator[None]:
-        """Within the block, whatever errors the content of a file leads to are an InputError: it is damaged."""
+        """Raise InputError, as the file is damaged, for any error that its content causes within the block."""
         try:
             yield
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
@@ -83,10 +83,10 @@ class Folder:
 
     @contextmanager
     def arrays(self, name: str, most: int, damaged: str) -> Iterator["NpzFile"]:
-        """The arrays of a file, of at most `most` bytes, to be read.
+        """Yield the arrays in a file of at most `most` bytes.
 
-        Raises InputError as `open` does, if they are larger, and with this message for anything that the block raises, as damaged files
-        make it do; OutOfMemory if memory runs out.
+        Raises InputError as `open` does, if they are larger, and with this message for any error in the block, which damaged files
+        cause; OutOfMemory if memory runs out.
         """
         import numpy as np  # which is slow to start, and not everybody needs it
 
@@ -107,7 +107,7 @@ class Folder:
 
 
 def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
-    """Write a file of arrays, as Folder.arrays reads it, whole or not at all; raises InputError if it cannot be written."""
+    """Write a file of arrays, as Folder.arrays reads it, whole or not at all; raise InputError if it cannot be written."""
     import numpy as np
 
     content = io.BytesIO()  # zipfile complains on standard error if the disk is full
@@ -171,35 +171,35 @@ class Packed(Folder):
 
 
 def opened(path: str) -> Folder:
-    """The model at this path: packed if that is a file. Raises InputError if it is a file of another kind."""
+    """Return the model at this path: packed if that is a file. Raises InputError if it is a file of another kind."""
     return Packed(path) if os.path.isfile(path) else Folder(path)
 
 
 def source(path: str) -> dict[str, str]:
-    """The record of a file that a training was given: its name and its git blob id. Raises InputError for what can be read only once."""
+    """Return the record of a training file: its name and its git blob id. Raises InputError for FIFOs and devices."""
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise not_a_file(path)
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
 def not_a_file(path: str) -> InputError:
-    """The error for a FIFO or a device, of which no record can be made."""
+    """Return the error for a FIFO or a device, which cannot be recorded."""
     return InputError("%s: not a file, which can be read more than once" % path)
 
 
 def check_ended(files: Folder) -> None:
-    """Raises InputError for a model whose weights may still change; a copy of the best so far has neither record of its training."""
+    """Raise InputError for a model that is still being trained, as far as its folder shows it."""
     if files.has("checkpoint.npz") and not files.has("summary.json"):
         raise InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
 
 
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The files that a training was given, each with what it was for, such as "train"; where there are several, the summary has a list."""
+    """Return the files of a training, each with its purpose, such as "train". The summary has a list where there are several."""
     return [(name, one) for name, given in sources.items() for one in (given if isinstance(given, list) else [given])]
 
 
 def other_content(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """Say which files of one training differ in content from those of another, or return "" if none does: names may be others."""
+    """Say which files of one training differ in content, whatever their names, from those of another; "" if none does."""
     differing = []
     for name in dict.fromkeys([*there, *here]):
         ours, theirs = ([one for role, one in each_source(sources) if role == name] for sources in (here, there))
@@ -211,7 +211,7 @@ def other_content(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
 
 
 def write_packed(path: str, members: Mapping[str, bytes]) -> None:
-    """Write a packed model with these files, whole or not at all; raises InputError if it cannot be written."""
+    """Write a packed model with these files, whole or not at all; raise InputError if it cannot be written."""
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
     manifest = json.dumps({"format": _FORMAT, "sha256": sums}, indent=1) + "\n"
     order = (CARD_TEXT, CARD, _MANIFEST, *PACKED)  # the card first: whoever lists or unpacks the file finds it at the top

@@ -1,8 +1,8 @@
 """The objectives of training: margin violations by cost-augmented decoding (Section 4.3), or the target's negative log-likelihood.
 
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
-plus cost: a whole derivation of global parsers, a single transition of greedy ones. A *violation* is by how much it exceeds the target's
-score: see System.violation. None of this needs DyNet; mh4.training.loss makes it a part of the graph.
+plus cost: a whole derivation in global parsers, a single transition in greedy ones. Its *violation* is the excess over the target's
+score; see System.violation. Nothing here needs DyNet: mh4.training.loss adds it to the graph.
 """
 
 from typing import NamedTuple
@@ -50,7 +50,7 @@ def predicted_classes(scores: np.ndarray, gold: np.ndarray, rivals: np.ndarray |
 
 
 def coefficients(predicted: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients of a tensor's scores in a violation: how often the prediction uses each minus how often the target does.
+    """Return the coefficients of a tensor's scores in a violation: how often the prediction uses each minus how often the target does.
 
     Both are given as index rows. Returns distinct index rows and their coefficients, omitting zero coefficients.
     """

@@ -22,7 +22,7 @@ from mh4.trees import Heads
 
 
 def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> np.ndarray | None:
-    """The canonical sequence of a tree, or None if the transitions `codes` (MH3 or MH4) cannot produce it.
+    """Return the canonical sequence of a tree, or None if the transitions `codes` (MH3 or MH4) cannot produce it.
 
     heads: int array (n+1,), a tree. Returns an int array (2n+1, 5) of rows (code, s2, s1, s0, b0), the positions before the
     transition, -1 where a position is empty. Raises ValueError if `heads` is not a tree.

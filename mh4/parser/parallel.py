@@ -29,7 +29,7 @@ CHUNK_WORDS = 10_000
 def parse(
     load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1, *, at_once: bool = False, **options: Any
 ) -> Generator[tuple[Block, Sentence], None, None]:
-    """Parse the sentences of `blocks` with the parser from load(*arguments); yields each block with its new Sentence, in order.
+    """Parse the sentences of `blocks` with the parser from load(*arguments); yield each block with its new Sentence, in order.
 
     Always close it (contextlib.closing): this ends the other processes; by the time Python exits, it is too late for that.
 
@@ -84,7 +84,7 @@ def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentenc
 
 
 def _parse_elsewhere(*work: Any) -> tuple[list[Sentence], list[str]]:
-    """In another process: the parsed sentences, and the warnings, which are for this process to show."""
+    """Parse in another process; return the sentences, and the warnings for this process to show."""
     with collected_warnings() as said:
         return _parse(*work), said
 

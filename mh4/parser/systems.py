@@ -35,7 +35,7 @@ class Tensor:
     positions: the two positions that are scored; all tensors of a system share the MLP of a position.
     matrices: the number of matrices (one per transition) in the tensor, or None for a single matrix.
     sentinel: whether node n+1, the end of the sentence, is among the first nodes, and whether it is among the second.
-    layer: what scores it, made from (tensor, config, parameters), with the methods of network.layers.Biaffine, which is the default.
+    layer: the class of the layer that scores it, called with (tensor, config, parameters); by default network.layers.Biaffine.
     """
 
     name: str
@@ -73,7 +73,7 @@ class System:
         return next(iter(self.decoders))
 
     def decoder(self, decoding: str | None = None, width: int | None = None) -> Decode:
-        """The function from the tensors by name, and single_root, to a Derivation.
+        """Return the function from the tensors by name, and single_root, to a Derivation.
 
         decoding: one of DECODING_METHODS, or None for the default; width: of the beam, by default BEAM.
         Raises InputError if the system lacks this decoding, or if a width is given without a beam.
@@ -98,7 +98,7 @@ class System:
     def minimum_bayes_risk(
         self, marginals: Marginalize, *, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray
     ) -> Derivation:
-        """The tree of the system's class with the highest expected number of correct arcs, which is its score.
+        """Return the tree of the system's class with the highest expected number of correct arcs, which is its score.
 
         An arc is correct with its probability according to `marginals` (Goodman, ACL 1996), given `heads` (-1 where one is open), if any,
         which the tree then has. The result has no transitions.
@@ -109,7 +109,7 @@ class System:
         return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities, None)
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
-        """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class; see kept_heads.learnable."""
+        """Return the tree to learn: the gold one, or the nearest tree that the system can produce; see kept_heads.learnable."""
         if not kept_heads.whole(heads):
             return kept_heads.learnable(heads, self.tree_class, single_root)
         return trees.nearest(heads, self.tree_class, single_root=single_root)
@@ -119,11 +119,11 @@ class System:
         raise NotImplementedError
 
     def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
-        """-log of the probability of the tree `heads`, that of all its derivations together; only for systems with marginals.
+        """Return -log of the probability of the tree `heads`, summed over its derivations; only for systems with marginals.
 
-        Where heads are open, -1, that of all trees with the others.
+        With open heads, -1: of all trees with the given heads.
 
-        The derivatives are differences between expected counts: over all derivations, minus over those of the tree.
+        The derivatives are expected counts over all derivations minus those over the tree's derivations.
         """
         assert self.marginals is not None, "%s has no marginals" % self.name
         everything = self.marginals(**tensors, single_root=single_root)
@@ -139,7 +139,7 @@ class GlobalSystem(System):
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
-        The derivations of the target cost nothing. Where heads of the target are open, -1, it is the model's best completion of the others.
+        Derivations of the target cost nothing. With open heads, -1, the target is the model's best completion.
         """
         predicted = self.decoders["exact"](**tensors, cost=hamming_cost(heads), single_root=single_root)
         target = self.target(tensors, heads, single_root)
@@ -162,11 +162,11 @@ class GreedySystem(System):
     transitions: tuple[Transition, ...] = ()
 
     def sequence(self, heads: np.ndarray) -> np.ndarray | None:
-        """The sequence of a tree to learn, as from mh4.parser.oracle; None if there is none."""
+        """Return the sequence of a tree to learn, as from mh4.parser.oracle; None if there is none."""
         return oracle.canonical(heads, self.transitions)
 
     def rivals(self, rows: np.ndarray, single_root: bool) -> np.ndarray:
-        """Which transitions compete with that of each row of a sequence, (m, 5): the legal ones, bool (codes, m)."""
+        """Return which transitions compete with the one in each row of a sequence, (m, 5): the legal ones, bool (codes, m)."""
         return transitions.legal(rows[:, 1:], len(rows) // 2, single_root)[: len(self.transitions)]
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
@@ -195,7 +195,7 @@ class GreedySystem(System):
         )
 
     def steps(self, heads: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The sequence of a tree to learn, and which transitions compete with it in each configuration but the first.
+        """Return the sequence of a tree to learn, and the transitions that compete with it in each configuration but the first.
 
         heads: a tree from training_tree. Returns int (2n+1, 5), rows (code, s2, s1, s0, b0), and bool (codes, 2n).
         """
@@ -210,13 +210,13 @@ def _search(decode: Decode) -> dict[str, Decode]:
 
 
 def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: Tensor, **options: Any) -> System:
-    """A global system whose transitions are decoded exactly by a chart parser or approximately by search."""
+    """Return a global system whose transitions are decoded exactly by a chart parser or approximately by search."""
     decoders, marginals = {"exact": chart.decode, **_search(beam.decode)}, getattr(chart, "marginals", None)
     return GlobalSystem(name, tree_class, tensors, decoders, marginals=marginals, **options)
 
 
 def _greedy(name: str, tree_class: str, codes: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
-    """A greedy parser that scores all its transitions on each of `pairs` of positions."""
+    """Return a greedy parser that scores all its transitions on each of `pairs` of positions."""
     tensors = tuple(Tensor(first + second, (first, second), len(codes)) for first, second in pairs)
     return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=codes)
 
@@ -272,7 +272,7 @@ SYSTEMS: dict[str, System] = {
 
 
 def plugged_in(entries: Iterable[EntryPoint]) -> dict[str, System]:
-    """The systems of installed packages, by name. Raises InputError for an entry point that is none, or has the name of another."""
+    """Return the systems of installed packages, by name. Raises InputError for an entry point that is no system or has a name in use."""
     found: dict[str, System] = {}
     for entry in entries:
         said = "the plug-in %s (%s) is no system of mh4: " % (entry.name, entry.value)
@@ -292,24 +292,24 @@ SYSTEMS.update(plugged_in(entry_points(group="mh4.systems")))
 
 
 def with_marginals() -> list[str]:
-    """The names of the systems that have marginals."""
+    """Return the names of the systems that have marginals."""
     return [name for name, system in SYSTEMS.items() if system.marginals]
 
 
 def no_marginals(name: str) -> InputError:
-    """The error for a system that gives no probabilities of arcs."""
+    """Return the error for a system that gives no probabilities of arcs."""
     return InputError("%s gives no probabilities of arcs; the systems that do are %s" % (name, ", ".join(with_marginals())))
 
 
 def get(name: str) -> System:
-    """The system called `name`; InputError if there is none."""
+    """Return the system called `name`; InputError if there is none."""
     if not isinstance(name, str) or name not in SYSTEMS:
         raise InputError(unknown("system", name, SYSTEMS))
     return SYSTEMS[name]
 
 
 def settings(files: Iterable[str], system: str, base: Config = Config()) -> Config:  # noqa: B008  (it is immutable)
-    """The settings of a system in TOML files, of which the later override the earlier; others are those of `base`.
+    """Return the settings of a system: `base`, changed by TOML files in this order.
 
     Tables such as [mh3.scorer] are for one system, and override those for all in the same file. Raises InputError for a file that
     cannot be read, is not TOML, or has unknown settings or bad values, also in tables for other systems.

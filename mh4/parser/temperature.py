@@ -20,7 +20,7 @@ FILE = "calibration.json"
 
 @dataclass(frozen=True)
 class Calibration:
-    """temperature: the best. nll, uncalibrated_nll: -log of the probability of a gold arc, on average, in nats, with it and without it."""
+    """temperature: the best one. nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats, at it and at 1."""
 
     temperature: float
     nll: float
@@ -31,7 +31,7 @@ class Calibration:
 
     @classmethod
     def load(cls, files: Folder) -> "Calibration | None":
-        """The calibration of a model; None if it has none. Raises InputError if it is damaged."""
+        """Return the calibration of a model; None if it has none. Raises InputError if it is damaged."""
         if not files.has(FILE):
             return None
         with files.intact(FILE):

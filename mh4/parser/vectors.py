@@ -1,6 +1,6 @@
-"""Vectors of words, trained elsewhere (word2vec, fastText, GloVe), as further input of the network.
+"""Pretrained word vectors (word2vec, fastText, GloVe) as further input of the network.
 
-They are read once, when a model is made, and kept with it, for words of its treebanks and of any other text.
+They are read once, when a model is made, and stored with it.
 """
 
 import codecs
@@ -25,9 +25,9 @@ _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 
 
 class Vectors:
-    """Words and their vectors: matrix, float32 (words + 1, dimensions), whose row 0, of zeros, is for words without one.
+    """Words and their vectors. matrix: float32 (words + 1, dimensions); row 0, for words without a vector, is zeros.
 
-    learned: how many of the words, the first ones, are those of the training treebank.
+    learned: the number of words of the training treebank, which come first.
     """
 
     def __init__(self, words: Sequence[str], matrix: np.ndarray, learned: int) -> None:
@@ -39,16 +39,16 @@ class Vectors:
         return self.matrix.shape[1]
 
     def row(self, word: str) -> int:
-        """The row of a word's vector: of the word as written, else lower-cased, else with digits as zeros, too; 0 if there is none."""
+        """Return the row of a word as written, else lower-cased, else lower-cased with digits as zeros; 0 if there is none."""
         return next((self._rows[form] for form in _forms(word) if form in self._rows), 0)
 
     @classmethod
     def read(cls, path: str, train: Iterable[str], dev: Iterable[str], most: int) -> "Vectors":
-        """The vectors of these words, and of the first `most` words of a file, which usually are the most frequent.
+        """Read the vectors of these words, and of the first `most` words of a file, usually the most frequent.
 
-        The file is in the text or binary format of word2vec, or in that of GloVe, which has no first line of sizes; it may be compressed.
-        Of a word that is in the file twice, the first counts. Raises InputError if the file is not of such a format, and if no
-        word of train is in it.
+        The file has word2vec's text or binary format, or GloVe's, which lacks the first line of sizes. It may be compressed.
+        If a word occurs twice, its first vector counts. Raises InputError for an unknown format, and if no
+        word of train has a vector.
         """
         of_train = {form for word in set(train) for form in _forms(word)}
         wanted = of_train.union(form for word in set(dev) for form in _forms(word))
@@ -82,7 +82,7 @@ class Vectors:
 
     @classmethod
     def load(cls, files: Folder) -> "Vectors":
-        """The vectors of a model; InputError if it has none, or if they are damaged."""
+        """Return the vectors of a model; InputError if it has none, or if they are damaged."""
         path = files.place(FILE)
         if not files.has(FILE):
             raise InputError("%s: no vectors of words there, with which the model was trained" % path)
@@ -104,7 +104,7 @@ def _forms(word: str) -> tuple[str, str, str]:
 
 
 def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
-    """The words of a file, each with a function that reads its vector; InputError if the file is not of a known format."""
+    """Yield the words of a file, each with a function that reads its vector. Raises InputError for an unknown format."""
     with compression.opened(path) as file, io.BufferedReader(file, 1 << 20) as buffered:  # type: ignore[type-var]
         first = buffered.readline(_LONGEST).removeprefix(codecs.BOM_UTF8)
         if first.startswith(_FASTTEXT_MODEL):

@@ -25,7 +25,7 @@ _NOT_IN_A_COLUMN = re.compile("[\t\n\ud800-\udfff]")  # surrogates are not in UT
 
 
 def normalised(word: str) -> str:
-    """The form under which a word is counted: lower-cased, digits to 0."""
+    """Return the form in which a word is counted: lower-cased, digits as 0."""
     return _DIGIT.sub("0", word.lower())
 
 
@@ -39,7 +39,7 @@ class Table:
 
     @classmethod
     def count(cls, strings: Iterable[str], at_least: int = 1) -> "Table":
-        """The strings seen `at_least` times or more, in order of decreasing count."""
+        """Count the strings, and return those seen `at_least` times, the most frequent first."""
         counts = Counter(strings)
         # Ties in alphabetical order, so that the vocabulary does not depend on the order of the sentences.
         return cls({s: c for s, c in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if c >= at_least})
@@ -51,11 +51,11 @@ class Table:
         return self._numbers.get(string, UNKNOWN)
 
     def numbers(self, strings: Iterable[str]) -> np.ndarray:
-        """The number of each string."""
+        """Return the number of each string."""
         return np.array([self[string] for string in strings], dtype=int)
 
     def extended(self, more: "Table") -> "Table":
-        """This table, with the strings that only `more` has after its own, and the counts of both."""
+        """Return this table followed by the strings that only `more` has, with the counts of both."""
         return Table(Counter(self.to_json()) + Counter(more.to_json()))
 
     def to_json(self) -> dict[str, int]:
@@ -88,7 +88,7 @@ class Vocabulary:
         )
 
     def extended(self, more: "Vocabulary") -> "Vocabulary":
-        """This vocabulary, whose strings keep their numbers, extended by what only `more` has; counts are those of both."""
+        """Return this vocabulary extended by the strings that only `more` has, with the counts of both. Strings keep their numbers."""
         return Vocabulary(**{name: getattr(self, name).extended(getattr(more, name)) for name in self.TABLES})
 
     def to_json(self) -> str:
@@ -97,13 +97,13 @@ class Vocabulary:
 
     @classmethod
     def from_tables(cls, tables: dict[str, Any]) -> "Vocabulary":
-        """The vocabulary that to_json wrote. Raises ValueError for anything else."""
+        """Return the vocabulary that to_json wrote. Raises ValueError for anything else."""
         if not all(_is_table(tables.get(name)) and (tables[name] or name == "words") for name in cls.TABLES):
             raise ValueError("not a vocabulary")  # only the frequent words may be none
         return cls(**{name: Table(tables[name]) for name in cls.TABLES})
 
     def checksum(self) -> str:
-        """The SHA-256 of all strings, in their order, and their counts."""
+        """Return the SHA-256 of all strings, in their order, and their counts."""
         return hashlib.sha256(self.to_json().encode("utf-8")).hexdigest()
 
 

@@ -16,14 +16,14 @@ Progress = Callable[[int], None]  # takes a number of words that are done
 
 @dataclass
 class Written:
-    """How many sentences, and words in them, were written. noted: how many were not parsed as all others, by how they were."""
+    """The numbers of sentences and words written. noted: the numbers of sentences parsed in another way, by way."""
 
     sentences: int = 0
     words: int = 0
     noted: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> str:
-        """The noted sentences, for people."""
+        """Return the noted sentences, for people."""
         counts = ("%d %s%s" % (count, "" if how == SKIPPED else "by ", how) for how, count in sorted(self.noted.items()))
         total, were = self.noted.total(), "were not parsed as the others, as comments in them say"
         if total == 1:
@@ -34,9 +34,9 @@ class Written:
 def write(
     parses: Parses, output: TextIO, *, tags: bool, keep_deps: bool, flush: bool = False, progress: Progress = lambda words: None
 ) -> Written:
-    """Write each block with its parse; at the end, whatever it is, `parses` is closed.
+    """Write each block with its parse, and close `parses` even after an error.
 
-    tags, keep_deps: see Sentence.columns. flush: have each sentence leave this process at once. `progress` is called with the number of
+    tags, keep_deps: see Sentence.columns. flush: write each sentence out at once. progress: called with the number of
     words of each.
     """
     written = Written()
@@ -63,7 +63,7 @@ def text_of(block: Block, parsed: Sentence, tags: bool, keep_deps: bool) -> str:
 
 
 def _renamed(text: str, number: int) -> str:
-    """A tree of a sentence. Those after the first begin no document or paragraph; sent_ids are unique, so theirs end in the number."""
+    """Return the block for one of a sentence's trees. Later trees begin no document or paragraph; their sent_ids end in a number."""
     if number == 1:
         return text
     return re.sub(r"(?m)^(# sent_id *=.*?)(\r?)$", r"\1-%d\2" % number, re.sub(r"(?m)^# new(doc|par)\b.*\n", "", text))

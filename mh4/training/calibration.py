@@ -20,7 +20,7 @@ _SENTENCES = 500  # to fit the temperature on, at most: enough for one number
 
 
 def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | None:
-    """The best temperature for the gold arcs of these sentences (at most 500 of them), 1 if none is better; None if the system has no
+    """Return the best temperature for the gold arcs of at most 500 of these sentences, 1 if none is better; None if the system has no
     marginals."""
     model = parser.model
     marginalize, single_root = model.system.marginals, model.config.scorer.single_root
@@ -47,10 +47,10 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
 
 
 def minimum(function: Callable[[float], float], start: float, low: float, high: float) -> float:
-    """Where a function with a single minimum between low and high has it, up to 0.005: Brent's method (1973), which begins at `start`.
+    """Return the place of a function's only minimum between low and high, up to 0.005, by Brent's method (1973) from `start`.
 
-    From the lowest point so far, it goes to the vertex of the parabola through the three lowest or, if this is beyond the interval or
-    at least half as far as the step before last, divides the larger part of the interval by the golden section.
+    Each step goes to the vertex of the parabola through the three lowest points or, if that lies outside the interval or
+    at least half as far away as the step before last, divides the larger part of the interval by the golden section.
     """
     least = 0.0025  # the length of the shortest step; the interval ends within two of them from the lowest point
     points = [(function(start), start)]
@@ -74,7 +74,7 @@ def minimum(function: Callable[[float], float], start: float, low: float, high: 
 
 
 def _to_vertex(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    """How far it is from the first of three points (y, x) to the vertex of their parabola; infinity if they are on a line."""
+    """Return the distance from the first of three points (y, x) to the vertex of their parabola; infinity if they lie on a line."""
     (at_a, a_x), (at_b, b_x), (at_c, c_x) = a, b, c
     p, q = (b_x - a_x) * (at_c - at_a), (c_x - a_x) * (at_b - at_a)
     return ((b_x - a_x) * p - (c_x - a_x) * q) / (2 * (p - q)) if p != q else math.inf

@@ -1,6 +1,6 @@
-"""The card of a packed model: what it is, what it was trained on, how well it parses, and how to make it again.
+"""The card of a packed model: its system, training data and scores, and the command that trains it again.
 
-Everything but the names and the licence of its data comes from the records of its training.
+All of it comes from the records of training, except names and the licence of the data.
 """
 
 import json
@@ -24,7 +24,7 @@ _SCORES = {"uas": "UAS", "las": "LAS", "upos": "UPOS", "xpos": "XPOS", "feats": 
 def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = None) -> dict[str, Any]:
     """Write the model in `folder` to the file `output`, with its card, which is returned.
 
-    about: name, language, treebank and licence, where they are known. test: a treebank to test the model on, for the card.
+    about: name, language, treebank and licence, if known. test: a treebank whose scores go on the card.
     Raises InputError if the folder has no model whose training has ended, or if the treebank is invalid.
     """
     if not os.path.isdir(folder):
@@ -70,7 +70,7 @@ def _card(
 
 
 def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any]) -> dict[str, str]:
-    """The command that trains this model and, where it is known, the commit of the code."""
+    """Return the command that trains this model and, where it is known, the commit of the code."""
     if files.has(ORIGIN):
         with files.intact(ORIGIN):
             origin = files.record(ORIGIN)
@@ -82,7 +82,7 @@ def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any]) -
 
 
 def card_of(files: Folder) -> dict[str, Any]:
-    """The card of a packed model; InputError if it has none."""
+    """Return the card of a packed model; InputError if it has none."""
     if not files.has(CARD):
         raise InputError("%s: no card there: only the files that mh4 pack makes have one" % files.path)
     card = files.record(CARD)
@@ -92,12 +92,12 @@ def card_of(files: Folder) -> dict[str, Any]:
 
 
 def _literal(text: str) -> str:
-    """Markdown that shows this text in a line: without columns of a table, HTML, links or emphasis."""
+    """Escape text for a line of Markdown, so that it makes no table columns, HTML, links or emphasis."""
     return one_line(re.sub(r"[\\`*\[\]<>|&~]", r"\\\g<0>", text))
 
 
 def markdown(card: Mapping[str, Any]) -> str:
-    """The card as a page, with the head that model hubs read."""
+    """Return the card as a page, with the header that model hubs read."""
     head: dict[str, Any] = {"library_name": "mh4", "tags": ["dependency-parsing", "universal-dependencies"]}
     if "language" in card:
         head["language"] = card["language"]

@@ -29,10 +29,10 @@ def minibatch_loss(
     trees: Sequence[np.ndarray | None],
     rng: "np.random.Generator | None" = None,
 ) -> "dy.Expression | None":
-    """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None if its gradient is 0.
+    """Return the loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None if its gradient is 0.
 
-    settings: the weights of the terms and the scale. trees: heads of the gold trees, or of the nearest that the system can produce; None to
-    learn no tree. Labels are learned on the gold trees. With `rng`, dropout is applied.
+    settings: the weights of the terms and the scale. trees: heads of the trees to learn (System.training_tree); None to
+    learn no tree. Labels are learned on gold trees. With `rng`, dropout is applied.
     """
     scores = model.build(sentences, rng)
     labels = scores.labels([np.maximum(s.heads, 0) for s in sentences])
@@ -62,7 +62,7 @@ def tree_loss(
 ) -> "dy.Expression | None":
     """Sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
 
-    names: those of the sentences, for warnings. The graph must have been evaluated. None if the gradient is 0: every prediction is
+    names: of the sentences, for warnings. The graph must have been evaluated. None if the gradient is 0: every prediction is
     the target, or uses the same scores.
     """
     arrays, violations = scores.arrays(), {}
@@ -75,7 +75,7 @@ def tree_loss(
 def negative_log_likelihood(system: System, scores: TensorScores, targets: Targets, single_root: bool) -> "dy.Expression | None":
     """Sum over sentences of -log of the probability of the target, a tree that the system can produce; None if there are no targets.
 
-    The graph must have been evaluated. In the graph, the loss is linear in the scores: only its value and gradient are right.
+    The graph must have been evaluated. In the graph, the loss is linear in the scores, with the right value and gradient.
     """
     if not targets:
         return None

@@ -45,14 +45,14 @@ def train(
     contextual: Path | Iterable[Path] = (),
     partial: bool = False,
 ) -> Parser:
-    """Train a parser as ``mh4 train`` does, and load it; see there for what a model folder is, and for resuming.
+    """Train a parser as ``mh4 train`` does, and load it. See there for model folders and resuming.
 
-    train, dev: the treebank to learn, and the one that says when to stop: CoNLL-U files, or folders of them, of which several are one.
-    model: the folder of the model, a new one or that of a training to resume; if training has finished there, it is only loaded.
+    train, dev: the treebank to learn, and the one that decides when to stop: CoNLL-U files or folders, one or several.
+    model: the folder of the model. An interrupted training there is resumed; a finished one is only loaded.
     system: one of the systems' names; it may be omitted with `init`.
-    config: settings, as TOML files, as mappings such as ``{"training": {"max_updates": 500}}``, or as a Config: one, or several, of
-    which the later override the earlier. settings: such as ``"training.max_updates=500"``, which override both.
-    init: the folder of a model to begin with, whose training has ended, instead of random weights. The new model has its settings,
+    config: one or several of TOML files, mappings such as ``{"training": {"max_updates": 500}}`` and Configs;
+    later ones override earlier ones. settings: strings such as ``"training.max_updates=500"``, which override `config`.
+    init: the folder of a finished model to begin with instead of random weights. The new model has its settings,
     unless others are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1. The same seed
     gives the same model if no other thread trains or loads one meanwhile, as DyNet has one random generator.
     vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
@@ -130,14 +130,14 @@ def train(
 
 
 def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
-    """The sentences of each file; one that is empty is left out, with a warning, unless all are."""
+    """Return the sentences of each file; one that is empty is left out, with a warning, unless all are."""
     of_files = conllu.some_empty((path, conllu.blocks(path, partial=partial)) for path in files)
     found = {path: [block.sentence for block in blocks] for path, blocks in of_files}
     return {path: sentences for path, sentences in found.items() if sentences}
 
 
 def _warn_of_overlap(train: Sequence[Sentence], dev: Sequence[Sentence], least: int = 10) -> None:
-    """Warn if more than one percent of the sentences of dev are also in train, of those with at least so many words."""
+    """Warn if more than one percent of dev's sentences with at least so many words are also in train."""
     known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in dev if len(sentence) >= least]
     both = sum(tuple(sentence.words) in known for sentence in long)
     if both > len(long) / 100:
@@ -150,7 +150,7 @@ def _path(given: Path, what: str) -> str:
 
 
 def _files(given: Path | Iterable[Path], what: str) -> list[str]:
-    """The paths of files, each given once; a folder of treebanks is its files. Raises InputError for anything else."""
+    """Return the paths of files and of those in folders, each once. Raises InputError for anything else."""
     several = [given] if isinstance(given, (str, os.PathLike)) else items_of(given)
     if not several:
         raise InputError("%s cannot be %s, expected the path of a file, or several" % (what, shown(given)))
@@ -183,9 +183,9 @@ def _configured(config: Settings | Iterable[Settings], system: str, base: Config
 
 
 def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence[str]) -> Config:
-    """The settings with what follows from the files of vectors; InputError if the settings need files that are not given.
+    """Return the settings that follow from the files of vectors. Raises InputError if the settings need files that are missing.
 
-    given: whether there is a file of vectors of words. begun: whether there is a model to begin with, which has its vectors.
+    given: whether there is a file of word vectors. begun: whether training begins with a model, which has its vectors.
     """
     encoder = config.encoder
     if given and encoder.vectors == "none":
@@ -200,7 +200,7 @@ def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence
 
 
 def _sources(treebanks: Mapping[str, Sequence[Sentence]]) -> dict[str, Any] | list[dict[str, Any]]:
-    """The record of a treebank, or of each of several, with their sizes."""
+    """Return the record of a treebank, or of each of several, with their sizes."""
     if len(treebanks) == 1:
         return source(*treebanks)
     return [

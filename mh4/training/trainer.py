@@ -72,9 +72,9 @@ class Trainer:
     train, dev: sentences with trees. sources: a description of where they come from, for summary.json; where "dev" is a list, its
     entries are treebanks, one after another in `dev`, each with the number of its "sentences", and are also scored by themselves.
     init: the folder of a model of the same system and network to begin with, whose vocabulary is extended, and whose vectors are kept.
-    vectors: of words, if the encoder uses any. contextual: files with contextual vectors of all sentences.
-    If the folder contains an unfinished run with the same settings and sources, whatever the files are called now, it is resumed;
-    the result is bit for bit the same as without interruption. Settings that say how long to train (CAN_CHANGE) may differ then.
+    vectors: word vectors, if the encoder uses any. contextual: files with contextual vectors of all sentences.
+    An unfinished run in the folder with the same settings and sources, under whatever file names, is resumed;
+    the result is the same to the bit as without interruption. Settings for how long to train (CAN_CHANGE) may differ.
     Raises InputError if the folder contains anything else, or if another process is training there.
 
     DyNet has one random generator, so that a model made or loaded in the same process during training, other than by the listener's
@@ -126,7 +126,7 @@ class Trainer:
         self.progress = Progress()
 
     def _warn_of_long_sentences(self) -> None:
-        """Say which sentences are too long to be decoded exactly, and what becomes of them."""
+        """Say which sentences are too long to be decoded exactly, and how they are treated."""
         what = {"dev": "they are parsed as `mh4 parse` does it"}
         if self.longest == self.most:
             what["train"] = "their trees are not learned (--set training.longest=N learns those of up to N words)"
@@ -138,7 +138,7 @@ class Trainer:
                 warnings.warn("%s: %s (%s): %s" % (split, many, first, becomes), RuntimeWarning, stacklevel=3)
 
     def _training_tree(self, sentence: Sentence) -> np.ndarray | None:
-        """The tree to learn: gold, or if the system cannot produce it, the nearest tree that it can; None if it is too long."""
+        """Return the tree to learn (System.training_tree); None if the sentence is too long."""
         if len(sentence) > self.longest:
             return None
         single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
@@ -159,7 +159,7 @@ class Trainer:
     # The loop
 
     def run(self) -> dict[str, Any]:
-        """Train until the dev score has converged; returns the summary, immediately if the folder has a finished run."""
+        """Train until the dev score has converged; return the summary, immediately if the folder has a finished run."""
         make_folder(self.folder)
         with locked(self.folder):
             if self._open_folder():
@@ -287,7 +287,7 @@ class Trainer:
         return long_sentences.parse(parser, self.dev, self.most, tags=tags, progress=progress)
 
     def _dev_treebanks(self) -> list[tuple[str, slice]]:
-        """The name of each treebank of several, and where its sentences are in dev."""
+        """Return the name of each of several treebanks, and the places of its sentences in dev."""
         treebanks = self.sources.get("dev")
         if not isinstance(treebanks, list):
             return []
@@ -297,7 +297,7 @@ class Trainer:
     # The folder
 
     def _open_folder(self) -> bool:
-        """Check the folder, and load its checkpoint if it has one; True if there is training to do."""
+        """Check the folder, and load its checkpoint if it has one. Return whether there is training to do."""
         names = set(os.listdir(self.folder))
         if "config.toml" not in names:
             if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
@@ -322,14 +322,14 @@ class Trainer:
         return True
 
     def _check_sources(self, record: dict[str, Any], name: str) -> None:
-        """Raise InputError, naming them, if the record in a file of the folder is of a training on files with other contents."""
+        """Raise InputError, naming them, if files differ in content from those in a record of the folder."""
         with self.files.intact(name):
             differing = other_content(record.get("sources", {}), self.sources)
         if differing:
             raise InputError("%s: contains a model trained on other files (%s); choose another folder" % (self.folder, differing))
 
     def _settings_there(self, finished: bool) -> dict[str, Any]:
-        """The settings that can change, with their values in the folder; InputError if another one, or one of a finished run, differs."""
+        """Return the changed settings with their values in the folder. Raises InputError if they cannot change."""
         system, seed, config = description(self.files)
         one = {"system": (system, self.model.system.name), "seed": (seed, self.model.seed)}
         differing = {name: values for name, values in one.items() if values[0] != values[1]}
@@ -435,7 +435,7 @@ def evaluate(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
 
 
 def _first(folder: str, system: str, config: Config) -> Model:
-    """The model to begin with; InputError if its system or its network is another."""
+    """Load the model to begin with. Raises InputError if it has another system or network."""
     model = Model.load(folder)
     differing = {} if model.system.name == system else {"system": (model.system.name, system)}
     differing.update(
@@ -449,7 +449,7 @@ def _first(folder: str, system: str, config: Config) -> Model:
 
 
 def state_of(files: Folder) -> list[str]:
-    """A summary of the training recorded with a model, in a few lines of text; InputError if the record is damaged."""
+    """Return a summary of the training recorded with a model, in a few lines of text; InputError if the record is damaged."""
     if files.has("summary.json"):
         with files.intact("summary.json"):
             return _trained(files.record("summary.json"))
@@ -460,7 +460,7 @@ def state_of(files: Folder) -> list[str]:
 
 
 def resumed(summary: dict[str, Any]) -> list[str]:
-    """A line on each time that the training was resumed with other settings."""
+    """Return a line for each time that training was resumed with other settings."""
     changes = [dict(change) for change in summary.get("changes", ())]
     return [
         "resumed after %s with %s"
@@ -484,5 +484,5 @@ def _trained(summary: dict[str, Any]) -> list[str]:
 
 
 def _lines(path: str) -> list[str]:
-    """The complete lines of a file; the last may still be being written. InputError if it cannot be read, or is not UTF-8."""
+    """Return the complete lines of a file, whose last line may be unfinished. Raises InputError if it cannot be read or is not UTF-8."""
     return [line + "\n" for line in reading.text(path).split("\n")[:-1]]

@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 
 def batches(items: Iterable[Item], length: Callable[[Item], int], words: int) -> Iterator[list[Item]]:
-    """Cut `items` into runs of at least `words` words, of which the last may have fewer; `length` is the number of words of an item."""
+    """Cut `items` into batches of at least `words` words; only the last may have fewer. length: from an item to its number of words."""
     batch: list[Item] = []
     size = 0
     for item in items:
@@ -23,7 +23,7 @@ def batches(items: Iterable[Item], length: Callable[[Item], int], words: int) ->
 
 
 def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: np.random.Generator, similar: bool = True) -> list[list[int]]:
-    """The minibatches of an epoch, different in every epoch.
+    """Return the minibatches of an epoch, shuffled by `rng`.
 
     If `similar`, sentences in a minibatch have similar lengths, since an LSTM takes as many steps as the longest of them needs.
     """

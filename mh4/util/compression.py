@@ -18,7 +18,7 @@ _CHUNK = 1 << 16
 
 
 def stem(name: str) -> str:
-    """The name of a file without the extension that says that it is compressed, if it has one."""
+    """Return the name of a file without the extension of compressed files, if it has one."""
     return name[: len(name) - len(_extension(name))]
 
 
@@ -28,16 +28,16 @@ def is_compressed(name: str) -> bool:
 
 
 def with_extension(path: str, extension: str) -> str:
-    """A path with another extension, before the one that says that the file is compressed, if it has one."""
+    """Replace the extension of a path, keeping the one of compressed files after it."""
     plain = stem(path)
     return str(Path(plain).with_suffix(extension)) + path[len(plain) :]
 
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """A file, to be read in binary; if it is compressed, its content. An empty file is empty, whatever its name.
+    """Open a file to read its content, decompressed, in binary. An empty file is empty, whatever its name.
 
-    Raises InputError if it cannot be read, is damaged or ends early, also while the block reads it; NotInstalled if a package is missing.
+    Raises InputError, also while the block reads, if it cannot be read, is damaged or ends early; NotInstalled without the package.
     """
     extension = _extension(path)
     with _explained(path), open(path, "rb") as file:
@@ -46,7 +46,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
 
 
 def compressed(file: BinaryIO, path: str) -> AbstractContextManager[BinaryIO]:
-    """A file that writes to `file`, compressed as the extension of `path` says, or as it is.
+    """Yield a file that writes to `file`, compressed according to the extension of `path`.
 
     The same content gives the same bytes. Raises NotInstalled if a package is missing.
     """
@@ -77,7 +77,7 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
 
 
 def _zstd(path: str) -> Any:
-    """The module that reads and writes .zst: a part of Python from 3.14 on, and a package before. Raises InputError if it is missing."""
+    """Return the module for .zst: part of Python from 3.14 on, a package before. Raises InputError if it is missing."""
     if sys.version_info >= (3, 14):
         try:
             from compression import zstd
@@ -90,7 +90,7 @@ def _zstd(path: str) -> Any:
 
 
 class _Members(io.RawIOBase):
-    """The content of an archive of one or more members. A damaged one is an error; to bz2 and lzma, it is the end."""
+    """The content of an archive of one or more members. A damaged member is an error; the modules bz2 and lzma would end there."""
 
     def __init__(self, file: BinaryIO, decompressor: Callable[[], Any]) -> None:
         self._file, self._decompressor, self._member, self._position = file, decompressor, decompressor(), 0
@@ -105,7 +105,7 @@ class _Members(io.RawIOBase):
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """To a place from the start, or from here: by reading what is before it, for which one further back is read from the start."""
+        """Go to a place by reading up to it, again from the start if it is further back."""
         to = offset + self._position * (whence == io.SEEK_CUR)
         if whence == io.SEEK_END:
             raise io.UnsupportedOperation("the size of a compressed file is not known")

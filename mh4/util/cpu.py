@@ -1,4 +1,4 @@
-"""The processor of this machine: its name and features, as /proc/cpuinfo has them, and its cores."""
+"""The processor of this machine: its name, features and cores, from /proc/cpuinfo."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ from contextlib import suppress
 
 
 def fields() -> dict[str, str]:
-    """Return what identifies the processor: its name, instruction sets and, except on PCs, further fields; empty if unknown."""
+    """Return the fields of /proc/cpuinfo that identify the processor; empty if unknown."""
     try:
         with open("/proc/cpuinfo") as file:
             return dict(re.findall(r"^(model name|flags|Features|CPU part|uarch|isa)\s*: (.*)$", file.read(), re.MULTILINE))
@@ -18,7 +18,7 @@ def fields() -> dict[str, str]:
 
 
 def model() -> str:
-    """The name of the model; in virtual machines often that of a family, as "AMD EPYC"."""
+    """Return the name of the model; in virtual machines often only a family, such as "AMD EPYC"."""
     name = fields().get("model name") or platform.processor() or platform.machine()
     if sys.platform == "darwin":
         with suppress(OSError):
@@ -27,16 +27,16 @@ def model() -> str:
 
 
 def described(processor: str, flags: str) -> str:
-    """A model with the widest vectors among its instruction sets, as their width sets the speed of matrix products."""
+    """Describe a model with its widest vector instructions, which set the speed of matrix products."""
     widest = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags.split()), None)
     return "%s with %s" % (processor, widest) if widest else processor
 
 
 def name() -> str:
-    """This processor for people, on pages of speed."""
+    """Describe this processor for pages of speed."""
     return described(model(), fields().get("flags", ""))
 
 
 def cores() -> int:
-    """The number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""Fetching files with known git blob ids: a file gets its name only when it is complete and its content is verified.
+"""Downloads of files with known git blob ids. A file gets its name only when it is complete and verified.
 
-A connection that is cut is taken up again where it ended. Files are fetched individually or extracted from an archive, which is kept
-once it has proved to have one of them. If a source does not answer, or asks for a long pause, the next one is tried.
+Interrupted downloads resume. Files are fetched individually or extracted from an archive, which is kept
+once one of its files was verified. If a source does not answer, or asks for a long pause, the next one is tried.
 The files of a collection, with their blob ids, are listed in a manifest.
 """
 
@@ -38,7 +38,7 @@ Row = TypeVar("Row")  # of a manifest: it has the name of a file as `file`, and 
 class Source(NamedTuple):
     """A place to fetch the files of a collection from.
 
-    address: the beginning of all URLs. place: from the manifest row of a file to the rest of its URL, and, if that is an archive,
+    address: the beginning of all URLs. place: from a file's manifest row to the rest of its URL and, for an archive,
     the names that the file may have in it, without leading folders.
     """
 
@@ -60,20 +60,20 @@ class Collection(Generic[Row]):
         self._rows: tuple[Row, ...] = ()
 
     def rows(self) -> tuple[Row, ...]:
-        """The rows of the manifest, which is read only once."""
+        """Return the rows of the manifest, which is read only once."""
         if not self._rows:
             with open(self._manifest, encoding="utf-8", newline="") as file:
                 self._rows = tuple(self._row(**fields) for fields in csv.DictReader(file, delimiter="\t"))
         return self._rows
 
     def identify(self, blob: str) -> Row | None:
-        """The row of the file with this git blob id, or None."""
+        """Return the row of the file with this git blob id, or None."""
         return next((row for row in self.rows() if row.git_blob_sha1 == blob), None)  # type: ignore[attr-defined]
 
     def places(self, row: Any, name: str | None, folder: Path) -> list[tuple[str, Sequence[str]]]:
-        """Return the URLs of a file, each with the file's possible names if it leads to an archive, in the order to try them.
+        """Return the URLs of a file, in the order to try them; for an archive, with the file's possible names in it.
 
-        name: the only source to use; by default the one in the environment variable MH4_DATA_SOURCE, if set, otherwise all,
+        name: the only source to use; by default the environment variable MH4_DATA_SOURCE, if set, otherwise all,
         beginning with those whose archive is in `folder`. The environment variable MH4_DATA_URL, if set, replaces the address of the
         first. Raises InputError for an unknown source.
         """
@@ -157,7 +157,7 @@ class _Wrong(Exception):
 
 
 class _Unavailable(InputError):
-    """A source does not give the file; another may. pause: after how many seconds it may give it after all, None if it will not."""
+    """A source does not give the file. pause: the seconds after which it may, None if it will not."""
 
     def __init__(self, message: str, pause: float | None = None) -> None:
         super().__init__(message)
@@ -214,7 +214,7 @@ def _pause(value: str | None) -> float:
 
 
 def _fetch_rest(url: str, name: str, part: IO[bytes], limit: int) -> None:
-    """Fetch what `part` lacks of url. Raises InputError, leaving what has been received in `part`."""
+    """Fetch what `part` lacks of url. Raises InputError, and leaves in `part` what was received."""
     have = part.seek(0, os.SEEK_END)
     headers = {"User-Agent": "mh4", "Range": "bytes=%d-" % have} if have else {"User-Agent": "mh4"}
     try:
@@ -249,7 +249,7 @@ def _fetch_rest(url: str, name: str, part: IO[bytes], limit: int) -> None:
 
 
 def _received(reply: HTTPResponse, url: str, done: int, total: int | None) -> Iterator[bytes]:
-    """What a server sends of a file after the first `done` bytes. Raises _Unavailable if it is not all, or if it comes too slowly."""
+    """Yield the bytes that a server sends after the first `done`. Raises _Unavailable if some are missing or it is too slow."""
     end, enough = time.monotonic() + PATIENCE, done + PATIENCE * SLOWEST
     try:
         while (total is None or done < total) and (chunk := reply.read1(CHUNK)):
@@ -267,7 +267,7 @@ def _received(reply: HTTPResponse, url: str, done: int, total: int | None) -> It
 
 @contextmanager
 def _progress(name: str, done: int, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, if that is a terminal: yields a function to call with each number of bytes received."""
+    """Show a progress bar on standard error, if that is a terminal; yield a function to call with each number of bytes received."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
     from mh4.util.progress import console

@@ -1,7 +1,7 @@
 """Writing files whole or not at all, locks on folders, relative paths, and git blob ids, which identify files by content.
 
-What was written lasts: a file is on the disk before it gets its name, and the name before the block that writes it ends, so that not
-even a loss of power leaves less than the old file or the new one.
+Writes are durable (fsync): a file is on the disk before it gets its name, and the name is before the block ends, so that after
+a loss of power there is either the old file or the new one.
 """
 
 import errno
@@ -36,7 +36,7 @@ def atomic_path(path: str) -> Iterator[str]:
 
 
 def give_name(handle: int, temporary: str, path: str) -> None:
-    """Rename a file, open as `handle`, so that after a loss of power there is the whole of it under its new name, or the one before."""
+    """Rename a file, open as `handle`, durably: after a loss of power, the name leads to the whole file or to the earlier one."""
     _sync(handle)
     os.replace(temporary, path)
     _sync_name(path)
@@ -83,9 +83,9 @@ def make_folder(path: str | Path) -> None:
 
 @contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """Keep other processes (and threads) that lock `folder` from doing so until the end of the block, or of this process.
+    """Lock `folder` against other processes and threads until the end of the block or of this process.
 
-    Raises InputError if one of them has locked it. On a file system without locks, there is no protection.
+    Raises InputError if another has locked it. On a file system without locks, there is no protection.
     """
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -99,9 +99,9 @@ def locked(folder: str) -> Iterator[None]:
 
 
 def lock(handle: int, waiting: Callable[[], object] | None = None) -> bool:
-    """Lock an open file or folder until it is closed; False if another process has. On a file system without locks, nothing is locked.
+    """Lock an open file or folder until it is closed; False if another process has locked it. Without locks in the file system, do nothing.
 
-    waiting: called if another process has; then this waits until it can lock it.
+    waiting: called before waiting for another process's lock; without it, nothing waits.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -117,7 +117,7 @@ def lock(handle: int, waiting: Callable[[], object] | None = None) -> bool:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Raise InputError if the block fails to write to `path`, except because the reader of a pipe has closed it."""
+    """Raise InputError if the block fails to write to `path`, unless the reader of a pipe has closed it."""
     try:
         yield
     except BrokenPipeError:
@@ -129,7 +129,7 @@ def explained(path: str) -> Iterator[None]:
 
 
 def _status(path: str) -> os.stat_result | None:
-    """The status of the file at `path`, or None if there is none; an error if it may not be written."""
+    """Return the status of the file at `path`, or None if there is none. Raises OSError if it may not be written."""
     if not path:
         raise InputError("the path of a file to be written is empty")
     try:
@@ -157,8 +157,8 @@ def _is_open_already(path: str) -> bool:
 def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str, int]]:
     """Yield the path of a new file next to `target`, which is deleted at the end of the block if it is still there, and a handle to it.
 
-    It has the owner and the permissions of the file that it may replace, given by its status. It is locked as long as this
-    process exists, which distinguishes it from those that killed processes could not delete; these are deleted first.
+    It gets the owner and permissions of the file that it replaces, given by its status. It is locked as long as this
+    process exists; unlocked ones were left by killed processes and are deleted first.
     """
     folder, name = os.path.split(target)
     name = os.fsdecode(os.fsencode(name)[:200])  # file systems limit the length of names
@@ -182,7 +182,7 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
 
 
 def _locked_file(path: str) -> int | None:
-    """A handle to a new file, which is locked; None if another process took it for stale before it was, and has deleted it."""
+    """Return a handle to a new, locked file; None if another process deleted it as stale before it was locked."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     with suppress(OSError):  # a file system without locks
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -193,7 +193,7 @@ def _locked_file(path: str) -> int | None:
 
 
 def _sync(handle: int) -> None:
-    """Wait until what was written to a file, or the names in a folder, are on the disk."""
+    """Wait until the content of a file or folder is on the disk."""
     if hasattr(fcntl, "F_FULLFSYNC"):  # on macOS, where fsync leaves them in the memory of the disk; not all file systems have it
         with suppress(OSError):
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
@@ -218,9 +218,9 @@ def _sync_name(path: str) -> None:
 
 
 def delete_stale(folder: str, name: str = ".+") -> None:
-    """Delete the temporary files that killed processes have left in a folder: those that are not locked, if they can be locked.
+    """Delete the temporary files that killed processes have left in a folder: the unlocked ones.
 
-    name: a regular expression for the names, perhaps shortened, of the files that they were to replace; by default, of any.
+    name: a regular expression for the names, perhaps shortened, of the files to be replaced; by default, of any.
     """
     names = re.compile(r"\.%s\.[0-9a-f]{8}\.part" % name, re.DOTALL)
     with suppress(OSError):
@@ -245,12 +245,12 @@ def identity(file: str | int) -> tuple[int, int] | None:
 
 
 def relative_if_inside(path: Path, folder: Path) -> str:
-    """The path relative to the folder if it is inside it, otherwise as it is."""
+    """Return the path relative to the folder if it is inside it, otherwise unchanged."""
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def git_blob_id(path: str | Path) -> str:
-    """The git blob id of a file: the SHA-1 of "blob", its size and its bytes. Raises InputError if the file cannot be read."""
+    """Return the git blob id of a file: the SHA-1 of "blob", its size and its bytes. Raises InputError if it cannot be read."""
     try:
         with open(path, "rb") as file:
             sha1 = hashlib.sha1(b"blob %d\0" % os.fstat(file.fileno()).st_size)

@@ -1,4 +1,4 @@
-"""How much memory a process has used, and how much more this one may, to refuse what does not fit before the system ends it."""
+"""Memory used and available, so that an error comes before the system kills the process."""
 
 import os
 import resource
@@ -21,7 +21,7 @@ _LEFT = 32 << 20
 
 
 def require(size: int, what: str) -> None:
-    """Raise MemoryError if `what` needs `size` bytes more than it has, and this process may not use that many."""
+    """Raise MemoryError, naming `what` needs them, if this process may not use `size` more bytes."""
     if size > _LEFT:
         there_is = available()
         if there_is is not None and size > there_is - _LEFT:
@@ -29,17 +29,17 @@ def require(size: int, what: str) -> None:
 
 
 def peak_mb(usage: resource.struct_rusage | None = None) -> int:
-    """The most memory that this process has had, in MB, or the one whose resource usage is given."""
+    """Return the peak memory in MB of this process, or of the one whose resource usage is given."""
     usage = usage or resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_maxrss >> (20 if sys.platform == "darwin" else 10)
 
 
 def available(root: str = "/") -> int | None:
-    """The number of bytes that this process may still use, or None if the system does not say; only Linux does.
+    """Return the number of bytes that this process may still use; None if unknown, as outside Linux.
 
     It is the least of what is free in the machine, in the control groups of the process (those of a container, of cgroup v1 or
     v2), and under its own limits on address space and data (`ulimit -v`, `ulimit -d`). Page cache and swap count as free.
-    Where there is not even enough to read these figures, it is 0. root: the folder of proc and sys, for tests. Takes about 1 ms.
+    Without memory to read even these figures, it is 0. root: the folder of proc and sys, for tests. Takes about 1 ms.
     """
     try:
         return min(_rooms(root), default=None)
@@ -65,9 +65,9 @@ def _rooms(root: str) -> Iterator[int]:
 
 
 def _groups(root: str) -> Iterator[tuple[str, tuple]]:
-    """The folders of all control groups of the process that may limit its memory, and the names of the files in them.
+    """Return the folders of the process's control groups that may limit its memory, and the names of the files in them.
 
-    A container sees its own group at the top, also where it is told the path that this has in the host, of which there is no folder.
+    A container sees its own group at the top, even if the path that it is told is the host's and has no folder here.
     """
     for line in _lines(os.path.join(root, "proc/self/cgroup")):
         _, _, rest = line.rstrip("\n").partition(":")
@@ -95,7 +95,7 @@ def _room_in(folder: str, names: tuple, swap: int) -> int | None:
 
 
 def _lines(path: str) -> list[str]:
-    """The lines of a file; none if it cannot be read."""
+    """Return the lines of a file; none if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.readlines()
@@ -104,12 +104,12 @@ def _lines(path: str) -> list[str]:
 
 
 def _numbers(path: str, unit: int = 1) -> dict[str, int]:
-    """The numbers of a file of names and numbers, by name."""
+    """Return the numbers in a file of names and numbers, by name."""
     fields = (line.split() for line in _lines(path))
     return {field[0]: int(field[1]) * unit for field in fields if len(field) > 1 and field[1].isdigit()}
 
 
 def _number(path: str) -> int | None:
-    """The number in a file, None if there is none, as for "max"."""
+    """Return the number in a file, None if there is none, as for "max"."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isdigit() else None

@@ -1,4 +1,4 @@
-"""Writing plots with matplotlib, if installed; files appear whole or not at all."""
+"""Plots with matplotlib, if installed, written whole or not at all."""
 
 import io
 import logging

@@ -25,10 +25,10 @@ class Killed(Exception):
 
 
 class Child:
-    """A new process, which calls functions for this one.
+    """A new process that calls functions for this one.
 
-    It is started afresh rather than forked, since this process may have threads. It does not listen to the signals that end
-    commands, even while it starts: it ends when it is killed by `kill`, or with this process.
+    It is spawned rather than forked, since this process may have threads. It ignores the signals that end
+    commands, even while it starts. It ends by `kill`, or with this process.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Child:
         theirs.close()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The result of the call in the child, which does one at a time. Raises what the function raises, and Killed."""
+        """Return the result of the call in the child, which makes one at a time. Raises the function's exceptions, and Killed."""
         answer = None
         with suppress(EOFError, ConnectionError):  # which would keep, as the context of Killed, what could not be sent
             self._connection.send((function, arguments))
@@ -59,13 +59,13 @@ class Child:
         return result
 
     def kill(self) -> None:
-        """End the child at once, in the middle of whatever it does; calls raise Killed."""
+        """End the child at once; its calls raise Killed."""
         self._kill()
 
 
 @contextmanager
 def temporary_child(what: str) -> Iterator[Child]:
-    """A child that ends with the block. If it is killed, InputError says so of `what`."""
+    """Yield a child that ends with the block. If it is killed, InputError says so of `what`."""
     child = Child()
     try:
         yield child
@@ -82,7 +82,7 @@ def _kill(process: Any, parent: int) -> None:
 
 
 def _serve(requests: "multiprocessing.connection.Connection") -> None:
-    """The loop of a child process: answer requests until there are no more."""
+    """Answer requests in the child process until there are no more."""
     parent = multiprocessing.parent_process()
     assert parent is not None and parent.pid is not None
     _end_with_parent(parent.pid)
@@ -112,7 +112,7 @@ def with_parent(number: int = signal.SIGKILL) -> Callable[[], None]:
 def _end_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
     """Let the system, if it is Linux, send this process a signal when its parent, the process `parent`, ends.
 
-    More exactly, when the thread that started it ends. Unlike a thread that waits for the end of the parent, this does not
+    More exactly, when the thread that started it ends. Unlike a thread that waits for the parent, this does not
     depend on Python, whose lock a library may hold for hours.
     """
     if _prctl is not None:

@@ -1,4 +1,4 @@
-"""Progress bars, shown only on a terminal, and the progress of training, which is also lines of text, for pipes and log files."""
+"""Progress bars, shown only on a terminal, and the progress of training, also as lines of text for pipes and logs."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from mh4.util.files import append_line
 
 
 class Listener:
-    """Receives training events, as a progress bar does. The base class ignores them."""
+    """A receiver of training events, such as a progress bar. The base class ignores them."""
 
     def epoch(self, number: int, words: int, done: int) -> None:
         """Epoch `number`, counted from 1, begins or resumes: `done` of its `words` words have been trained on."""
@@ -41,12 +41,12 @@ class _Speed(ProgressColumn):
 
 
 def console() -> Console:
-    """Standard error. It is a terminal if it really is one, whatever FORCE_COLOR and TTY_COMPATIBLE say: it may be a log."""
+    """Return a console on standard error, which may be a log, whatever FORCE_COLOR and TTY_COMPATIBLE say."""
     return Console(stderr=True, highlight=False, force_terminal=sys.stderr.isatty())
 
 
 def words_bar(hidden: bool = False) -> Progress:
-    """A progress bar on standard error that counts words, in one line; also hidden if that is not a terminal."""
+    """Return a progress bar on standard error that counts words, in one line; hidden if that is not a terminal."""
     shown_on = console()
     return Progress(
         TextColumn("{task.description}", table_column=Column(no_wrap=True)),
@@ -62,7 +62,7 @@ def words_bar(hidden: bool = False) -> Progress:
 
 @contextmanager
 def counting(doing: str, total: int | None = None, hidden: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show such a bar during the block; yields what is called with each number of words that are done."""
+    """Show such a bar during the block; yield a function to call with each number of words done."""
     with words_bar(hidden) as bar:
         yield partial(bar.advance, bar.add_task(doing, total=total, note=""))
 
@@ -70,7 +70,7 @@ def counting(doing: str, total: int | None = None, hidden: bool = False) -> Iter
 class TrainingProgress(Listener):
     """A line for every evaluation, and on a terminal a bar for the epoch (words, time left, tokens per second, loss, dev score).
 
-    The lines go to standard error unless `quiet`, and with the time to the end of the file `log`, if there is one.
+    The lines go to standard error unless `quiet`, and, with the time, to the end of the file `log`, if given.
     """
 
     def __init__(self, log: str | None = None, quiet: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Checks the paths of models and inputs, and reads small files; whatever is wrong with them is one sentence."""
+"""Checks of the paths of models and inputs, and reading of small files, with one sentence for any error."""
 
 import os
 import stat
@@ -21,17 +21,17 @@ Paths = Path | Iterable[Path]  # one, or several
 
 
 def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected the path of its folder or file") -> str:
-    """A path, which may be given as a pathlib.Path or in bytes, too. Raises InputError, `wrong`, for anything else, and if it is empty."""
+    """Return a path given as str, bytes or pathlib.Path. Raises InputError, `wrong`, for anything else, or if it is empty."""
     if not isinstance(given, (str, bytes, os.PathLike)) or not os.fspath(given):
         raise InputError(wrong % shown(given))
     return os.fsdecode(given)
 
 
 def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return the paths of files, and of those in folders (see files_in), each with the name that `mh4 parse` gives to its parse.
+    """Return the paths of files, and of those in folders (see files_in), each with the name of the file that `mh4 parse` writes.
 
-    That of a file in a folder is relative to the folder. It ends in .conllu; where two names would be the same, or that of a file and a
-    folder, the later one, or the file, is called NAME-2.conllu, and so on.
+    For a file in a folder, the name is relative to the folder. It ends in .conllu. Where two names would be the same, or a file and a
+    folder would have the same, the later one, or the file, is called NAME-2.conllu, and so on.
     """
     found: list[tuple[str, str]] = []
     for path in paths:
@@ -52,11 +52,11 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[str]:
-    """The paths of the files with this extension in a folder and those in it, sorted; also of compressed ones, but not of hidden ones.
+    """Return the sorted paths of the files with this extension in a folder and its subfolders, also compressed ones, but not hidden ones.
 
-    The extension may be in capitals. What else is there, hidden files apart, is left out, with a RuntimeWarning, such as a FIFO, which one
-    may wait for forever, or a link to nothing.
-    omitted: folders from which nothing is taken. A link to a folder that it is in is not followed. Raises InputError if there are none.
+    The extension may be in capitals. Other files, such as a FIFO, from which a read may
+    never return, or a link to nothing, are left out with a RuntimeWarning, except hidden ones.
+    omitted: folders to leave out. Links to a parent folder are not followed. Raises InputError if there are no files.
     """
     found: list[str] = []
     others: list[str] = []
@@ -75,7 +75,7 @@ def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) 
 
 
 def all_files(folder: str, omitted: Sequence[str] = ()) -> Iterator[str]:
-    """The paths of all files in a folder and those in it that are not hidden. Raises InputError if one of the folders cannot be read."""
+    """Return the paths of all files in a folder and its subfolders, without hidden ones. Raises InputError for unreadable folders."""
     entered = {os.path.realpath(place) for place in (folder, *omitted)}
     try:
         yield from _files(folder, entered)
@@ -97,7 +97,7 @@ def _files(folder: str, entered: set[str]) -> Iterator[str]:
 def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
     """A regular file, to be read.
 
-    Raises InputError if it cannot be, or is something that might never end: a device or, unless `pipe`, a FIFO, which one may wait for
+    Raises InputError if it cannot be read, or might never end: a device or, unless `pipe`, a FIFO.
     forever.
     """
     try:
@@ -111,9 +111,9 @@ def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
 
 
 def text(path: str, most: int = MOST, pipe: bool = False) -> str:
-    """The text of a file in UTF-8.
+    """Return the text of a file in UTF-8.
 
-    Raises InputError as open_regular does, and if it is larger than `most` bytes, or not UTF-8.
+    Raises InputError as open_regular does, and for more than `most` bytes or text that is not UTF-8.
     """
     with open_regular(path, pipe) as file:
         content = file.read(most + 1 if pipe else min(os.fstat(file.fileno()).st_size, most) + 1)
@@ -123,9 +123,9 @@ def text(path: str, most: int = MOST, pipe: bool = False) -> str:
 
 
 def line(file: BinaryIO, name: str, number: int, most: int | None = None) -> bytes:
-    """Read the next line of a file, which has this number, with its end; empty at the end of the file.
+    """Read the next line of a file, with its end; empty at the end of the file. number: of the line.
 
-    Raises InputError, naming file and line, if it has more than `most` bytes, by default LONGEST; no more of it is read.
+    Raises InputError, naming file and line, without reading on, if it has more than `most` bytes, by default LONGEST.
     """
     most = LONGEST if most is None else most
     found = file.readline(most + 1)
@@ -135,25 +135,25 @@ def line(file: BinaryIO, name: str, number: int, most: int | None = None) -> byt
 
 
 def lines(file: BinaryIO, name: str, most: int | None = None, before: int = 0) -> Iterator[bytes]:
-    """Read the lines of a file, each as `line` does; before: how many come before them."""
+    """Read the lines of a file, each as `line` does; before: the number of lines before them."""
     numbers = count(before + 1)
     return iter(lambda: line(file, name, next(numbers), most), b"")
 
 
 def check_size(size: int, name: str, number: int) -> None:
-    """Raise InputError if the lines from this one on, without a blank one between them, have more than LONGEST bytes or characters."""
+    """Raise InputError if this line and the following ones up to a blank one have more than LONGEST bytes or characters."""
     if size > LONGEST:
         wrong = "more than %d MB without a blank line, which ends a sentence or a paragraph" % (LONGEST >> 20)
         raise InputError("%s, line %d: %s" % (name, number, wrong))
 
 
 def too_large(path: str, most: int) -> InputError:
-    """The error for a file of more than `most` bytes."""
+    """Return the error for a file of more than `most` bytes."""
     return InputError("%s: damaged: larger than %d KB" % (path, most >> 10))
 
 
 def decoded(content: bytes, path: str) -> str:
-    """The text in a file at this path with this content; InputError if it is not UTF-8."""
+    """Decode the content of the file at this path. Raises InputError if it is not UTF-8."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""Standard input and output that lose nothing: every byte arrives, or there is an error.
+"""Standard input and output that lose nothing: every byte arrives or there is an error.
 
-The system may take only part of what is written, as a full disk does or a pipe that does not block, and may have nothing to read yet.
-Python's own streams miss both: with PYTHONUNBUFFERED, which is usual in containers, the rest of a write is lost, and where a
-descriptor does not block, a pause is taken for the end of the input. So commands use buffered streams on descriptors that block.
+A full disk or a pipe that does not block may accept only part of a write, and such a pipe may have nothing to read yet.
+Python's own streams miss both: with PYTHONUNBUFFERED, which is usual in containers, the rest of a write is lost, and if a
+descriptor does not block, a pause counts as the end of the input. So commands use buffered streams on descriptors that block.
 """
 
 import io
@@ -13,9 +13,9 @@ from contextlib import suppress
 
 
 def open_standard() -> None:
-    """Make standard input, output and error such streams, and all text printable. Those that were closed are opened as /dev/null.
+    """Make standard input, output and error such streams, and all text printable. Closed ones are opened as /dev/null.
 
-    Otherwise files that we open would get their descriptors, to which libraries write. sys.stdin and sys.stdout remain None then.
+    Otherwise our files would get their descriptors, to which libraries write. sys.stdin and sys.stdout then remain None.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
@@ -38,7 +38,7 @@ def open_standard() -> None:
 
 
 def is_fed() -> bool:
-    """Return whether standard input is a pipe, a socket or a file: something to be read, not a terminal or /dev/null."""
+    """Return whether standard input is a pipe, a socket or a file, not a terminal or /dev/null."""
     try:
         kind = os.fstat(0).st_mode
     except OSError:  # closed
@@ -47,7 +47,7 @@ def is_fed() -> bool:
 
 
 def finish() -> None:
-    """Write what is left of standard output. If that fails, it is dropped, and the OSError raised."""
+    """Write the rest of standard output. If that fails, drop it and raise the OSError."""
     if sys.stdout is not None:
         try:
             sys.stdout.flush()
@@ -57,7 +57,7 @@ def finish() -> None:
 
 
 def drop() -> None:
-    """Drop what is left of standard output."""
+    """Drop the rest of standard output."""
     if _is_standard(sys.stdout, 1):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
@@ -65,7 +65,7 @@ def drop() -> None:
 
 
 def _is_standard(stream: object, number: int) -> bool:
-    """Return whether this is the stream of the process on this descriptor, and not one that replaces it."""
+    """Return whether this is the process's stream on this descriptor, not a replacement."""
     with suppress(OSError, ValueError):
         return isinstance(stream, io.TextIOWrapper) and stream.fileno() == number
     return False

@@ -25,9 +25,9 @@ _LATEX = {character: "\\" + character for character in "&%$#_{}"} | {
 
 @dataclass(frozen=True)
 class Table:
-    """Header and rows as shown. Columns from `right` up to `left_from` contain numbers and are right-aligned.
+    """A header and rows of text. Columns from `right` up to `left_from` contain numbers and are right-aligned.
 
-    groups: titles above columns, from the first on, and over how many columns each of them stands; empty if there are none.
+    groups: titles above columns, from the first on, each with its number of columns; empty without titles.
     """
 
     header: Sequence[str]
@@ -40,9 +40,9 @@ class Table:
     def grouped(
         cls, corner: str, groups: Sequence[tuple[str, Sequence[str]]], names: Iterable[str], body: Iterable[Sequence[str]]
     ) -> "Table":
-        """The table whose columns of numbers are grouped under titles.
+        """Make a table whose columns of numbers are grouped under titles.
 
-        corner: the header of the first column; groups: (title, names of the columns); names, body: the name and cells of each row.
+        corner: the header of the first column; groups: (title, column names); names, body: the name and cells of each row.
         """
         header = [corner, *(column for _, columns in groups for column in columns)]
         rows = [[name, *cells] for name, cells in zip(names, body, strict=True)]
@@ -53,7 +53,7 @@ class Table:
         return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
 
     def written(self, form: Form) -> str:
-        """The table in a form."""
+        """Return the table in a form."""
         return {"text": self.text, "markdown": self.markdown, "csv": self.csv, "latex": self.latex}[form]()
 
     def text(self) -> str:
@@ -72,13 +72,13 @@ class Table:
         return "\n".join(line.rstrip() for line in lines)
 
     def markdown(self) -> str:
-        """A table of Markdown, whose columns have the titles of their groups in front."""
+        """Format as Markdown, with the titles of groups in the column headers."""
         rule = ["---:" if self.is_number(column) else "---" for column in range(len(self.header))]
         rows = [[one_line(cell).replace("|", r"\|") for cell in line] for line in (self._titled(), rule, *self.body)]
         return "\n".join("| %s |" % " | ".join(line) for line in rows)
 
     def csv(self) -> str:
-        """Comma-separated values, with columns of their own for spreads, and empty cells for numbers that there are not."""
+        """Format as comma-separated values, with separate columns for spreads and empty cells for missing numbers."""
         columns = []
         for name, *cells in zip(self._titled(), *self.body, strict=True):
             split = [cell.partition(SPREAD) for cell in ("" if cell == "-" else cell for cell in cells)]
@@ -90,7 +90,7 @@ class Table:
         return text.getvalue().rstrip("\n")
 
     def latex(self) -> str:
-        """A tabular of LaTeX's package booktabs."""
+        """Format as a LaTeX tabular with booktabs."""
         lines, column = [], 1
         if any(title for title, _ in self.groups):
             titles, rules = [], []
@@ -105,19 +105,19 @@ class Table:
         return "\n".join([r"\begin{tabular}{%s}" % kinds, r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
 
     def _titled(self) -> list[str]:
-        """The header with the title of a column's group in front of its name."""
+        """Return the header with the title of a column's group in front of its name."""
         titles = [title for title, columns in self.groups for _ in range(columns)] or [""] * len(self.header)
         return [": ".join(filter(None, pair)) for pair in zip(titles, self.header, strict=True)]
 
 
 def _latex(cell: str) -> str:
-    """A cell for LaTeX, with a sign of minus in front of numbers."""
+    """Format a cell for LaTeX, with a minus sign before negative numbers."""
     escaped = "".join(_LATEX.get(character, character) for character in one_line(cell))
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
 
 
 def written(parts: Iterable[Table | str], form: Form = "text") -> str:
-    """Tables in a form, with the paragraphs between them: comments in LaTeX, and left out of csv."""
+    """Format tables and the paragraphs between them, which are comments in LaTeX and left out of csv."""
     shown = []
     for part in parts:
         if isinstance(part, Table):
@@ -128,7 +128,7 @@ def written(parts: Iterable[Table | str], form: Form = "text") -> str:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """Names of files or folders without the folders that they are in, if these remain distinct; otherwise the paths. All are printable.
+    """Return the names of files or folders without their parents if they remain distinct, otherwise the paths, printable.
 
     "-" is standard input.
     """
@@ -138,6 +138,6 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 
 def group_names(starts: Sequence[int]) -> list[str]:
-    """Names for ranges of numbers, each from its start up to the next start and the last open-ended: 0, 1, 2-4, 5+."""
+    """Name ranges of numbers, each from its start up to the next start and the last open-ended: 0, 1, 2-4, 5+."""
     closed = ["%d" % start if end == start + 1 else "%d-%d" % (start, end - 1) for start, end in pairwise(starts)]
     return closed + ["%d+" % starts[-1]]

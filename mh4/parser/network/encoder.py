@@ -68,7 +68,7 @@ class Encoder:
         self._chars_kept = _keep_probabilities(self.chars.counts, self.dropout.char)
 
     def __call__(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> Layers:
-        """The nodes of all sentences side by side, n+2 for n words (see `node_columns`), (units, N), for tags and for trees.
+        """Return the nodes of all sentences side by side, n+2 for n words (see `node_columns`), (units, N), for tags and for trees.
 
         With `rng`, words, characters and recurrent connections are dropped as in training.
         """
@@ -152,19 +152,19 @@ class Encoder:
 
 
 def node_columns(sentences: Sequence[Sentence]) -> list[Columns]:
-    """The columns [start, stop) of each sentence's nodes in the output of Encoder."""
+    """Return the columns [start, stop) of each sentence's nodes in the output of Encoder."""
     stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
     return list(zip([0] + stops[:-1], stops, strict=True))
 
 
 def columns_of(vectors: "dy.Expression", numbers: np.ndarray) -> "dy.Expression":
-    """The columns of `vectors` with these numbers, counted from 1; zeros for 0."""
+    """Return the columns of `vectors` with these numbers, counted from 1; zeros for 0."""
     (dim, _), _ = vectors.dim()
     return dy.select_cols(dy.concatenate_cols([dy.zeros((dim, 1)), vectors]), numbers.tolist())
 
 
 def _numbered(chosen: np.ndarray) -> np.ndarray:
-    """The numbers, from 1, of the chosen columns among themselves; 0 for the others."""
+    """Return the numbers, from 1, of the chosen columns among themselves; 0 for the others."""
     return np.where(chosen, chosen.cumsum(), 0)
 
 

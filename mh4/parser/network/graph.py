@@ -74,9 +74,9 @@ def backward(loss: "dy.Expression") -> None:
 
 
 def _reserve(gradients: bool) -> None:
-    """Have DyNet allocate the memory for all values of the graph, or for their gradients, at once, unless it has that much.
+    """Have DyNet allocate the memory for all values of the graph, or for their gradients, at once, unless it is allocated.
 
-    If it were allocated bit by bit, the system would kill a process in a container that limits its memory.
+    If DyNet allocated it bit by bit, a container with limited memory would kill the process before an error could be raised.
     """
     needed, kept = dy.cg().memory(gradients)
     if needed > kept:

@@ -63,7 +63,7 @@ class Biaffine:
         return tensors
 
     def values(self, tensor: "dy.Expression") -> np.ndarray:
-        """The scores as float32 array ([matrices,] i, j), C-contiguous: [[t,] x, y]. Raises MemoryError if there is too little."""
+        """Return the scores as float32 array ([matrices,] i, j), C-contiguous: [[t,] x, y]. Raises MemoryError if there is too little."""
         flat = tensor.npview()
         memory.require(flat.nbytes, "the network")
         # Each column of the product is one (t, y), t running fastest.
@@ -71,7 +71,7 @@ class Biaffine:
         return np.array(scores[0] if self.single else scores, order="C")
 
     def weighted(self, tensor: "dy.Expression", weights: np.ndarray) -> "dy.Expression":
-        """The sum of all scores of a sentence, each times its weight; weights: an array as from `values`."""
+        """Return the sum of all scores of a sentence, each times its weight; weights: an array as from `values`."""
         rows, columns = weights.shape[-2:]
         flat = weights.reshape((-1, rows, columns)).transpose(1, 0, 2).reshape((rows, -1), order="F")
         return dy.sum_elems(dy.cmult(tensor, dy.inputTensor(flat)))

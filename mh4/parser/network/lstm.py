@@ -37,7 +37,7 @@ class Layer:
         return self.masked(vectors, lengths, _masks(self.rows, len(lengths), dropout) if dropout else None)
 
     def masked(self, vectors: "dy.Expression", lengths: Sequence[int], masks: "dy.Expression | None") -> "dy.Expression":
-        """The same with these factors of x, h and c: (inputs + 2 * units, sequences), the longest first, as a batch of two directions."""
+        """Apply it with dropout factors of x, h and c: (inputs + 2 * units, sequences), longest first, a batch of two directions."""
         return dy.bilstm([vectors, *self.weights] + ([] if masks is None else [masks]), lengths)
 
 

@@ -24,15 +24,15 @@ class TensorScorer:
         self.layers = {tensor.name: (tensor.layer or self.biaffine)(tensor, config, parameters) for tensor in system.tensors}
 
     def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "TensorScores":
-        """The scores of a minibatch; `columns` are each sentence's nodes among the columns of `vectors` (units, N)."""
+        """Return the scores of a minibatch; `columns` are each sentence's nodes among the columns of `vectors` (units, N)."""
         return TensorScores(self, vectors, columns, training)
 
     def biaffine(self, tensor: Tensor, config: Config, parameters: "dy.ParameterCollection") -> Biaffine:
-        """The map that scores a tensor."""
+        """Return the map that scores a tensor."""
         return Biaffine(tensor.matrices, config.scorer.mlp_units, parameters)
 
     def hidden(self, position: str, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "dy.Expression":
-        """(mlp_units, N): every node of the minibatch as it is scored at a position."""
+        """Return (mlp_units, N): the MLP's vector of every node of the minibatch for a position."""
         return self.mlps[position](vectors, training)
 
 
@@ -56,14 +56,14 @@ class TensorScores:
         return self.positions[first], self.positions[second]
 
     def arrays(self) -> list[dict[str, np.ndarray]]:
-        """For each sentence, the arrays that a decoder takes, by name; the graph must have been evaluated."""
+        """Return the arguments of the decoder for each sentence, by name; the graph must have been evaluated."""
         return [
             {name: self.scorer.layers[name].values(of_sentences[k]) for name, of_sentences in self.expressions.items()}
             for k in range(len(self.columns))
         ]
 
     def loss(self, violations: Mapping[int, Violation]) -> "dy.Expression | None":
-        """The sum of violations, by the numbers of their sentences; None if its gradient is 0: predictions use what targets use."""
+        """Return the sum of violations, given by sentence number; None if predictions and targets use the same scores."""
         terms = []
         for tensor in self.scorer.tensors if violations else ():
             predicted, target = (
@@ -76,7 +76,7 @@ class TensorScores:
         return dy.esum(terms) + sum(violation.cost for violation in violations.values()) if terms else None
 
     def weighted(self, weights: Mapping[int, Mapping[str, np.ndarray]]) -> "dy.Expression":
-        """The sum of all scores of the sentences with these numbers, weighted by arrays like those of `arrays`."""
+        """Return the sum of all scores of the sentences with these numbers, weighted by arrays like those of `arrays`."""
         return dy.esum(
             [
                 self.scorer.layers[name].weighted(expressions[k], arrays[name])
@@ -95,7 +95,7 @@ def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:
 class Classifier:
     """Scores of the tags of words (the auxiliary task of stack propagation) or of the labels of arcs, from one tanh layer.
 
-    All share the encoder. That of labels is trained on gold arcs, and applied to the tree that the decoder finds.
+    All share the encoder. The labeller is trained on gold arcs and applied to the tree that the decoder finds.
     """
 
     def __init__(self, inputs: int, classes: int, config: Config, parameters: "dy.ParameterCollection") -> None:
