@@ -106,6 +106,7 @@ ln -sf pts/ptmx $0/dev/ptmx; exec timeout "$1" chroot $0 env -i "${@:3}" sh -c "
         "HOME=/root",
         "PATH=/usr/lib/ccache:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
         "LC_ALL=C.UTF-8",
+        "CCACHE_BASEDIR=/mh4",  # DyNet is compiled in a folder with another name each time
         *environment,
     ]
     with open(log, "ab") as file:

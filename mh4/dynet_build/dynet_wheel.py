@@ -57,7 +57,7 @@ SOURCES = [os.path.join(_FOLDER, "dynet", name) for name in ("nodes-bilstm.cc", 
 BINDINGS = os.path.join(_FOLDER, "dynet", "bindings.pyx")  # appended to DyNet's
 _CHANGES = b"".join(Path(path).read_bytes() for path in PATCHES + SOURCES + [BINDINGS])
 BUILD = "%s-%s" % (VERSION, hashlib.sha256(_CHANGES).hexdigest()[:6])  # the version, and a hash of our changes
-UNUSED = os.path.join(_FOLDER, "dynet", "unused.cmake")  # appended to DyNet's; not a part of BUILD, as it changes no results
+CMAKE = os.path.join(_FOLDER, "dynet", "additions.cmake")  # appended to DyNet's; not a part of BUILD, as it changes no results
 
 # Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
 CHECK = """
@@ -252,7 +252,7 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
         console.run([python, "-m", "patch_ng", "--directory=" + source, patch], env, failure=FAILURE)
     for path in SOURCES:
         shutil.copy(path, os.path.join(source, "dynet"))
-    for addition, path in ((BINDINGS, "python/_dynet.pyx"), (UNUSED, "dynet/CMakeLists.txt")):
+    for addition, path in ((BINDINGS, "python/_dynet.pyx"), (CMAKE, "dynet/CMakeLists.txt")):
         with open(os.path.join(source, path), "ab") as theirs, open(addition, "rb") as ours:
             shutil.copyfileobj(ours, theirs)
     eigen = os.path.join(sysconfig.get_path("purelib", "venv", {"base": tools}), "cmeel.prefix", "include", "eigen3")
@@ -261,7 +261,8 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
     bindings = os.path.join(binaries, "python")
     os.makedirs(binaries)
     console.run(
-        ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
+        ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DMH4=" + os.path.dirname(CMAKE),
+         "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
         env, binaries, FAILURE,
     )  # fmt: skip
     library(console, jobs, binaries, env, folder_of_library)

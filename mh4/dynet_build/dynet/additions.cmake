@@ -1,5 +1,10 @@
 
-# Appended to dynet/CMakeLists.txt of DyNet: nodes that mh4 never makes are compiled without optimisation, in a fraction of the time.
+# Appended to dynet/CMakeLists.txt of DyNet, which is configured with the folder of this file as MH4.
+
+# Only compilers for x86 have mm_malloc.h. Others find ours, as they search this folder last.
+set_source_files_properties(mem.cc PROPERTIES COMPILE_OPTIONS "-idirafter;${MH4}")
+
+# Nodes that mh4 never makes are compiled without optimisation, in a fraction of the time.
 set(UNUSED nodes-argmax.cc nodes-contract.cc nodes-conv.cc nodes-conv2d.cc nodes-cumulative.cc nodes-hinge.cc nodes-logsumexp.cc
     nodes-losses.cc nodes-lstm.cc nodes-maxpooling2d.cc nodes-minmax.cc nodes-moments.cc nodes-normalization.cc nodes-norms.cc
     nodes-pickneglogsoftmax.cc nodes-rounding.cc nodes-softmaxes.cc saxe-init.cc)
