@@ -57,15 +57,15 @@ class Component:
         sentences = [[[token for token in span if _word(token)] for span in _sentences(doc)] for doc in docs]
         unparsed = [
             Sentence([_word(token) for token in words], name="sentence %d" % number)
-            for of_doc in sentences
-            for number, words in enumerate(of_doc, start=1)
+            for doc_sentences in sentences
+            for number, words in enumerate(doc_sentences, start=1)
             if words
         ]
         parsed = iter(self._parser.parse(unparsed, tags=bool(self._tags)))
-        for doc, of_doc in zip(docs, sentences, strict=True):
-            parses = [next(parsed) if words else None for words in of_doc]
-            _set_trees(doc, of_doc, parses)
-            for words, parse in zip(of_doc, parses, strict=True):
+        for doc, doc_sentences in zip(docs, sentences, strict=True):
+            parses = [next(parsed) if words else None for words in doc_sentences]
+            _set_trees(doc, doc_sentences, parses)
+            for words, parse in zip(doc_sentences, parses, strict=True):
                 if parse is not None:
                     self._set_tags(words, parse)
 

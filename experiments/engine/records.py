@@ -176,10 +176,10 @@ class Records:
 
     def _against_the_paper(self, system: str, evaluations: Sequence[Evaluation]) -> dict:
         """Return the seconds on one core until dev UAS first reached the paper's mean: null if never, no field if the paper has none."""
-        of_paper = published.dev_uas(self.bank.lang, self.bank.release, system)
-        if of_paper is None:
+        paper = published.dev_uas(self.bank.lang, self.bank.release, system)
+        if paper is None:
             return {}
-        reached = (each["seconds"] for each in evaluations if each["dev_uas"] >= of_paper[0])
+        reached = (each["seconds"] for each in evaluations if each["dev_uas"] >= paper[0])
         return {"seconds_to_paper": next(reached, None)}
 
     def forget_others(self) -> None:

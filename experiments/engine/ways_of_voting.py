@@ -81,11 +81,11 @@ def opinions(
     for batch, scores in score_with([parser.model for parser in parsers], sentences):
         chosen = [sentences[k] for k in batch]
         # For each member, for each sentence:
-        tensors = [of_member.trees.arrays() for of_member in scores]
-        heads = [parser.trees(chosen, of_member) for parser, of_member in zip(parsers, scores, strict=True)]
-        labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads, strict=True)]
+        tensors = [member_scores.trees.arrays() for member_scores in scores]
+        heads = [parser.trees(chosen, member_scores) for parser, member_scores in zip(parsers, scores, strict=True)]
+        labels = [_label_probabilities(member_scores, mine) for member_scores, mine in zip(scores, heads, strict=True)]
         for k, index in enumerate(batch):
-            candidates = [of_member[k] for of_member in heads]
+            candidates = [member_scores[k] for member_scores in heads]
             members = zip(parsers, uas, (each[k] for each in tensors), candidates, (each[k] for each in labels), strict=True)
             yield index, [Opinion(*member, candidates) for member in members]
 

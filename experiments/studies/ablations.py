@@ -158,15 +158,17 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     known = {row.name: row for row in plan.rows if full or row.short}
     unknown, runs = "ROWS: no row %s in %s runs; there are %s", "full" if full else "short"
     named = chosen(rows, known, plan.full if full else known, lambda name: unknown % (name, runs, " ".join(known)))
-    of_rows = [known[name] for name in named]
-    tried = list(dict.fromkeys(system for row in of_rows for system in row.systems))
-    of_systems = requested_systems(systems, tried, tried)
-    pairs: list[tuple[Row | None, str]] = [(row, system) for row in of_rows for system in row.systems if system in of_systems]
+    chosen_rows = [known[name] for name in named]
+    tried = list(dict.fromkeys(system for row in chosen_rows for system in row.systems))
+    chosen_systems = requested_systems(systems, tried, tried)
+    pairs: list[tuple[Row | None, str]] = [
+        (row, system) for row in chosen_rows for system in row.systems if system in chosen_systems
+    ]
     if not full:
-        pairs = [*((None, system) for system in of_systems), *pairs]  # with unchanged runs to compare them with
+        pairs = [*((None, system) for system in chosen_systems), *pairs]  # with unchanged runs to compare them with
     wanted_langs = [""] if variables["treebank"] else options.languages(langs, plan.langs)
     seeds = seeds or " ".join(map(str, plan.seeds))
-    asked = [options.request(lang, " ".join(of_systems), seeds, **variables) for lang in wanted_langs]
+    asked = [options.request(lang, " ".join(chosen_systems), seeds, **variables) for lang in wanted_langs]
     repeat, experiments = options.repeat(LANGS=list(filter(None, wanted_langs)), SEEDS=seeds.split(), UD=asked[0].ud), []
     for one in asked:
         bank = one.treebank(test=False)
@@ -178,12 +180,12 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
                 for run in experiment.runs:
                     run.prefix = "%s %s " % (changed.name[len("ablations/") :], changed.row)
                 experiments.append(experiment)
-    models, of_toy = bench.models("ablations"), sorted({lang == treebanks.TOY for lang in wanted_langs})
+    models, toys = bench.models("ablations"), sorted({lang == treebanks.TOY for lang in wanted_langs})
 
     def write_all() -> list[Path]:
         with alone(models / "pages.lock"):  # others may be writing theirs
             written = list[Path]()
-            for toy in of_toy:
+            for toy in toys:
                 everything = measured(plan, bench.results, toy)
                 written += write(plan, everything, bench.results, toy)
                 if bench.recording and not toy and not plan.own:
@@ -437,8 +439,8 @@ def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
     if not names:
         return line
     pairs = [(row, system) for row in plan.rows if names & set(row.settings) for system in row.systems]
-    of_line = {system for _, system in pairs if "`%s`" % system in cells[1]} or {system for _, system in pairs}
-    effects = [_effect(row, system, names, plan, everything) for row, system in pairs if system in of_line]
+    listed = {system for _, system in pairs if "`%s`" % system in cells[1]} or {system for _, system in pairs}
+    effects = [_effect(row, system, names, plan, everything) for row, system in pairs if system in listed]
     return "|".join([*cells, setting, " %s " % ("; ".join(filter(None, effects)) or "not measured"), end])
 
 

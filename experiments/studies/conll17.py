@@ -81,13 +81,13 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
     for record in kept:
         different, scored = [], 0
         for system, entry in record["systems"].items():
-            of_paper = _published(record["lang"], system)
+            paper = _published(record["lang"], system)
             if "rejected" in entry:
                 said = "Not scored, as the official scorer rejects it: %s of %s: %s"
                 lines.append(said % (published.COLUMNS[system], record["lang"], entry["rejected"]))
-            elif of_paper is not None:
+            elif paper is not None:
                 scored += 1
-                different += [] if published.same_digits(entry["las"], of_paper) else [published.COLUMNS[system]]
+                different += [] if published.same_digits(entry["las"], paper) else [published.COLUMNS[system]]
         if different:
             lines.append("Different from the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
         elif scored == len(published.TEST_COLUMNS):
@@ -106,12 +106,10 @@ def _published(lang: str, system: str) -> float | None:
 def table(kept: Sequence[SharedTask]) -> Table:
 
     def cell(record: SharedTask, system: str) -> str:
-        entry, of_paper = record["systems"].get(system), _published(record["lang"], system)
+        entry, paper = record["systems"].get(system), _published(record["lang"], system)
         if not entry or "las" not in entry:
             return ""
-        theirs = (
-            "" if of_paper is None else " ✓" if published.same_digits(entry["las"], of_paper) else " (paper: %.2f)" % of_paper
-        )
+        theirs = "" if paper is None else " ✓" if published.same_digits(entry["las"], paper) else " (paper: %.2f)" % paper
         return "%.2f" % entry["las"] + theirs
 
     body = [[record["lang"], *(cell(record, system) for system in published.COLUMNS)] for record in kept]

@@ -158,13 +158,13 @@ def survey(training: Sequence[File]) -> list[list[str]]:
     single = sorted((langs[0] for langs in languages.values() if len(langs) == 1), key=crossing.__getitem__)
     mean = fmean(fmean(map(crossing.__getitem__, langs)) for langs in languages.values())
     some = sum(share > 0 for share in crossing.values())
-    of_one = "%s projective, of the languages with one training set"
+    projective = "%s projective, of the languages with one training set"
     return [
         ["sentences with crossing arcs, at most (Introduction)", "63 %, Ancient Greek", "%.0f %%, %s" % (crossing[most], most)],
         ["the same, the mean over languages (Introduction)", "around 12 %", "%.1f %%" % mean],
         ["treebanks with such sentences (Section 6)", "68 of 70", "%d of %d training sets" % (some, len(training))],
-        [of_one % "least", ", ".join(published.test_languages(5)), ", ".join(reversed(single[-10:]))],
-        [of_one % "most", ", ".join(sorted(published.test_languages(6))), ", ".join(sorted(single[:10]))],
+        [projective % "least", ", ".join(published.test_languages(5)), ", ".join(reversed(single[-10:]))],
+        [projective % "most", ", ".join(sorted(published.test_languages(6))), ", ".join(sorted(single[:10]))],
     ]
 
 

@@ -62,16 +62,16 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     asked = options.request(lang, systems, seeds, ud, conll17=conll17)
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
     bank = asked.treebank()
-    of_seeds = asked.seeds if seeds else ()
-    by_seed = members(bench, bank, wanted, of_seeds)
+    wanted_seeds = asked.seeds if seeds else ()
+    by_seed = members(bench, bank, wanted, wanted_seeds)
     combiner, repeat = Combiner(bank, bench), options.repeat()
     kept = records.Records(bench.results, bank)
     rows = [_member(bank.name, run.system, list(by_seed), bench) for run in next(iter(by_seed.values()))]
-    of_one_seed = []
+    by_seed_records = []
     for seed, runs in by_seed.items():
         bench.console.print("combining the models of seed %d" % seed)
-        of_one_seed.append(combiner.record(kept, seed, runs, repeat))
-    rows.append(Row("ensemble", len(wanted), of_one_seed))
+        by_seed_records.append(combiner.record(kept, seed, runs, repeat))
+    rows.append(Row("ensemble", len(wanted), by_seed_records))
     if len(by_seed) > 1:
         bench.console.print("combining all models")
         everything = sorted((run for runs in by_seed.values() for run in runs), key=lambda run: run.dev_uas, reverse=True)
@@ -85,18 +85,18 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     print_table(table(rows), bench.console)
     print_table(by_way(ways), bench.console)
     if set(wanted) == set(MEMBERS):
-        record_all_seeds(bank, kept, wanted, repeat, of_seeds)
+        record_all_seeds(bank, kept, wanted, repeat, wanted_seeds)
     kept.name_outdated()  # of seeds that were not asked for, or other systems
     report_written(written + treebank.write(bank.name, bench.results))
 
 
 def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
     """Return the scores of a single system, from its records. Raises InputError if one is missing."""
-    of_seed = {record["seed"]: record for record in records.load(name, bench.results) if record["system"] == system}
-    missing = lacking(system, seeds, of_seed)
+    by_seed = {record["seed"]: record for record in records.load(name, bench.results) if record["system"] == system}
+    missing = lacking(system, seeds, by_seed)
     if missing:
         raise InputError("no record of %s: make it with make reproduce" % missing)
-    return Row(system, 1, [of_seed[seed] for seed in seeds])
+    return Row(system, 1, [by_seed[seed] for seed in seeds])
 
 
 def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console: Console) -> list[Row]:
@@ -128,7 +128,7 @@ def by_way(ways: Voting) -> Table:
 
 def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[document.Part]:
     """Return the page below its title."""
-    of_paper = published.test_las(bank.lang, bank.release, "ensemble")
+    paper = published.test_las(bank.lang, bank.release, "ensemble")
     said = SAID % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}
     for run in (run for runs in members.values() for run in runs):
@@ -137,7 +137,7 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
     models = ["%s: %s, trained at commit %s" % (name, ", ".join(seeds), commits) for (name, commits), seeds in origins.items()]
     return [
         table(rows),
-        said + (OF_THE_PAPER % of_paper[0] if of_paper else ""),
+        said + (OF_THE_PAPER % paper[0] if paper else ""),
         "## Ways of voting",
         by_way(ways),
         OF_VOTING,

@@ -164,8 +164,8 @@ def _pages(experiments: Sequence[Experiment], results: Path) -> None:
 
 def _coverage(banks: Sequence[Treebank], results: Path) -> None:
     """Write Table 3 again if all training sets that it has are here, and one more of the paper's."""
-    of_paper = [bank for bank in banks if bank.release == published.RELEASE and bank.lang in published.coverage()]
-    folders = {bank.paths["train"].parent for bank in of_paper}
+    from_paper = [bank for bank in banks if bank.release == published.RELEASE and bank.lang in published.coverage()]
+    folders = {bank.paths["train"].parent for bank in from_paper}
     kept = set(coverage.recorded(results))
     for folder in folders:
         here = {lang for lang in published.coverage() if (folder / ("%s-ud-train.conllu" % lang)).is_file()}

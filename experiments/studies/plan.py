@@ -99,9 +99,9 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
     sizes = completed(sizes)
     rows = []
     for one, experiment in zip(asked, experiments, strict=True):
-        lang, size, of_settings = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
+        lang, size, toml_files = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
         measured = {system: speeds[key(lang, one.settings, system)] for system in one.systems}
-        mine = {system: seconds(system, size, speed, lasting, of_settings) for system, speed in measured.items()}
+        mine = {system: seconds(system, size, speed, lasting, toml_files) for system, speed in measured.items()}
         each = [mine[system] for system in one.systems for _ in one.seeds]
         left = [mine[run.system] for run in experiment.missing()]
         memory = max(speed.memory for speed in measured.values())
@@ -214,9 +214,9 @@ def size_of(lang: str, paths: dict[str, Path]) -> Size:
     """The size of a treebank, counted where the files are there, otherwise from the paper's Table 3; 0 where that does not list it."""
     counted = {split: conllu.read(str(path)) for split, path in paths.items() if path.is_file()}
     words = {split: sum(map(len, sentences)) for split, sentences in counted.items()}
-    of_paper = published.coverage().get(lang, {"sentences": "0", "words": "0"})
-    sentences = len(counted["train"]) if "train" in counted else int(of_paper["sentences"])
-    return Size(sentences, words.get("train", int(of_paper["words"])), words.get("dev", 0))
+    paper = published.coverage().get(lang, {"sentences": "0", "words": "0"})
+    sentences = len(counted["train"]) if "train" in counted else int(paper["sentences"])
+    return Size(sentences, words.get("train", int(paper["words"])), words.get("dev", 0))
 
 
 def completed(sizes: dict[str, Size]) -> dict[str, Size]:

@@ -204,19 +204,19 @@ def _features(runs: Mapping[str, Sequence[Record]]) -> list[Section]:
     found = []
     for number, decoding, what in ((1, "local", "greedy parsers"), (2, "global", "exact decoding of MH4")):
         rows = [row for row in table1_2.ROWS if row[0] == decoding]
-        mine = {name: averages(of_name, "dev_uas") for name, of_name in runs.items()}
+        mine = {name: averages(records_of_name, "dev_uas") for name, records_of_name in runs.items()}
         names = [name for name in mine if any(system in mine[name] for _, _, system in rows)]
         # The paper averages over its ten treebanks; Table 4 has the numbers of some of these systems by treebank.
         whole = [name for name in names if name in published.coverage() and all(system in mine[name] for _, _, system in rows)]
         body = []
         for _, features, system in rows:
-            of_paper = [pair[0] for pair in (published.dev_uas(name, published.RELEASE, system) for name in whole) if pair]
+            paper = [pair[0] for pair in (published.dev_uas(name, published.RELEASE, system) for name in whole) if pair]
             line = [features, system, "%.2f" % published.features()[decoding, features]]
-            line += ["%.2f" % statistics.mean(of_paper) if of_paper else NONE]
+            line += ["%.2f" % statistics.mean(paper) if paper else NONE]
             line += ["%.2f" % statistics.mean(mine[name][system].mean for name in whole) if whole else NONE]
             body.append(line + [_ours(mine[name].get(system)) for name in names])
-        of_whole = "average of %s" % (", ".join(map(language, whole)) or NONE)
-        header = ["features", "system", "paper, average of 10 treebanks", "paper, " + of_whole, "ours, " + of_whole]
+        average = "average of %s" % (", ".join(map(language, whole)) or NONE)
+        header = ["features", "system", "paper, average of 10 treebanks", "paper, " + average, "ours, " + average]
         none = [] if names else ["No run of these systems is recorded."]
         title = "Table %d: dev UAS by features, %s" % (number, what)
         found.append(Section(title, [Table([*header, *map(language, names)], body, right=2), *none]))
@@ -253,8 +253,8 @@ def _test_lines(number: int, runs: Mapping[str, Sequence[Record]], results: Path
     """Test LAS in Table 5 or 6, with the shared task's systems."""
     lines = []
     langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
-    of_others = [name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs]
-    for name in [*langs, *of_others]:
+    others = [name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs]
+    for name in [*langs, *others]:
         lang = runs[name][0]["lang"] if name in runs else name
         tested = table5_6.tested(name, runs[name], results) if name in runs else None
         ours = {row.system: row.ours for row in table5_6.rows(tested)} if tested and tested.compares else {}

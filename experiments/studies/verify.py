@@ -100,12 +100,12 @@ def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
     with tempfile.TemporaryDirectory() as place:
         parsed = Path(place) / "parsed.conllu"
         write_text(str(parsed), predictions.restored(trees, dev))
-        of_dev = attachment_scores(conllu.read(str(dev)), conllu.read(str(parsed)))
-        scores.update(dev_uas=of_dev["uas"], dev_las=of_dev["las"])
+        dev_scores = attachment_scores(conllu.read(str(dev)), conllu.read(str(parsed)))
+        scores.update(dev_uas=dev_scores["uas"], dev_las=dev_scores["las"])
         if bank.test and dict(record).get("segmentation") == bank.test_files["segmentation"]:
             write_text(str(parsed), predictions.restored(trees, bank.test[1]))
-            of_test = official(str(bank.test[0]), str(predictions.single_roots(parsed)))
-            scores.update(test_uas=of_test["UAS"].f1, test_las=of_test["LAS"].f1)
+            test_scores = official(str(bank.test[0]), str(predictions.single_roots(parsed)))
+            scores.update(test_uas=test_scores["UAS"].f1, test_las=test_scores["LAS"].f1)
     recorded = cast(dict[str, float], record)
     same = all(math.isclose(recorded[name], value) for name, value in scores.items() if name in recorded)
     said = ", ".join(

@@ -53,8 +53,8 @@ def table(results: Path) -> Table:
     for (bank, system), scores in rows(results).items():
         line = [title(bank) if bank != last else "", system]
         for score in SCORES:
-            of_paper = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
-            line += [str(of_paper or ""), *(_ours(scores, score, settings) for settings in SETTINGS)]
+            paper = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
+            line += [str(paper or ""), *(_ours(scores, score, settings) for settings in SETTINGS)]
         body.append([*line, _seeds(scores)])
         last = bank
     columns = [name for what in SCORES.values() for name in (what + ": paper", *SETTINGS.values())]
@@ -68,11 +68,11 @@ def headline(results: Path = records.RESULTS) -> Table:
         for settings, whose in SETTINGS.items():
             row = scores.get(("test_las", settings))
             if system in HEADLINE and row and row.paper:
-                of_bank = found.setdefault(bank, {"paper": {}, **{each: {} for each in SETTINGS.values()}})
-                of_bank["paper"][system], of_bank[whose][system] = row.paper, row.ours
+                by_settings = found.setdefault(bank, {"paper": {}, **{each: {} for each in SETTINGS.values()}})
+                by_settings["paper"][system], by_settings[whose][system] = row.paper, row.ours
     body = []
-    for bank, of_bank in found.items():
-        for whose, averages in of_bank.items():
+    for bank, by_settings in found.items():
+        for whose, averages in by_settings.items():
             if averages:
                 counts = [len(each.seeds) or published.SEEDS for each in averages.values()]
                 seeds = " to ".join(map(str, sorted({min(counts), max(counts)})))

@@ -40,9 +40,9 @@ class Row:
 def rows(runs: Sequence[Record]) -> list[Row]:
     """Return a row for each feature set with records, in the order of the paper's tables."""
     ours = averages(runs, "dev_uas")
-    of_paper = {} if runs[0]["lang"] == treebanks.TOY else published.features()
+    paper = {} if runs[0]["lang"] == treebanks.TOY else published.features()
     return [
-        Row(decoding, features, system, ours[system], of_paper.get((decoding, features)))
+        Row(decoding, features, system, ours[system], paper.get((decoding, features)))
         for decoding, features, system in ROWS
         if system in ours
     ]

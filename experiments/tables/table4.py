@@ -18,8 +18,8 @@ def rows(runs: Sequence[Record]) -> list[SystemRow]:
     """Return a row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
     found = []
     for system, ours in averages(runs, "dev_uas").items():
-        of_paper = published.dev_uas(runs[0]["lang"], runs[0]["release"], system)
-        found.append(SystemRow(system, ours, Average(*of_paper) if of_paper else None))
+        paper = published.dev_uas(runs[0]["lang"], runs[0]["release"], system)
+        found.append(SystemRow(system, ours, Average(*paper) if paper else None))
     return found
 
 

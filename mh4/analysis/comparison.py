@@ -145,9 +145,9 @@ def compare(gold_path: str, a: str | Sequence[str], b: str | Sequence[str]) -> C
         words += len(gold.arcs)
         parts.append([_compared(gold, system) for system in systems])
     runs = [_together(chunks, axis=1) for chunks in zip(*parts, strict=True)]
-    of_a, of_b = _together(runs[: len(files[0])], axis=0), _together(runs[len(files[0]) :], axis=0)
-    differences = dict(zip(MEASURES, significance.compare(of_a.sentences, of_b.sentences), strict=True))
-    return Comparison(gold_path, of_a.sentences.shape[1], words, (of_a, of_b), differences)
+    first, second = _together(runs[: len(files[0])], axis=0), _together(runs[len(files[0]) :], axis=0)
+    differences = dict(zip(MEASURES, significance.compare(first.sentences, second.sentences), strict=True))
+    return Comparison(gold_path, first.sentences.shape[1], words, (first, second), differences)
 
 
 def _together(parts: Sequence[System], axis: int) -> System:
@@ -209,8 +209,8 @@ def _files(found: Comparison) -> str:
     for letter, system in zip("AB", found.systems, strict=True):
         runs = len(system.paths)
         mine, names = names[:runs], names[runs:]
-        of_runs = "%s, %s" % (counted(runs, "run"), counted(system.words, "word")) if runs > 1 else counted(system.words, "word")
-        lines.append("%-4s  %s: %s, %d of them aligned with gold" % (letter, ", ".join(mine), of_runs, system.aligned))
+        size = "%s, %s" % (counted(runs, "run"), counted(system.words, "word")) if runs > 1 else counted(system.words, "word")
+        lines.append("%-4s  %s: %s, %d of them aligned with gold" % (letter, ", ".join(mine), size, system.aligned))
     return "\n".join(lines)
 
 
@@ -241,7 +241,7 @@ def _dimension_tables(found: Comparison, dimension: Dimension) -> list[Table]:
     for kind, score in enumerate(("UAS", "LAS")):
         body = []
         for _, pair in rows:
-            a, b = (of_system[kind] for of_system in pair)
+            a, b = (groups[kind] for groups in pair)
             counts = [a.gold / runs[0], a.system / runs[0], b.system / runs[1]]
             body.append(
                 ["%.0f" % count for count in counts] + share_cells(a.recall, b.recall) + share_cells(a.precision, b.precision)

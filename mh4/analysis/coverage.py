@@ -157,12 +157,12 @@ def table(rows: Sequence[Row], form: Form = "text") -> str:
     names, classes, gaps = [name for name, _ in rows], list(CLASSES.values()), group_names(GAP_DEGREES)
     covered, shapes = ([["%.2f" % share for share in of(row)] for _, row in rows] for of in (by_class, by_shape))
     sizes = [["%d" % row.sentences, "%d" % row.words] for _, row in rows]
-    of_sentences = [[*size, *shares[: len(classes)]] for size, shares in zip(sizes, covered, strict=True)]
-    of_arcs = [shares[len(classes) :] for shares in covered]
+    sentence_rows = [[*size, *shares[: len(classes)]] for size, shares in zip(sizes, covered, strict=True)]
+    arc_rows = [shares[len(classes) :] for shares in covered]
     nested = len(gaps) + 1
     parts = [
-        Table.grouped("", [("", ["sentences", "words"]), ("sentence coverage, %", classes)], names, of_sentences),
-        Table.grouped("", [("edge coverage, %", classes)], names, of_arcs),
+        Table.grouped("", [("", ["sentences", "words"]), ("sentence coverage, %", classes)], names, sentence_rows),
+        Table.grouped("", [("edge coverage, %", classes)], names, arc_rows),
         Table.grouped(
             "% of sentences", [("gap degree", gaps), ("", ["well-nested"])], names, [shares[:nested] for shares in shapes]
         ),

@@ -112,8 +112,8 @@ def official(gold: str, system: str) -> dict[str, Score]:
     Words may differ, but not the text. Raises InputError for files that the scorer rejects: not CoNLL-U, not a tree, another text.
     """
     totals: dict[str, Counts] = {}
-    for chunk, (of_system,) in chunks(gold, [system]):
-        add(totals, evaluate(chunk, of_system).counts)
+    for chunk, (parsed,) in chunks(gold, [system]):
+        add(totals, evaluate(chunk, parsed).counts)
     return {metric: counts.score() for metric, counts in totals.items()}
 
 

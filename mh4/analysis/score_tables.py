@@ -60,7 +60,7 @@ def metric_table(results: Sequence[Result], counts: bool = False, form: Form = "
     names = short_names([result.path for result in results])
     if counts:
         return _count_table(names, evaluation.METRICS, rows)
-    return Table.grouped("", [("F1, %", names)], evaluation.METRICS, [_f1(of_all) for of_all in rows])
+    return Table.grouped("", [("F1, %", names)], evaluation.METRICS, [_f1(row) for row in rows])
 
 
 def relation_table(results: Sequence[Result], counts: bool = False) -> Table:
@@ -77,17 +77,17 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> Table:
     names = short_names([result.path for result in results])
     if counts:
         return _count_table(names, titles, rows)
-    body = [["%d" % of_all[0].gold, *_f1(of_all)] for of_all in rows]
+    body = [["%d" % row[0].gold, *_f1(row)] for row in rows]
     return Table.grouped("", [("", ["gold"]), ("LAS F1, %", names)], titles, body)
 
 
 def _count_table(names: list[str], titles: Sequence[str], rows: Sequence[Sequence[Counts]]) -> Table:
     groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
-    return Table.grouped("", groups, titles, [_counts(of_all) for of_all in rows])
+    return Table.grouped("", groups, titles, [_counts(row) for row in rows])
 
 
-def _f1(of_all: Sequence[Counts]) -> list[str]:
-    return ["%.2f" % one.score().f1 for one in of_all]
+def _f1(row: Sequence[Counts]) -> list[str]:
+    return ["%.2f" % one.score().f1 for one in row]
 
 
 def record(gold_path: str, results: Sequence[Result], by: str | None = None) -> dict[str, Any]:
@@ -103,6 +103,6 @@ def record(gold_path: str, results: Sequence[Result], by: str | None = None) -> 
     return {"gold": gold_path, "systems": systems}
 
 
-def _counts(of_all: Sequence[Counts]) -> list[str]:
+def _counts(row: Sequence[Counts]) -> list[str]:
     """Counts in gold, then predicted by each system, then correct in each."""
-    return ["%d" % count for count in [of_all[0].gold, *(one.system for one in of_all), *(one.correct for one in of_all)]]
+    return ["%d" % count for count in [row[0].gold, *(one.system for one in row), *(one.correct for one in row)]]

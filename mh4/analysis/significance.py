@@ -77,11 +77,11 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
 
 def _means(scores: np.ndarray, runs: np.ndarray, measures: int, rng: np.random.Generator | None = None) -> np.ndarray:
     """Average scores, (k, runs of A and of B times measures), over all runs, or over as many drawn by `rng`: (k, 2, measures)."""
-    of_runs = np.split(scores.reshape(len(scores), -1, measures), [runs[0]], axis=1)
+    by_system = np.split(scores.reshape(len(scores), -1, measures), [runs[0]], axis=1)
     if rng is not None:
         drawn = [rng.integers(0, number, size=(len(scores), number, 1)) for number in runs]
-        of_runs = [np.take_along_axis(one, which, axis=1) for one, which in zip(of_runs, drawn, strict=True)]
-    return np.stack([one.mean(axis=1) for one in of_runs], axis=1)
+        by_system = [np.take_along_axis(one, which, axis=1) for one, which in zip(by_system, drawn, strict=True)]
+    return np.stack([one.mean(axis=1) for one in by_system], axis=1)
 
 
 def _differences(means: np.ndarray) -> np.ndarray:

@@ -111,9 +111,9 @@ def place(
     rows = [(widths, GAP), (tag_widths, TAG_GAP), *((arcs.root_widths, GAP) for arcs in drawn)]
     middles, edges = np.zeros(n), [float(MARGIN)] * len(rows)
     for j in range(n):
-        earliest = [edge + of_row[j] / 2 for edge, (of_row, _) in zip(edges, rows, strict=True)]
+        earliest = [edge + widths[j] / 2 for edge, (widths, _) in zip(edges, rows, strict=True)]
         middles[j] = max(*earliest, *(arcs.earliest(j, middles) for arcs in drawn))
-        edges = [max(edge, middles[j] + of_row[j] / 2 + gap) for edge, (of_row, gap) in zip(edges, rows, strict=True)]
+        edges = [max(edge, middles[j] + widths[j] / 2 + gap) for edge, (widths, gap) in zip(edges, rows, strict=True)]
     width = int(max(edge - gap for edge, (_, gap) in zip(edges, rows, strict=True)) + MARGIN)
     layouts = [arcs.layout(width, middles, bool(tags)) for arcs in drawn]
     return [layout.mirrored() for layout in layouts] if direction == "rtl" else layouts

@@ -219,11 +219,11 @@ class JointScores:
         if not violations:
             return None
         sequences, rivals = zip(*violations.values(), strict=True)
-        configurations = self.of_configurations(dict(zip(violations, sequences, strict=True)))
+        configurations = self.scores_of(dict(zip(violations, sequences, strict=True)))
         forward(configurations)
         return hinge(configurations, np.concatenate([rows[1:, 0] for rows in sequences]), np.concatenate(rivals, axis=1))
 
-    def of_configurations(self, sequences: Mapping[int, np.ndarray]) -> "dy.Expression":
+    def scores_of(self, sequences: Mapping[int, np.ndarray]) -> "dy.Expression":
         """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
 
         sequences: by the number of a sentence, int (2n+1, 5) as from mh4.parser.oracle.

@@ -243,8 +243,8 @@ class Scores:
 
         They are new nodes of the graph, evaluated on demand.
         """
-        of_heads = [start + int(head) for (start, _), tree in zip(self._columns, heads, strict=True) for head in tree[1:]]
-        ends = dy.concatenate([dy.select_cols(self._vectors, each) for each in (of_heads, self._words)])
+        head_columns = [start + int(head) for (start, _), tree in zip(self._columns, heads, strict=True) for head in tree[1:]]
+        ends = dy.concatenate([dy.select_cols(self._vectors, each) for each in (head_columns, self._words)])
         return self._model.labeller(ends, self._training)
 
 

@@ -40,7 +40,7 @@ def parse(
     options: for long_sentences.parse, and the parser's parse().
     """
     words = 1 if at_once else CHUNK_WORDS // max(1, options.get("best", 1))  # as each sentence has so many trees
-    portions = (of_portion for _, of_portion in groupby(blocks, lambda block: block.portion))
+    portions = (portion for _, portion in groupby(blocks, lambda block: block.portion))
     chunks = chain.from_iterable(batches(portion, lambda block: len(block.sentence), words) for portion in portions)
     work = load, arguments, options
     jobs = min(jobs, cpu.cores())

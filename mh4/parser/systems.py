@@ -318,7 +318,7 @@ def settings(files: Iterable[str], system: str, base: Config = Config()) -> Conf
     for path in files:
         sections = tables(reading.text(path, MOST, pipe=True), path)
         sections.pop("model", None)  # what else the config.toml of a model says
-        of_systems = {name: sections.pop(name) for name in SYSTEMS if isinstance(sections.get(name), dict)}
+        own_settings = {name: sections.pop(name) for name in SYSTEMS if isinstance(sections.get(name), dict)}
         for_all = override(found, sections, path)
-        found = {name: override(for_all, own, path) for name, own in of_systems.items()}.get(system, for_all)
+        found = {name: override(for_all, own, path) for name, own in own_settings.items()}.get(system, for_all)
     return found

@@ -50,14 +50,14 @@ class Vectors:
         If a word occurs twice, its first vector counts. Raises InputError for an unknown format, and if no
         word of train has a vector.
         """
-        of_train = {form for word in set(train) for form in _forms(word)}
-        wanted = of_train.union(form for word in set(dev) for form in _forms(word))
+        train_forms = {form for word in set(train) for form in _forms(word)}
+        wanted = train_forms.union(form for word in set(dev) for form in _forms(word))
         found: dict[str, np.ndarray] = {}
         for count, (word, vector) in enumerate(_rows_of(path)):
             if (count < most or word in wanted) and word not in found:
                 found[word] = vector()
-        words = sorted(found, key=lambda word: word not in of_train)  # otherwise in the order of the file
-        learned = sum(word in of_train for word in words)
+        words = sorted(found, key=lambda word: word not in train_forms)  # otherwise in the order of the file
+        learned = sum(word in train_forms for word in words)
         if not learned:
             raise InputError("%s: has no vector of any word of the training treebank" % path)
         dimensions = len(found[words[0]])

@@ -44,14 +44,14 @@ def minibatch_loss(
     targets = {k: heads for k, heads in enumerate(trees) if heads is not None}
     terms = [loss_of_trees(model.system, scores.trees, targets, model.config.scorer.single_root)]
     vocabulary = model.vocabulary
-    for column, of_column, weight, table in (
+    for column, tag_scores, weight, table in (
         *((c, scores.tags[c], getattr(settings, c + "_weight"), getattr(vocabulary, c)) for c in scores.tags),
         ("deprels", labels, settings.label_weight, vocabulary.labels),
     ):
         gold = table.numbers(chain.from_iterable(getattr(sentence, column) for sentence in sentences))
         if column == "deprels" and not labelled.all():
-            of_column, gold = dy.select_cols(of_column, np.flatnonzero(labelled).tolist()), gold[labelled]
-        loss = hinge(of_column, gold) if len(gold) else None
+            tag_scores, gold = dy.select_cols(tag_scores, np.flatnonzero(labelled).tolist()), gold[labelled]
+        loss = hinge(tag_scores, gold) if len(gold) else None
         terms.append(None if loss is None else loss * weight)
     terms = [term for term in terms if term is not None]
     return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None

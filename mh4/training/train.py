@@ -79,9 +79,9 @@ def train(
                 "%s: training cannot begin with the model that it writes; choose another folder for one of them" % folder
             )
         files = opened(from_folder)
-        of_model, _, base = description(files)
+        known, _, base = description(files)
         check_ended(files)
-        system = cast(SystemName, of_model) if system is None else system
+        system = cast(SystemName, known) if system is None else system
     if system is None:
         raise InputError("no system to train; there are %s" % ", ".join(systems.SYSTEMS))
     systems.get(system)
@@ -111,10 +111,10 @@ def train(
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
         # A label root that only the first model has is not that of roots here.
         chosen = replace(chosen, scorer=replace(chosen.scorer, root_label=False))
-    of_words = None
+    pretrained = None
     if vector_file is not None:
         words = {split: [word for sentence in sentences[split] for word in sentence.words] for split in sentences}
-        of_words = Vectors.read(vector_file, words["train"], words["dev"], chosen.encoder.vectors_most)
+        pretrained = Vectors.read(vector_file, words["train"], words["dev"], chosen.encoder.vectors_most)
         sources["vectors"] = source(vector_file)
     if in_context:
         sources["contextual"] = list(map(source, in_context))
@@ -124,15 +124,15 @@ def train(
     if progress is not None and progress is not listener:
         listener.evaluation = progress  # type: ignore[assignment, method-assign]
     Trainer(
-        system, chosen, sentences["train"], sentences["dev"], folder, seed, sources, listener, from_folder, of_words, in_context
+        system, chosen, sentences["train"], sentences["dev"], folder, seed, sources, listener, from_folder, pretrained, in_context
     ).run()
     return Parser.load(folder, contextual=in_context)
 
 
 def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
     """Return the sentences of each file; one that is empty is left out, with a warning, unless all are."""
-    of_files = conllu.some_empty((path, conllu.blocks(path, partial=partial)) for path in files)
-    found = {path: [block.sentence for block in blocks] for path, blocks in of_files}
+    contents = conllu.some_empty((path, conllu.blocks(path, partial=partial)) for path in files)
+    found = {path: [block.sentence for block in blocks] for path, blocks in contents}
     return {path: sentences for path, sentences in found.items() if sentences}
 
 

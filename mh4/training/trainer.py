@@ -250,7 +250,7 @@ class Trainer:
                 self.optimizer.swap_params_to_moving_average(bias_correction=True)
                 parsed = self._parsed_dev(bool(tags))
                 scores = attachment_scores(self.dev, parsed, tags)
-                of_treebanks = [
+                by_treebank = [
                     {"file": name, **attachment_scores(self.dev[part], parsed[part], tags)}
                     for name, part in self._dev_treebanks()
                 ]
@@ -269,8 +269,8 @@ class Trainer:
         progress.evaluations += 1
         metrics = {"evaluation": progress.evaluations, "updates": progress.updates, **metrics}
         metrics.update(("dev_" + name, score) for name, score in scores.items())
-        if of_treebanks:
-            metrics["dev_treebanks"] = of_treebanks
+        if by_treebank:
+            metrics["dev_treebanks"] = by_treebank
         metrics["best_dev_uas"] = progress.best_uas
         metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
         append_line(self.files.place("metrics.jsonl"), json.dumps(metrics))

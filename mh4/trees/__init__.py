@@ -101,9 +101,9 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
     heads = arguments.tree(heads)
     if _in_class(heads, k) and not (single_root and (heads[1:] == 0).sum() != 1):
         return heads
-    nodes, of_core = measures.core(heads)
+    nodes, core_heads = measures.core(heads)
     near = heads.copy()
-    near[nodes[1:]] = nodes[_decode(_kept(of_core), k, single_root)[1:]]
+    near[nodes[1:]] = nodes[_decode(_kept(core_heads), k, single_root)[1:]]
     return near
 
 

@@ -155,7 +155,7 @@ def _explained(path: str) -> Iterator[None]:
         # gzip and bz2 raise an OSError without a number.
         if isinstance(error, OSError) and (error.errno or not is_compressed(path)):
             raise unreadable(path, error) from None
-        of_zstd = type(error).__name__ == "ZstdError"  # of a package that may not be there
-        if not (of_zstd or isinstance(error, (zlib.error, lzma.LZMAError, OSError))):
+        from_zstd = type(error).__name__ == "ZstdError"  # of a package that may not be there
+        if not (from_zstd or isinstance(error, (zlib.error, lzma.LZMAError, OSError))):
             raise
         raise InputError("%s: cannot be read: damaged, or not a %s archive (%s)" % (path, _extension(path), error)) from None

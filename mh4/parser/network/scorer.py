@@ -58,7 +58,7 @@ class TensorScores:
     def arrays(self) -> list[dict[str, np.ndarray]]:
         """Return the arguments of the decoder for each sentence, by name; the graph must have been evaluated."""
         return [
-            {name: self.scorer.layers[name].values(of_sentences[k]) for name, of_sentences in self.expressions.items()}
+            {name: self.scorer.layers[name].values(by_sentence[k]) for name, by_sentence in self.expressions.items()}
             for k in range(len(self.columns))
         ]
 
