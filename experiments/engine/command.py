@@ -50,8 +50,8 @@ class Study(Command):
         for name in (name for name in CHOICES if given.get(name) and name in others):
             with reporting_errors(self.name or ""):
                 instead = "; to choose some of its treebanks, give LANGS" if name == "lang" and "langs" in own else ""
-                said = "is not of one treebank" if name == "lang" else "has no choice of these"
-                raise InputError("%s=%s: this study %s%s" % (name.upper(), given[name], said, instead))
+                message = "is not of one treebank" if name == "lang" else "has no choice of these"
+                raise InputError("%s=%s: this study %s%s" % (name.upper(), given[name], message, instead))
         begins = tuple("--%s=" % name for name in others)
         return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])
 

@@ -53,8 +53,8 @@ class Workers:
 
     def ended(self, calls: Collection[Future]) -> set[Future]:
         """Return the calls that have ended, after a moment if there are none."""
-        for said in self.keep():
-            say(said, err=True)
+        for message in self.keep():
+            say(message, err=True)
         return wait(calls, POLL_SECONDS, FIRST_COMPLETED).done
 
 

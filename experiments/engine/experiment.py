@@ -180,9 +180,9 @@ def train_together(
     if any(run.metrics for run in runs):
         recorded()
     waiting = sum(run.state == WAITING for run in runs)
-    said = "%s: %d to train, %d already finished; models in %s" % (name, waiting, len(runs) - waiting, shown(models))
+    message = "%s: %d to train, %d already finished; models in %s" % (name, waiting, len(runs) - waiting, shown(models))
     bench = experiments[0].bench
-    bench.console.print(said, soft_wrap=True)
+    bench.console.print(message, soft_wrap=True)
     if waiting:
         with workers(bench.home, min(jobs.number or waiting, waiting), jobs.slurm) as them:
             make_all(runs, them, lambda run: experiment_of[run.folder].make, finished, bench.console)

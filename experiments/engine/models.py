@@ -59,5 +59,5 @@ def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
 
 def untrained(what: str, folder: Path) -> InputError:
     """Return the error for a model that is not in `folder`."""
-    said = "no trained model of %s in %s on today's files and with today's settings: train one first, with make reproduce"
-    return InputError(said % (what, shown(folder)))
+    message = "no trained model of %s in %s on today's files and with today's settings: train one first, with make reproduce"
+    return InputError(message % (what, shown(folder)))

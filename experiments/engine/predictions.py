@@ -50,8 +50,8 @@ def parse(command: Sequence[str], folder: Path, files: dict[str, Path], lang: st
         with child(line, environment(lang), stdout=PIPE, stderr=STDOUT) as process:
             printed = process.communicate()[0]
         if process.returncode:
-            said = printed.decode(errors="replace").split("\n")
-            why = next((line for line in reversed(said) if line.strip()), "it exited with code %d" % process.returncode)
+            message = printed.decode(errors="replace").split("\n")
+            why = next((line for line in reversed(message) if line.strip()), "it exited with code %d" % process.returncode)
             raise InputError("%s cannot parse %s: %s" % (folder, path.name, why))
     return parsed
 
@@ -119,8 +119,8 @@ def of_record(results: Path, name: str, record: Record, dev: Path) -> Path:
         right = [(mine == sentence.heads)[1:] for mine, sentence in zip(heads(trees, dev, gold), gold, strict=True)]
         same = math.isclose(100 * np.concatenate(right).mean(), record["dev_uas"])
     if not same:
-        said = "%s does not have the trees of %s seed %d: restore them, or make them again with make reproduce"
-        raise InputError(said % (shown(trees), record["system"], record["seed"]))
+        message = "%s does not have the trees of %s seed %d: restore them, or make them again with make reproduce"
+        raise InputError(message % (shown(trees), record["system"], record["seed"]))
     return trees
 
 

@@ -30,16 +30,16 @@ def display(runs: Sequence[Run], console: Console) -> Iterator[Callable[[], None
 
 def _lines(runs: Sequence[Run], console: Console) -> Callable[[], None]:
     """Print, without a terminal, a line when a run starts or ends, and sometimes one about its last evaluation."""
-    said = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
+    printed = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
     width = max((len(run.name) for run in runs), default=0)
 
     def show() -> None:
         now = time.monotonic()
         for run in runs:
-            state, metrics, before = said[run.folder]
+            state, metrics, before = printed[run.folder]
             if run.state == state and (run.metrics == metrics or now - before < REPORT_SECONDS):
                 continue
-            said[run.folder] = run.state, run.metrics, now
+            printed[run.folder] = run.state, run.metrics, now
             if run.state == state:
                 numbers = tuple(_number(run, key) for key in _FORMS)
                 text = "evaluation %s, epoch %s, %s tokens/s, dev UAS %s, best %s" % numbers

@@ -100,12 +100,12 @@ class Records:
         self.forget_others()
         for record in self._mine():
             if self.bank.release == OWN_FILES and self._is_of_other_data(record):  # the names of all others identify the content
-                said = "%s has runs on other files: choose another NAME, or delete it and the models"
-                raise InputError(said % shown(self.path))
+                message = "%s has runs on other files: choose another NAME, or delete it and the models"
+                raise InputError(message % shown(self.path))
             other = _other_settings(record, self.bank) if record["system"] in names else {}
             if other:
-                said = "%s: %s seed %d is of a run with other settings (%s): delete this line and its model to train again"
-                raise InputError(said % (shown(self.path), record["system"], record["seed"], config.listed(other)))
+                message = "%s: %s seed %d is of a run with other settings (%s): delete this line and its model to train again"
+                raise InputError(message % (shown(self.path), record["system"], record["seed"], config.listed(other)))
 
     def name_outdated(self) -> None:
         """Print a line on standard error for each recorded ensemble that is `outdated`."""
@@ -252,8 +252,8 @@ def outdated(name: str, runs: Sequence[Record]) -> list[str]:
     for run in runs:
         others = [_key(one) for one in run.get("members", []) if _key(one) in now and not _is(one, now[_key(one)])]
         if others:
-            said = ", ".join("%s seed %d" % other for other in others)
-            found.append("%s %s seed %d: of another %s." % (name, *_key(run), said))
+            message = ", ".join("%s seed %d" % other for other in others)
+            found.append("%s %s seed %d: of another %s." % (name, *_key(run), message))
     return found
 
 
@@ -316,9 +316,9 @@ def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Rec
     for record in records:
         theirs = record.get("settings_of", "")
         if theirs != settings and (bank or not theirs or not name.endswith("-" + theirs)):  # which may be one's own
-            said = "%s: %s seed %d is of a run with other settings (%s) than those of its file (%s): move or delete this line"
+            message = "%s: %s seed %d is of a run with other settings (%s) than those of its file (%s): move or delete this line"
             names = theirs or "defaults", settings or "defaults"
-            raise InputError(said % (shown(path), record["system"], record["seed"], *names))
+            raise InputError(message % (shown(path), record["system"], record["seed"], *names))
     records = [record for record in records if bank is None or made_with(record, bank)]
     _check_together(records, path)
     return sorted(records, key=lambda record: (published.place(record["system"]), record["seed"]))
@@ -331,8 +331,8 @@ def _check_together(records: Sequence[Record], path: Path) -> None:
     for system in dict.fromkeys(record["system"] for record in records):
         single = [record for record in records if record["system"] == system and "members" not in record]
         for setting, values in _differing(single).items():
-            said = "the runs of %s in %s were trained with different settings (%s is %s): delete those of one"
-            raise InputError(said % (system, shown(path), setting, " or ".join(map(config.as_toml, values))))
+            message = "the runs of %s in %s were trained with different settings (%s is %s): delete those of one"
+            raise InputError(message % (system, shown(path), setting, " or ".join(map(config.as_toml, values))))
 
 
 def _evaluations(path: Path) -> list[Evaluation]:

@@ -128,10 +128,10 @@ def own(source: str, name: str) -> Treebank:
     for split, paths in found.items():
         if len(paths) > 1 or (not paths and split != "test"):
             listed = ", ".join(path.name for path in paths) or "none"
-            said = (
+            message = (
                 "TREEBANK: expected one file %s%s*.conllu, found %s; a treebank is a folder, or how the paths of its files begin"
             )
-            raise InputError(said % (begin, split, listed))
+            raise InputError(message % (begin, split, listed))
     name = name or re.sub("[-_.]+$", "", os.path.basename(os.path.normpath(source)))
     taken = name in (*treebanks.languages(), treebanks.TOY, *RESERVED) or settings_of(name)
     if taken or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):

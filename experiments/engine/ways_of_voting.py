@@ -147,15 +147,15 @@ WAYS: dict[str, Way] = {
 
 
 def uas_by_way(
-    by_seed: Mapping[int, Sequence[Run]], gold: Sequence[Sentence], ways: Iterable[str], said: str, console: Console
+    by_seed: Mapping[int, Sequence[Run]], gold: Sequence[Sentence], ways: Iterable[str], message: str, console: Console
 ) -> dict[str, list[float]]:
-    """Return the dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; said: printed with each seed."""
+    """Return the dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; message: printed with each seed."""
     from mh4.parser.parsing import Parser
 
     words = sum(map(len, gold))
     uas: dict[str, list[float]] = {name: [] for name in ways}
     for seed, runs in by_seed.items():
-        console.print("%s, seed %d" % (said, seed))
+        console.print("%s, seed %d" % (message, seed))
         right = dict.fromkeys(uas, 0)
         for index, members in opinions([Parser.load(str(run.folder)) for run in runs], [run.dev_uas for run in runs], gold):
             for name in right:

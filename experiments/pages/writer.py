@@ -42,8 +42,8 @@ def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
     table = {}
     for record in records:
         if score not in record:
-            said = "the record of %s seed %d on %s (%s) has no %s: restore or delete it"
-            raise InputError(said % (record["system"], record["seed"], record["lang"], record["release"], score))
+            message = "the record of %s seed %d on %s (%s) has no %s: restore or delete it"
+            raise InputError(message % (record["system"], record["seed"], record["lang"], record["release"], score))
     for system in dict.fromkeys(record["system"] for record in records):
         mine = [record for record in records if record["system"] == system]
         seeds = [record["seed"] for record in mine]

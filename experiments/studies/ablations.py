@@ -89,8 +89,8 @@ class Plan:
         for number, row in enumerate(tables(reading.text(path, MOST), path).get("row", ()), start=1):
             whole = isinstance(row, dict) and set(row) <= {"name", "what", "values", "systems"}
             if not whole or not isinstance(row.get("name"), str) or not isinstance(row.get("values"), dict) or not row["values"]:
-                said = '%s: row %d: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems'
-                raise InputError(said % (path, number))
+                message = '%s: row %d: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems'
+                raise InputError(message % (path, number))
             rows.append(Row(**row))
         names = [row.name for row in rows]
         if not rows or len(set(names)) < len(rows):
@@ -350,7 +350,7 @@ def unchanged(found: Measured, score: str) -> Table:
 def page(plan: Plan, everything: Sequence[Measured]) -> list[document.Part]:
     """Return the page below its title."""
     rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
-    parts: list[document.Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
+    parts: list[document.Part] = [NOTE, Table(["row", "settings", "the authors' values"], rows, right=3)]
     if plan.own:
         rows = [
             [row.name, ", ".join("`%s = %s`" % (name, as_toml(value)) for name, value in row.values.items()), row.what]
@@ -372,7 +372,7 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[document.Part]:
     return parts
 
 
-SAID = """\
+NOTE = """\
 Each row is some settings of [the authors' runs](../settings/authors.toml) that differ from ours, and is tried by itself. An
 effect is that of the authors' values: UAS or LAS on the development set with them less that with ours, while all other
 settings are ours or, at the end, the authors'; mean over seeds and, if there are several, its standard error. Runs: those with
@@ -447,7 +447,7 @@ def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
 def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequence[Measured]) -> str:
     """Return the effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
     means = [(found.within.phrase, found.effect(row, system, plan.langs)) for found in everything]
-    effects = [said + plus_minus(*mean, "+z.2f") for said, mean in means if mean]
+    effects = [message + plus_minus(*mean, "+z.2f") for message, mean in means if mean]
     unusual = system not in Row.systems  # those of a row that names none
     whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, unusual)) if other]
     return " ".join([*whose, ", ".join(effects)]) if effects else ""

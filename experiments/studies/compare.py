@@ -126,13 +126,13 @@ def _names(found: Comparison) -> tuple[str, str]:
 
 def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: str) -> list[document.Part]:
     """Return the page below its title."""
-    said = SAID % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
+    message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     if found.sentences < significance.FEWEST:
-        said += "\n" + significance.too_few(found.sentences) + "."
+        message += "\n" + significance.too_few(found.sentences) + "."
     parts: list[document.Part] = [
         "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing,
         scores(found),
-        said,
+        message,
     ]
     for dimension in DIMENSIONS:
         parts += ["## By " + HEADINGS[dimension.key], by(dimension, found, len(runs))]
@@ -141,7 +141,7 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: st
     return [*parts, GROUPED, *sections.models(trained, bank, repeat)]
 
 
-SAID = """\
+NOTE = """\
 In percent, means over the runs of seed%s %s of both systems. The interval and p are by resampling gold sentences and runs:
 they allow for other sentences and other seeds."""
 GROUPED = """\

@@ -83,8 +83,8 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
         for system, entry in record["systems"].items():
             paper = _published(record["lang"], system)
             if "rejected" in entry:
-                said = "Not scored, as the official scorer rejects it: %s of %s: %s"
-                lines.append(said % (published.COLUMNS[system], record["lang"], entry["rejected"]))
+                message = "Not scored, as the official scorer rejects it: %s of %s: %s"
+                lines.append(message % (published.COLUMNS[system], record["lang"], entry["rejected"]))
             elif paper is not None:
                 scored += 1
                 different += [] if published.same_digits(entry["las"], paper) else [published.COLUMNS[system]]
@@ -126,14 +126,14 @@ def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) ->
     made = sorted({(entry.get("commit", "unknown"), entry.get("scorer", "unknown")) for entry in entries})
     return [
         *parts,
-        SAID,
+        NOTE,
         document.items(agreement(kept, missing)),
         OF_FILES,
         *sections.command([repeat], *("At commit %s, with the official scorer of %s." % how for how in made)),
     ]
 
 
-SAID = """\
+NOTE = """\
 ✓: identical to the paper, which does not list the baseline. The baseline's segmentation is the input of the paper's
 parsers and of ours."""
 OF_FILES = """\

@@ -127,8 +127,8 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
     parts: list[document.Part] = []
     if training:
         rows = [[file.name, *_cells(file)] for file in training]
-        said = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
-        parts += [Table(["training set", *header], rows, right=1), said % ", ".join(published.coverage())]
+        message = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
+        parts += [Table(["training set", *header], rows, right=1), message % ", ".join(published.coverage())]
     parts += ["\n".join(agreement(measured)), *classes.without([(file.path.name, file.counts) for file in measured]), OF_CLASSES]
     if len(training) >= MANY:
         parts += ["## What the paper says of UD 2.0", Table(["", "the paper", "here"], survey(training), right=3)]

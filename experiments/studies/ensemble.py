@@ -129,7 +129,7 @@ def by_way(ways: Voting) -> Table:
 def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[document.Part]:
     """Return the page below its title."""
     paper = published.test_las(bank.lang, bank.release, "ensemble")
-    said = SAID % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
+    message = NOTE % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}
     for run in (run for runs in members.values() for run in runs):
         trained = run.system, run.commits or "unknown"
@@ -137,7 +137,7 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
     models = ["%s: %s, trained at commit %s" % (name, ", ".join(seeds), commits) for (name, commits), seeds in origins.items()]
     return [
         table(rows),
-        said + (OF_THE_PAPER % paper[0] if paper else ""),
+        message + (OF_THE_PAPER % paper[0] if paper else ""),
         "## Ways of voting",
         by_way(ways),
         OF_VOTING,
@@ -145,11 +145,11 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
     ]
 
 
-SAID = """\
+NOTE = """\
 In percent, with gold segmentation on dev and that of the shared task's baseline on test; mean and standard deviation (n - 1)
 over seed%s %s. Members vote in the order of their dev UAS."""
 OF_THE_PAPER = """
-The paper's ensemble of MST, MH4-hybrid and 1EC has test LAS %.2f. How it votes, and with how many models, is not said."""
+The paper's ensemble of MST, MH4-hybrid and 1EC has test LAS %.2f. How it votes, and with how many models, is unknown."""
 OF_VOTING = """\
 With the models of one seed, on dev, with any tree allowed. The first way is that of `mh4 ensemble`. Ties go to members with
 a higher dev UAS. The second tree of a member is the best one if each arc of its first costs 0.5. The max-marginal of an arc is

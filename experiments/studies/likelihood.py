@@ -116,15 +116,15 @@ def voting(ensembles: Ensembles) -> Table:
 
 def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[document.Part]:
     """Return the page below its title."""
-    parts: list[document.Part] = [table(rows), SAID]
+    parts: list[document.Part] = [table(rows), NOTE]
     if ensembles:
         members = ", ".join(dict.fromkeys(row.system for row in rows))
-        said = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members
-        parts += ["## Ensembles", voting(ensembles), said]
+        message = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members
+        parts += ["## Ensembles", voting(ensembles), message]
     return [*parts, *sections.models(map(sections.origin, runs), bank, repeat)]
 
 
-SAID = """\
+NOTE = """\
 dev UAS, dev LAS: on the development set, in percent; mean and standard deviation (n - 1) over seeds, as in Table 4 of [the
 report](report.md). The other columns are means over seeds, measured on every other sentence of the development set, with the
 temperature fitted on the rest. ECE: expected calibration error of the predicted arcs in percent; NLL: negative log-likelihood

@@ -187,10 +187,10 @@ def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[document.Part]:
             "%d of %d sentences are outside MH4, with %d of %d words." % counts,
             document.items(differences(found)),
         ]
-    return [*parts, SAID, *sections.made_now(repeat)]
+    return [*parts, NOTE, *sections.made_now(repeat)]
 
 
-SAID = """\
+NOTE = """\
 Mean and standard deviation (n - 1) over seeds, in percent; differences of means with their standard errors. Arcs beyond MH4
 are those missing from the MH4 tree that shares the most arcs with gold; of several such trees the decoder's. Training speed
 is that of the records, on machines that may have been busy; parsing is timed by this command, one model after the other on

@@ -85,8 +85,8 @@ def check_folders(bench: Bench, trainings: int, jobs: int) -> None:
         raise InputError("%s: records cannot be written there" % shown(bench.results))
     needed, free = disk(trainings, jobs), shutil.disk_usage(bench.home).free // 1_000_000
     if free < needed:
-        said = "the disk is too full: training needs about %d MB in %s, and %d MB are free"
-        raise InputError(said % (needed, shown(bench.home), free))
+        message = "the disk is too full: training needs about %d MB in %s, and %d MB are free"
+        raise InputError(message % (needed, shown(bench.home), free))
 
 
 def found(asked: Sequence[options.Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:
@@ -128,7 +128,7 @@ def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
 
 
 def _to_combine(one: Experiment) -> list[int]:
-    """Return the seeds without a record of their ensemble, except, which is said, for those of which a model is recorded but not here."""
+    """Return the seeds to combine: without a record of their ensemble, and with all models here (others with models are named)."""
     if not set(ensembles.MEMBERS) <= set(one.systems):
         return []
     seeds = dict.fromkeys(run.seed for run in one.runs)
@@ -136,8 +136,8 @@ def _to_combine(one: Experiment) -> list[int]:
     here = [{run.seed for run in finished_runs(one.bench, one.bank, system)} for system in ensembles.MEMBERS]
     lacking = [seed for seed in without if not all(seed in mine for mine in here)]
     if lacking:
-        said = "no ensemble of %s with seed %s: not all models are here"
-        say(said % (one.bank.name, ", ".join(map(str, lacking))), err=True)
+        message = "no ensemble of %s with seed %s: not all models are here"
+        say(message % (one.bank.name, ", ".join(map(str, lacking))), err=True)
     return [seed for seed in without if seed not in lacking]
 
 

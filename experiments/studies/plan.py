@@ -127,8 +127,8 @@ def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Itera
     """The totals of the table, and the measurements behind it."""
     trainings, left = [one for row in rows for one in row.trainings], [one for row in rows for one in row.left]
     hours, wall, gigabytes = (sum(trainings) / 3600, wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000)
-    said = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
-    yield said % (len(trainings), hours, cores, wall, duration(max(trainings)), gigabytes)
+    message = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
+    yield message % (len(trainings), hours, cores, wall, duration(max(trainings)), gigabytes)
     yield "Not yet recorded: %d trainings, %.1f core-hours." % (len(left), sum(left) / 3600)
     listed = ", ".join("%s %d" % (name, speed.training) for name, speed in speeds.items())
     here = "%s, %d cores" % (cpu.name(), os.cpu_count() or 1)

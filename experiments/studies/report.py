@@ -129,7 +129,7 @@ def _deviation(lines: Sequence[Line]) -> float | None:
 
 def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
     """Return the paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
-    said = [
+    message = [
         "The paper finds that exact decoding of MH4, with hybrid features (%s), is better than projective and fully non-projective "
         "parsers, fewer features and greedy decoding, and on par with %s." % (FINDING, ON_PAR)
     ]
@@ -139,7 +139,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
             found = {system: leads for system in published.systems("") if system != FINDING and (leads := _leads(mine, system))}
             others = [lead for system, leads in found.items() if system != ON_PAR for lead in leads]
             if others:
-                said.append(
+                message.append(
                     "In %s with %s, %s leads in %d of %d comparisons with the other systems (treebanks: %d), in %d by more than "
                     "two standard errors: %s."
                     % (
@@ -151,9 +151,9 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
                         ),
                     )
                 )
-    if len(said) == 1:
+    if len(message) == 1:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
-    parts: list[document.Part] = [" ".join(said)]
+    parts: list[document.Part] = [" ".join(message)]
     by_score = {
         score: agreement.cells(
             [(line.ours[system], line.paper[system]) for line in lines if settings_of(line.name) for system in _common(line)]
@@ -161,7 +161,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
         for score, lines in (("dev UAS", dev), ("test LAS", test))
     }
     if any(by_score.values()):
-        parts += [agreement.table(by_score), agreement.SAID]
+        parts += [agreement.table(by_score), agreement.NOTE]
     return parts
 
 
@@ -233,8 +233,8 @@ def _coverage(results: Path) -> Section:
             body += [[language(lang), "ours", *ours], ["", "paper", *theirs]]
             same += [language(lang)] if ours == theirs else []
     none = ["No training set of this table was available."]
-    said = "Identical in all columns: %s." % (", ".join(same) or "none")
-    return Section("Table 3: coverage", [Table(["training set", "", *columns], body, right=2), said] if body else none)
+    message = "Identical in all columns: %s." % (", ".join(same) or "none")
+    return Section("Table 3: coverage", [Table(["training set", "", *columns], body, right=2), message] if body else none)
 
 
 def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list[Line]:
@@ -355,7 +355,7 @@ def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Sect
             again.append("%s (seeds %s)" % (language(name), " ".join(map(str, seeds))))
     groups = list(dict.fromkeys(group for scores in shown for group in scores))
     body = [[group, *(_two(scores.get(group)) for scores in shown)] for group in groups]
-    said = (
+    message = (
         'The paper says that "MH4 recovers more short dependencies than 1EC, while 1EC is better at longer-distance ones" (Section 5). '
         "The difference in F1 of unlabelled arcs on the development set, in percent, and in parentheses the F1 of mh4-hybrid and 1ec, "
         "over all seeds that both have. Recall and precision, and whether differences may be due to chance, are in "
@@ -363,7 +363,7 @@ def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Sect
     )
     missing = ["To be compared, with make compare: %s." % ", ".join(again)] if again else []
     table = Table(columns, body, right=1)
-    return [Section("MH4 and 1EC by the length of dependencies", [table, said, *missing])] if shown else []
+    return [Section("MH4 and 1EC by the length of dependencies", [table, message, *missing])] if shown else []
 
 
 def _two(scores: tuple[float, float] | None) -> str:
@@ -377,8 +377,10 @@ def _curves(runs: Mapping[str, Sequence[Record]]) -> list[str]:
         for run in mine
         if not run.get("curve") and "members" not in run  # an ensemble is not trained
     ]
-    said = "Without recorded evaluations: %s." % ", ".join(without) if without else "Every training has its evaluations recorded."
-    return [said + " Losses and speeds of each evaluation are in the records, LANG.jsonl."]
+    message = (
+        "Without recorded evaluations: %s." % ", ".join(without) if without else "Every training has its evaluations recorded."
+    )
+    return [message + " Losses and speeds of each evaluation are in the records, LANG.jsonl."]
 
 
 def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
@@ -457,5 +459,5 @@ def _missing(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list
             continue
         counts = [sum(run["system"] == system for run in runs[name]) for system in systems]
         body.append([language(name), *("%d" % count if count else NONE for count in counts)])
-    said = ["No record of any run: %s." % ", ".join(absent)] if absent else []
-    return ["The number of recorded seeds, of five in the paper.", Table(["treebank", *systems], body, right=1), *said]
+    message = ["No record of any run: %s." % ", ".join(absent)] if absent else []
+    return ["The number of recorded seeds, of five in the paper.", Table(["treebank", *systems], body, right=1), *message]

@@ -110,8 +110,8 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     sentences = conllu.read(str(bank.paths["dev"]))
     measured: Measured = {}
     for model in models:
-        said = "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed)
-        bench.console.print(said, soft_wrap=True)
+        message = "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed)
+        bench.console.print(message, soft_wrap=True)
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
     lengths, name = list(map(len, sentences)), bank.name + "-search"
     title = bank.title + ": greedy and beam search with global models"
@@ -170,11 +170,11 @@ def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Seq
     for system, decoded in measured.items():
         by_words = by_length(decoded, lengths)
         parts += ["## " + system, table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]
-    said = SAID % (len(lengths), sum(lengths), ROUNDS)
-    return [*parts, said, *sections.models(map(sections.origin, models), bank, repeat)]
+    message = NOTE % (len(lengths), sum(lengths), ROUNDS)
+    return [*parts, message, *sections.models(map(sections.origin, models), bank, repeat)]
 
 
-SAID = """\
+NOTE = """\
 All rows use the same model scores. Dev UAS is in percent over all words (%d sentences, %d words), averaged over the
 models. Mean score: the model score of the derivation, per sentence. Optimum found: sentences for which the search
 finds a derivation that scores at least as high as the exact decoder's. Beyond the chart: those where it scores higher,

@@ -136,10 +136,10 @@ def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> l
     models = {(row.model.system, row.model.seed): row.model for row in rows}
     files = {path.name: path for path in (bank.paths["train"], bank.paths["dev"], *bank.test)}
     files["segmenter"] = segmenter
-    said = SAID % (evaluation.scorer_name(), OURS, metadata.version("ufal.udpipe"), EPOCHS, BASELINE, GOLD)
+    message = NOTE % (evaluation.scorer_name(), OURS, metadata.version("ufal.udpipe"), EPOCHS, BASELINE, GOLD)
     return [
         summary(rows),
-        said,
+        message,
         *sections.data((name, git_blob_id(path)) for name, path in files.items()),
         "## Models",
         document.items(map(sections.origin, models.values())),
@@ -147,7 +147,7 @@ def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> l
     ]
 
 
-SAID = """\
+NOTE = """\
 F1 by the official scorer (%s) on the test set. %s: segmented by `mh4 segmenter train` (ufal.udpipe %s, %d epochs, the best on
 dev) from the text of the test set; %s: the segmentation of the shared task's baseline, UDPipe 1.1, which is the input of
 the paper's parsers; %s: that of the test set itself."""

@@ -86,8 +86,8 @@ def _evaluations(record: Record, again: Record) -> tuple[bool, str]:
         mine = here[one["updates"]]
         differing = [name for name, value in one.items() if name not in TIMES and mine.get(name, value) != value]
         if differing:
-            said = ", ".join("%s is %s, recorded %s" % (name, mine[name], dict(one)[name]) for name in differing)
-            return False, "evaluation %d, after %d updates, differs: %s" % (number, one["updates"], said)
+            message = ", ".join("%s is %s, recorded %s" % (name, mine[name], dict(one)[name]) for name in differing)
+            return False, "evaluation %d, after %d updates, differs: %s" % (number, one["updates"], message)
     return bool(both), "recorded evaluations made again: %d of %d; all are the same" % (len(both), len(record.get("curve", [])))
 
 
@@ -108,10 +108,10 @@ def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
             scores.update(test_uas=test_scores["UAS"].f1, test_las=test_scores["LAS"].f1)
     recorded = cast(dict[str, float], record)
     same = all(math.isclose(recorded[name], value) for name, value in scores.items() if name in recorded)
-    said = ", ".join(
+    message = ", ".join(
         "%s %.4f (recorded %.4f)" % (name, value, recorded[name]) for name, value in scores.items() if name in recorded
     )
-    return same, "the recorded trees score %s: %s" % (said, "the same" if same else "which differs")
+    return same, "the recorded trees score %s: %s" % (message, "the same" if same else "which differs")
 
 
 def _origin(side: str, record: Record) -> str:

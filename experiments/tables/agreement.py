@@ -53,7 +53,7 @@ def table(by_score: dict[str, list[Cell]]) -> Table:
     return Table(header, body, right=1)
 
 
-SAID = (
+NOTE = (
     "Scores with the authors' settings against the paper's. Mean difference: ours minus the paper's over all cells, ± its standard error. "
     "Chi-squared: the sum of squared differences in standard errors; a small p would be evidence that some cell differs by more than its "
     "seeds. Within ±%.1f: the cells whose 90 %% interval of the difference lies within these bounds, which are equivalent in this sense; "

@@ -76,10 +76,10 @@ def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
     ud = None if lang == treebanks.TOY or runs[0]["release"] == published.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
     command = make_command("features", LANG=lang, SEEDS=list(map(str, seeds)), SETTINGS=settings, UD=ud)
     made = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
-    return [table(runs), note(runs), SAID, made % (name, name, name), document.code([command])]
+    return [table(runs), note(runs), NOTE, made % (name, name, name), document.code([command])]
 
 
-SAID = """\
+NOTE = """\
 UAS in percent over all words, with gold segmentation: mean and standard deviation (n - 1) over seeds. Local parsers are
 greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts on
 s0 b0 and reduces on s1 s0 b0."""

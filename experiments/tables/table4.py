@@ -34,8 +34,8 @@ def note(runs: Sequence[Record]) -> str:
     if release == OWN_FILES:
         return "In percent: mean and standard deviation over seeds."
     if release != published.RELEASE:
-        said = "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown."
-        return said % (release[0].upper() + release[1:], published.RELEASE)
+        message = "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown."
+        return message % (release[0].upper() + release[1:], published.RELEASE)
     if not any(row.paper for row in rows(runs)):
         what = "these systems" if published.in_table_4(lang, release) else "this treebank (%s)" % lang
         return "The paper gives no development-set UAS for %s." % what

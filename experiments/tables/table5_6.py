@@ -98,10 +98,10 @@ def note(scores: Tested) -> str:
             "Not the files of the paper's Tables 5 and 6 (%s), so its numbers are not comparable and not shown."
             % published.RELEASE
         )
-    said = "The paper's numbers are from Table %s, with 5 seeds, on the same files." % scores.table_number
+    message = "The paper's numbers are from Table %s, with 5 seeds, on the same files." % scores.table_number
     if any(row.agrees for row in rows(scores)):
-        said += " ✓: the shared task's output, scored here, gets the identical score."
-    return said
+        message += " ✓: the shared task's output, scored here, gets the identical score."
+    return message
 
 
 def page(scores: Tested) -> list[document.Part]:
@@ -109,7 +109,7 @@ def page(scores: Tested) -> list[document.Part]:
     name, runs, outputs = scores.name, scores.runs, scores.outputs
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
     files += [(row.name, outputs[row.system]) for row in rows(scores) if row.system in published.COLUMNS]
-    parts: list[document.Part] = [table(scores), note(scores), SAID % (name, name)]
+    parts: list[document.Part] = [table(scores), note(scores), NOTE % (name, name)]
     for system, entry in outputs.items():
         if "rejected" in entry:
             parts.append("The official scorer rejects the output of %s: %s." % (published.COLUMNS[system], entry["rejected"]))
@@ -123,7 +123,7 @@ def page(scores: Tested) -> list[document.Part]:
     ]
 
 
-SAID = """\
+NOTE = """\
 LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over seeds.
 Models were selected on the development set. Every run is in [%s.md](%s.md)."""
 

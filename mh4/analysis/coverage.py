@@ -174,8 +174,8 @@ def table(rows: Sequence[Row], form: Form = "text") -> str:
 def without(rows: Sequence[Row]) -> list[str]:
     """Return a line that says which sentences are left out, or no line."""
     left_out = ["%d of %s" % (row.left_out, name) for name, row in rows if row.left_out]
-    said = "Sentences left out, as arcs of more than %d words are entangled and nearest trees would take too long: %s"
-    return [said % (LARGEST_CORE, ", ".join(left_out))] if left_out else []
+    message = "Sentences left out, as arcs of more than %d words are entangled and nearest trees would take too long: %s"
+    return [message % (LARGEST_CORE, ", ".join(left_out))] if left_out else []
 
 
 def plot(path: str, rows: Sequence[Row]) -> None:

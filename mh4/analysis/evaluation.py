@@ -244,8 +244,8 @@ class _Reader:
         if block is None:
             self.done = True
             if self._several_roots:
-                said = "%s: %s with several roots, which the official scorer refuses without its option --multiple-roots-okay"
-                warnings.warn(said % (self.path, counted(self._several_roots, "sentence")), RuntimeWarning, stacklevel=3)
+                message = "%s: %s with several roots, which the official scorer refuses without its option --multiple-roots-okay"
+                warnings.warn(message % (self.path, counted(self._several_roots, "sentence")), RuntimeWarning, stacklevel=3)
             return False
         if file != self._file:
             self._file, self._line = file, 0

@@ -91,11 +91,11 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
             paths.append(file.name)
             temporary[file.name] = argument, starts
         try:
-            with collected_warnings() as said:
+            with collected_warnings() as warned:
                 yield paths
         except InputError as error:
             raise type(error)(_by_arguments(str(error), temporary)) from None
-        for text in said:
+        for text in warned:
             warnings.warn(_by_arguments(text, temporary), RuntimeWarning, stacklevel=4)
 
 

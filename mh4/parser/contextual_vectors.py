@@ -86,10 +86,10 @@ class Contextual:
         whole, rows = sentence, slice(None)
         if isinstance(sentence, Window):
             whole, rows = sentence.whole, slice(sentence.start, sentence.start + len(sentence))
-        with self._found(whole) as (said, stored):
+        with self._found(whole) as (message, stored):
             matrix = stored[rows].astype(np.float32)
         if not np.isfinite(matrix).all():
-            raise InputError("%s: some numbers are infinite or none at all" % said)
+            raise InputError("%s: some numbers are infinite or none at all" % message)
         return matrix
 
     def check(self, sentence: Sentence) -> None:

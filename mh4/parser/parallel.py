@@ -77,16 +77,16 @@ def parse(
 
 
 def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:
-    sentences, said = future.result()
-    for text in said:
+    sentences, warned = future.result()
+    for text in warned:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
     yield from zip(chunk, sentences, strict=True)
 
 
 def _parse_elsewhere(*work: Any) -> tuple[list[Sentence], list[str]]:
     """Parse in another process; return the sentences, and the warnings for this process to show."""
-    with collected_warnings() as said:
-        return _parse(*work), said
+    with collected_warnings() as warned:
+        return _parse(*work), warned
 
 
 def _parse(load: Load, arguments: Arguments, options: dict[str, Any], sentences: list[Sentence]) -> list[Sentence]:

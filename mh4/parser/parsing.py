@@ -136,9 +136,9 @@ class BaseParser:
             raise InputError("there are no sentences to test on")
         parsed = self.parse(sentences, progress)
         if noted := sum(bool(sentence.note) for sentence in parsed):
-            said = "%d of %s decoded otherwise, as with `mh4 parse`: too long for the usual decoder"
+            message = "%d of %s decoded otherwise, as with `mh4 parse`: too long for the usual decoder"
             were = counted(len(parsed), "sentence") + (" was" if noted == 1 else " were")
-            warnings.warn(said % (noted, were), RuntimeWarning, stacklevel=2)
+            warnings.warn(message % (noted, were), RuntimeWarning, stacklevel=2)
         return attachment_scores(sentences, parsed)
 
 
@@ -274,8 +274,8 @@ class Parser(BaseParser):
 
     def _warn_if_not_calibrated(self) -> None:
         if self.model.temperature is None:
-            said = "%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE)
-            warnings.warn(said, RuntimeWarning, stacklevel=3)
+            message = "%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE)
+            warnings.warn(message, RuntimeWarning, stacklevel=3)
 
     @property
     def _name(self) -> str:

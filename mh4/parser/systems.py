@@ -275,15 +275,15 @@ def plugged_in(entries: Iterable[EntryPoint]) -> dict[str, System]:
     """Return the systems of installed packages, by name. Raises InputError for an entry point that is no system or has a name in use."""
     found: dict[str, System] = {}
     for entry in entries:
-        said = "the plug-in %s (%s) is no system of mh4: " % (entry.name, entry.value)
+        message = "the plug-in %s (%s) is no system of mh4: " % (entry.name, entry.value)
         try:
             system = entry.load()
         except Exception as error:  # it is not our code
-            raise InputError(said + "%s: %s" % (type(error).__name__, error)) from error
+            raise InputError(message + "%s: %s" % (type(error).__name__, error)) from error
         if not isinstance(system, System):
-            raise InputError(said + "it is of type %s" % type(system).__name__)
+            raise InputError(message + "it is of type %s" % type(system).__name__)
         if system.name in (*SYSTEMS, *found):
-            raise InputError(said + "there is another system %s" % system.name)
+            raise InputError(message + "there is another system %s" % system.name)
         found[system.name] = system
     return found
 

@@ -126,6 +126,6 @@ def markdown(card: Mapping[str, Any]) -> str:
     lines += ["", "To parse with it:", "", "    mh4 parse --model FILE%s input.conllu" % more, "", "It was trained by:", ""]
     lines += ["    " + one_line(card["command"]), "", "with these settings:", "", "```toml", card["config"].rstrip("\n"), "```"]
     if "resumed" in card:
-        said = "It was %s. So the command alone may make another model." % "; ".join(card["resumed"])
-        lines += ["", said]
+        message = "It was %s. So the command alone may make another model." % "; ".join(card["resumed"])
+        lines += ["", message]
     return "\n".join(lines) + "\n"

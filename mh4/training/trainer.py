@@ -224,7 +224,7 @@ class Trainer:
                     backward(loss)
                     self.optimizer.update()
         except (ValueError, RuntimeError) as error:
-            if not any(said in str(error) for said in _DIVERGED):
+            if not any(message in str(error) for message in _DIVERGED):
                 raise
             raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
         self.progress.words += words
@@ -455,8 +455,8 @@ def state_of(files: Folder) -> list[str]:
             return _trained(files.record("summary.json"))
     lines = _lines(files.place("metrics.jsonl")) if files.has("metrics.jsonl") else []
     with files.intact("metrics.jsonl"):
-        said = "in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f"
-        return [said % json.loads(lines[-1])] if lines else ["no record of its training"]
+        message = "in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f"
+        return [message % json.loads(lines[-1])] if lines else ["no record of its training"]
 
 
 def resumed(summary: dict[str, Any]) -> list[str]:

@@ -69,8 +69,8 @@ def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) 
         names = sorted(
             one_line(path[len(folder) :].lstrip(os.sep)) + " (not a file)" * (not os.path.isfile(path)) for path in others
         )
-        said = "%s: only %s files are read; left out: %s" % (folder, extension, listed(names))
-        warnings.warn(said, RuntimeWarning, stacklevel=2)
+        message = "%s: only %s files are read; left out: %s" % (folder, extension, listed(names))
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     return sorted(found, key=os.fsencode)
 
 
