@@ -14,7 +14,7 @@ from mh4.util import streams
 LISTS = ("langs", "rows", "systems", "seeds")
 # Of what is studied, not of where and by whom.
 CHOICES = ("lang", "treebank", "name", *LISTS, "length", "settings", "system", "seed", "updates")
-VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "slurm", "cores", "format")  # of all studies
+VARIABLES = (*CHOICES, "ud", "later", "conll17", "jobs", "slurm", "cores", "format")  # of all studies
 
 
 class UsageError(InputError):

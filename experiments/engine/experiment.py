@@ -15,8 +15,8 @@ from experiments.engine.executor import Jobs, workers
 from experiments.engine.making import make_all, train
 from experiments.engine.progress import failures
 from experiments.engine.provenance import commit, machine, shown
-from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES_BLOB, Records, beside_recorded, finished_with, load
+from experiments.engine.record_fields import Found, Record
+from experiments.engine.records import PREDICTED, TREES_BLOB, Records, beside_recorded, finished_with, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -29,14 +29,22 @@ from mh4.util.files import git_blob_id, relative_if_inside
 class Experiment:
     """The runs and their state.
 
-    command: repeats them, for the record. trees: whether finished models parse dev and test, for the record.
-    unparsed: the runs whose parsing failed.
+    command: repeats them, for the record. trees: whether finished models parse dev and test, for the record. measure: what else of a
+    finished model enters its record, as "found". unparsed: the runs for which either failed.
     """
 
     def __init__(
-        self, bank: Treebank, systems: Sequence[str], seeds: Sequence[int], command: str, bench: Bench, trees: bool = True
+        self,
+        bank: Treebank,
+        systems: Sequence[str],
+        seeds: Sequence[int],
+        command: str,
+        bench: Bench,
+        trees: bool = True,
+        measure: Callable[[Run], Found] | None = None,
     ) -> None:
         self.bank, self.systems, self.command, self.bench, self.trees = bank, systems, command, bench, trees
+        self.measure = measure
         self.records, self.unparsed = Records(bench.results, bank), list[Run]()
         self.runs = [self._run(system, seed) for seed in seeds for system in systems]
 
@@ -120,18 +128,21 @@ class Experiment:
             self.bench.console.print(beside_recorded(run.name, mine, recorded), soft_wrap=True)
 
     def predicted(self, run: Run) -> str:
-        """Parse dev and test, unless that is done; return the error, or an empty string."""
-        if self.trees:
+        """Parse dev and test, or measure the model, unless that is done; return the error, or an empty string."""
+        if self.trees or self.measure:
             with alone(run.folder / "predicted.lock"):  # others may have other files for this language
                 try:
-                    self._predict(run)
+                    if self.trees:
+                        self._predict(run)
+                    elif self.measure and not read_json(run.folder / PREDICTED):
+                        write_json(run.folder / PREDICTED, {"found": self.measure(run)})
                 except InputError as error:
                     return str(error)
         return ""
 
     def _predict(self, run: Run) -> None:
         """Parse dev and test once with the finished model, save the trees, and score test."""
-        done, trees, test = run.folder / "predicted.json", self.records.trees(run), self.bank.test
+        done, trees, test = run.folder / PREDICTED, self.records.trees(run), self.bank.test
         files, tested, before = self.bank.to_parse, self.bank.test_files, read_json(done)
         # The trees may have been replaced since, as by those in the repository.
         if trees.exists() and all(before.get(name) == what for name, what in {**tested, TREES_BLOB: git_blob_id(trees)}.items()):

@@ -79,7 +79,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
         name, value = option.name or "", context.params[option.name or ""]
         if name in LISTS:
             variables[name.upper()] = value.split()
-        elif name in ("ud", "conll17", "treebank"):  # the toy treebank is always our own
+        elif name in ("ud", "later", "conll17", "treebank"):  # the toy treebank is always our own
             variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)
         elif name not in ("jobs", "slurm", "format"):
             variables[name.upper()] = value

@@ -6,6 +6,7 @@ from types import UnionType
 from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 Score = Literal["dev_uas", "dev_las", "test_uas", "test_las"]
+Found = dict[str, dict[str, float]]  # numbers that a study measures of a model
 
 
 class File(TypedDict):
@@ -58,7 +59,8 @@ class Record(Origin):
     """The record of a finished run, or of an ensemble.
 
     seconds_to_paper: None if it never reached the paper's score. settings_of: the name of settings other than the defaults.
-    trees_git_blob: the git blob id of the file of its trees. row: its row of the ablations. curve: its evaluations.
+    trees_git_blob: the git blob id of the file of its trees. row: its row of the study. found: what the study measures of its model.
+    curve: its evaluations.
     """
 
     system: str
@@ -84,6 +86,7 @@ class Record(Origin):
     members: NotRequired[list[Member]]
     differs_from: NotRequired[Origin]
     row: NotRequired[str]
+    found: NotRequired[Found]
     curve: NotRequired[list[Evaluation]]
 
 

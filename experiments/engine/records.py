@@ -28,6 +28,7 @@ CAUSES = ("processor", "decoders", "compiler", "dynet_build", "dynet_processor",
 NOT_LISTED = type("NotListed", (), {"__repr__": lambda _: "not recorded"})()  # in place of a setting's value
 LIMIT = "training.max_updates"  # in settings: says nothing of a run that ended before
 TREES_BLOB: Final = "trees_git_blob"  # in records: which trees are those of the run
+PREDICTED: Final = "predicted.json"  # in the folder of a run: what enters its record once its model has parsed
 FIRST = ("row", "lang", "system", "seed")  # of the fields in a line; the curve is the last
 
 
@@ -134,7 +135,7 @@ class Records:
             "reproduce": origin["command"],
             **({"machines": origin["machines"]} if origin.get("machines") else {}),
             **_settings(run),
-            **read_json(run.folder / "predicted.json"),
+            **read_json(run.folder / PREDICTED),
             **self._against_the_paper(run.system, curve),
             "curve": curve,
         }

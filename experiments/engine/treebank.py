@@ -19,7 +19,7 @@ from mh4.parser import config, systems
 from mh4.util.files import git_blob_id
 
 OWN_FILES = "own files"  # the release of a treebank of one's own
-RESERVED = ("ablations", "conll17", "report", "summary", "trees")  # names in folders of models and results
+RESERVED = ("ablations", "conll17", "partial", "report", "review", "summary", "trees")  # names in folders of models and results
 SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
 
 
