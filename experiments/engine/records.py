@@ -23,13 +23,13 @@ from mh4.errors import InputError
 from mh4.parser import config, systems
 
 RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
-# What may make them differ, of a machine and the code.
+# What may make them differ: properties of the machine and of the code.
 CAUSES = ("processor", "decoders", "compiler", "dynet_build", "dynet_processor", "dyNET", "numpy", "commit")
 NOT_LISTED = type("NotListed", (), {"__repr__": lambda _: "not recorded"})()  # in place of a setting's value
-LIMIT = "training.max_updates"  # in settings: says nothing of a run that ended before
-TREES_BLOB: Final = "trees_git_blob"  # in records: which trees are those of the run
+LIMIT = "training.max_updates"  # a setting that has no effect on a run that ended earlier
+TREES_BLOB: Final = "trees_git_blob"  # in records: identifies the trees of the run
 PREDICTED: Final = "predicted.json"  # in the folder of a run: what enters its record once its model has parsed
-FIRST = ("row", "lang", "system", "seed")  # of the fields in a line; the curve is the last
+FIRST = ("row", "lang", "system", "seed")  # fields at the start of a line; the curve is at its end
 
 
 def file_of(results: Path, name: str) -> Path:
@@ -97,7 +97,7 @@ class Records:
             return found.pop(mine, None) is not None
 
     def check_settings(self, names: Collection[str]) -> None:
-        """Raise InputError if a run is recorded on other files, or one of these systems, with any seed, with other settings."""
+        """Raise InputError if a recorded run used other files, or a run of one of these systems, with any seed, other settings."""
         self.forget_others()
         for record in self._mine():
             if self.bank.release == OWN_FILES and self._is_of_other_data(record):  # the names of all others identify the content
@@ -222,7 +222,7 @@ def _other_settings(record: Mapping[str, Any], bank: Treebank) -> dict[str, Any]
 def _differing(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the settings in which records differ, with their values; a missing setting differs from any value.
 
-    Different limits of updates do not count if no run has reached either.
+    Different limits of updates do not count if no run has reached the lowest.
     """
     flat = [
         {"%s.%s" % (section, name): value for section, mine in record.get("settings", {}).items() for name, value in mine.items()}

@@ -23,19 +23,19 @@ if TYPE_CHECKING:  # it needs dask-jobqueue
 with needs("this", "corpus", "Dask"):
     from distributed import CancelledError, Client, Future, wait
 
-_LOOK = 1  # seconds between looks at which workers there are
-_ANSWER = 30  # seconds in which a worker that has a result gives it
+_LOOK = 1  # seconds between checks of which workers there are
+_ANSWER = 30  # seconds to wait for a result that a worker has
 
 
 class Workers:
-    """The workers connected at the moment. Those that do not have the mh4, model and segmenter of this process are refused.
+    """The workers that are connected. Those whose mh4, model or segmenter is not that of this process are refused.
 
-    cluster: of which they are; those of another scheduler are not ours.
+    cluster: to which they belong; None for workers of another scheduler, which are not ours.
     """
 
     def __init__(self, client: Client, settings: Settings, cluster: "Jobs | Processes | None") -> None:
         self._client, self._settings, self._cluster = client, settings, cluster
-        self._problems: dict[str, str] = {}  # of all workers that there are, by address; empty strings of those that can work
+        self._problems: dict[str, str] = {}  # of all connected workers, by address; an empty string for one that can work
         self._refusals: list[str] = []  # of jobs, since `refused` was last called
         self._reported: set[str] = set()
         self._running: dict[Future, str] = {}  # the workers of all calls
@@ -69,8 +69,8 @@ class Workers:
         return future
 
     def finished(self, seconds: float) -> list[tuple[Future, Any, BaseException | None]]:
-        """The calls that have ended, after waiting at most so many seconds for the first: each with what it has returned, and None; or
-        with None, and the exception that it has raised, or an InputError if its worker is gone."""
+        """Return the calls that have ended, after waiting at most so many seconds for the first: each with its result and None, or
+        with None and the exception that it raised, an InputError if its worker is gone."""
         if not self._running:
             time.sleep(seconds)
             return []
@@ -97,7 +97,7 @@ class Workers:
             except Exception as error:
                 return None, error
         call.cancel()
-        return None, InputError("its worker was killed, perhaps because memory ran out, or has left")
+        return None, InputError("its worker has left or was killed, perhaps because memory ran out")
 
     def _able(self) -> set[str]:
         return {worker for worker, problem in self._problems.items() if not problem}
@@ -118,9 +118,9 @@ class Workers:
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
-        """Have errors in the block be that of a scheduler that has ended, if they are about the connection to it.
+        """Replace errors in the block that are about the connection to the scheduler by the one that it has ended.
 
-        A client that could not connect again closes itself, perhaps at this moment, and then raises errors of any kind.
+        A client that could not reconnect closes itself, perhaps at this very moment, and then raises errors of any kind.
         """
         try:
             yield

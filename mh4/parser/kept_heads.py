@@ -1,4 +1,4 @@
-"""Partly annotated trees: the heads that are given, whether a tree can have them all, and the columns around them."""
+"""Partly annotated trees: their given heads, whether a tree can have all of them, and their labels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ _OPEN = None, "", "_"  # labels that are not given
 
 
 def given(sentence: Sentence) -> np.ndarray:
-    """The heads that are given: int32 (n+1,), -1 where a word has none."""
+    """Return the given heads: int32 (n+1,), -1 where a word has none."""
     return np.full(len(sentence) + 1, -1, dtype=np.int32) if sentence.heads is None else sentence.heads
 
 
@@ -24,7 +24,7 @@ def whole(heads: np.ndarray) -> bool:
 
 
 def labelled(sentence: Sentence, predicted: list[str]) -> list[str]:
-    """The labels of the sentence, and the predicted ones where it has none."""
+    """Return the labels of the sentence, with predicted ones where it has none."""
     own = sentence.deprels or [""] * len(sentence)
     return [label if given in _OPEN else given for given, label in zip(own, predicted, strict=True)]
 
@@ -35,7 +35,7 @@ def complete(sentence: Sentence) -> bool:
 
 
 def obstacle(heads: np.ndarray, single_root: bool) -> str:
-    """Why no tree has these heads, with the word that is in the way; empty if one has, as any without a cycle and with few roots.
+    """Return why no tree has these heads, and which word is in the way; an empty string if one has: no cycle, no root too many.
 
     heads: int32 (n+1,), -1 where a head is open. A whole tree may have any number of roots.
     """
@@ -50,14 +50,14 @@ def obstacle(heads: np.ndarray, single_root: bool) -> str:
 
 
 def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
-    """Why no tree of a class has these heads, for which there is no `obstacle`; empty if one has. A whole tree may be of any class.
+    """Return why no tree of a class has these heads, which have no `obstacle`; an empty string if one has, or for a whole tree.
 
-    The word up to whose head there is none is the first one, or in sentences of more than 150 words, where decodes take long, a later one.
+    It names the first word up to whose head there is none; beyond 150 words, where decodes take long, perhaps a later one.
     """
     if tree_class == "any" or whole(heads) or _possible(heads, tree_class, single_root):
         return ""
-    low, high = 0, len(heads) - 1  # with the given heads of the first `low` words there is a tree
-    work = 2 * max(high, 150) ** 4  # so much as two more decodes of a long sentence
+    low, high = 0, len(heads) - 1  # there is a tree with the given heads of the first `low` words
+    work = 2 * max(high, 150) ** 4  # as much as two decodes of this sentence, or of one of 150 words
     while high - low > 1 and work > 0:
         middle = min((low + high) // 2, 2 * low + 16)
         first = _without_last(np.where(np.arange(len(heads)) <= middle, heads, -1))
@@ -67,9 +67,9 @@ def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
 
 
 def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarray:
-    """The tree with these heads, int32 (n+1,), but for those given, which have no `obstacle`, -1 where open, instead of some.
+    """Return the tree with these heads, int32 (n+1,), except that `given` heads (-1 where open), without `obstacle`, replace some.
 
-    Where that makes a cycle, one of its words becomes a root. With a single root, this is a given one or the first, and the head of others.
+    Where this makes a cycle, one of its words becomes a root. A single root is a given one, or else the first, and heads the other roots.
     """
     tree, seen = np.where(given >= 0, given, heads), [0] * len(heads)
     for m in range(1, len(heads)):
@@ -89,13 +89,13 @@ def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarra
 
 
 def learnable(heads: np.ndarray, tree_class: str, single_root: bool) -> np.ndarray:
-    """The heads to learn of a partly annotated tree: as many of them as one tree of the class can have; -1 for the others."""
+    """Return the heads to learn of a partly annotated tree: as many as one tree of the class can have; -1 for the others."""
     kept = (heads == np.arange(len(heads))[:, None]).astype(np.float32)
     return np.where(heads == trees.best(kept, tree_class, single_root=single_root), heads, -1).astype(np.int32)
 
 
 def annotated_labels(sentence: Sentence) -> np.ndarray:
-    """Which words have a label to learn: those with a head and a label. bool (n,)."""
+    """Return which words have a label to learn, those with a head and a label: bool (n,)."""
     labelled = np.array([label != "" for label in sentence.deprels], dtype=bool)
     return labelled if sentence.heads is None else labelled & (sentence.heads[1:] >= 0)
 
@@ -113,13 +113,13 @@ def _possible(heads: np.ndarray, tree_class: str, single_root: bool) -> bool:
 
 
 def _without_last(heads: np.ndarray) -> np.ndarray:
-    """These heads without all but one of the last words that neither have a head nor are one: these are in the way of none."""
+    """Return the heads without all but one of the last words that neither have a head nor are one: they exclude no tree."""
     involved = np.flatnonzero(heads[1:] >= 0)
     return heads[: max(int(involved[-1]) + 1 if len(involved) else 0, int(heads.max())) + 2]
 
 
 def checked(sentence: Sentence, name: str) -> Sentence:
-    """The sentence, whose heads are an array now. Raises InputError unless each word has one, or -1, and a label, if there are any."""
+    """Return the sentence with its heads as an array. Raises InputError unless heads (or -1) and labels, if any, are one per word."""
     labels = sentence.deprels
     if labels is not None and (
         not isinstance(labels, Sequence)

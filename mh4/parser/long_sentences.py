@@ -1,9 +1,9 @@
-"""Sentences that are too long: for exact decoding within about a second, or for the memory of the machine (`--longest`, `--beyond`).
+"""Sentences that are too long for exact decoding within about a second, or for the memory of the machine (`--longest`, `--beyond`).
 
-Exact decoding takes time in proportion to up to the fourth power of a sentence's length, and all decoders read score tensors, which have
+The time of exact decoding grows with up to the fifth power of a sentence's length (mh5), and all decoders read score tensors, which have
 its square. So one long "sentence", such as a table that was taken for one, would hold up a whole corpus, or end its parsing. Sentences
-beyond a limit are decoded by a search in the same scores instead. Where even the scores are too large, the sentence is cut into windows of
-equal length, each of which is parsed as if it were a sentence: time is proportional to its length then, and memory is that of a window.
+beyond a limit are decoded by another search with the same scores. Where even the scores are too large, the sentence is cut into windows of
+equal length, each of which is parsed as if it were a sentence: then time is proportional to the length, and memory is that of a window.
 """
 
 import sys
@@ -26,13 +26,13 @@ from mh4.parser.contextual_vectors import Window
 from mh4.parser.systems import Tensor
 from mh4.parser.vocabulary import TAGS
 
-# The lengths at which decoders take about a second of a core, where that is less than a window: benchmarks/longest.py measures them.
+# The lengths at which decoders take about a second on one core, if less than a window, as measured by benchmarks/longest.py.
 EXACT = {"mh4-two": 400, "mh4-hybrid": 400, "1ec": 210, "mh4-arcs": 400, "mh5-hybrid": 220, "mh5-arcs": 160}
 MARGINALS = {"mh3": 1300, "mst": 1600, "mh4-two": 260, "mh4-hybrid": 260, "1ec": 110, "mh3-arcs": 1300, "mh4-arcs": 260}
 
 _SCORES = 64 << 20  # bytes of a window's scores
 _VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes
-_SHORTEST = 20  # words of a window; with less memory than that needs, there is no tree
+_SHORTEST = 20  # words of a window; if memory does not suffice for that, there is no tree
 PROBABLE = "mst of probabilities"
 _ATTACHED = "dep"  # the label of the root of a window that is not the first
 
@@ -41,9 +41,9 @@ Progress = Callable[[int], object]  # takes a number of words that are done
 
 
 def default(parser: AnyParser, confidence: bool = False, best: int = 1) -> int:
-    """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too.
+    """Return the number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too.
 
-    best: how many trees are found; each of several takes up to one decode a word.
+    best: how many trees are found; if several, each takes up to one decode per word.
     """
     most = window(parser) if parser.members else sys.maxsize
     found = [most]
@@ -61,13 +61,13 @@ def default(parser: AnyParser, confidence: bool = False, best: int = 1) -> int:
 
 
 def window(parser: AnyParser) -> int:
-    """The words of a window: see `window_of`."""
+    """Return the number of words of a window: see `window_of`."""
     tensors = [tensor for member in parser.members for tensor in member.model.system.tensors]
     return window_of(tensors, _VOTE if parser.vote_class else 0)
 
 
 def window_of(tensors: Sequence[Tensor], others: int = 0) -> int:
-    """The words of a sentence for which these tensors of scores, with a number of other matrices, have 64 MB."""
+    """Return the number of words of a sentence for which these score tensors, with `others` more matrices, take 64 MB."""
     return isqrt(_SCORES // (4 * (others + sum(tensor.matrices or 1 for tensor in tensors)))) - 2
 
 
@@ -85,14 +85,14 @@ def parse(
     """Parse sentences as the parser does up to a length; those beyond it, or too long for the memory, differently.
 
     keep_heads: see Parser.parse; sentences with heads that no tree of the class has are parsed like those beyond the limit, and those with
-    heads that no tree has are skipped. Of complete trees, nothing is parsed but tags.
+    heads that no tree has are skipped. For complete trees, only tags are predicted.
 
     longest: the number of words up to which they are decoded as usual; None: as `default` says.
     beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
     that the parser uses anyway, otherwise beam where the system has it, otherwise mst. If all sentences are decoded in this way, `longest`
-    only says which get no probabilities.
+    only determines which get no probabilities.
 
-    The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
+    Those parsed differently have a note that says how and why. They have no probabilities, and those that were skipped have no heads.
     Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says; never OutOfMemory.
     """
     if longest is not None and (not isinstance(longest, Integral) or longest < 1):
@@ -129,7 +129,7 @@ def parse(
 def _kept(
     parser: AnyParser, sentences: Sequence[Sentence], longest: int, confidence: bool, tags: bool
 ) -> tuple[dict[int, Sentence], dict[int, str], dict[int, str]]:
-    """By sentence number: the sentences that are complete, and for others why no tree (of the class) has the given heads."""
+    """Return, by sentence number, the complete sentences, and for others why no tree (or none of the class) has the given heads."""
     single_root, tree_class = parser.model.config.scorer.single_root, parser.model.system.tree_class
     done, no_tree, in_the_way = {}, {}, {}
     for k, sentence in enumerate(sentences):
@@ -140,7 +140,7 @@ def _kept(
             ones: dict[str, Any] = {"probabilities": np.ones(len(heads))} if confidence else {}
             done[k] = replace(sentence, note=None, **ones)
         elif len(sentence) <= longest:
-            with suppress(MemoryError):  # which runs out again when it is parsed
+            with suppress(MemoryError):  # which will run out again when the sentence is parsed
                 if why := kept_heads.outside(heads, tree_class, single_root):
                     in_the_way[k] = why
     return done, no_tree, in_the_way
@@ -149,11 +149,11 @@ def _kept(
 def _parsed(
     parser: AnyParser, sentences: Sequence[Sentence], numbers: list[int], options: dict[str, Any]
 ) -> dict[int, Sentence | None]:
-    """The sentences with these numbers as parsed, None for one for which there is not enough memory, even alone."""
+    """Return the parses of the sentences with these numbers; None for one for which memory does not suffice even alone."""
     try:
         return dict(zip(numbers, parser.parse_as_usual([sentences[k] for k in numbers], **options), strict=True))
     except MemoryError:
-        pass  # and with it, what it keeps in memory
+        pass  # leaving this block frees what the exception keeps in memory
     if len(numbers) == 1:
         return {numbers[0]: None}
     by_length = sorted(numbers, key=lambda k: len(sentences[k]))
@@ -162,7 +162,7 @@ def _parsed(
 
 
 def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool, keep_heads: bool) -> Sentence:
-    """The sentence with the tree of the other parser; without one if that is None."""
+    """Return the sentence with the tree of the other parser, or without a tree if that is None."""
     uncut = bool(getattr(sentence, "votes", ()))  # windows of a tree are not trees
     size = window(other) if other else 0
     if other and how == PROBABLE and len(sentence) > (size := default(other, confidence=True)):
@@ -201,7 +201,7 @@ def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
 
 
 def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool, keep_heads: bool) -> Sentence:
-    """The sentence with the trees of its windows. With a single root, it is that of the first, and the head of those of all others."""
+    """Return the sentence with the trees of its windows. A single root is that of the first window, and heads the roots of the others."""
     starts = accumulate(map(len, windows), initial=0)
     of_windows = [np.where(parsed.heads > 0, parsed.heads + start, 0)[1:] for parsed, start in zip(windows, starts, strict=False)]
     heads = np.concatenate([[-1], *of_windows]).astype(np.int32)
@@ -216,7 +216,7 @@ def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool, 
 
 
 def _otherwise(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:
-    """How sentences beyond the limit are decoded, and what does so."""
+    """Return how sentences beyond the limit are decoded, and the parser that does so, if any."""
     if beyond == "skip":
         return SKIPPED, None
     if not parser.vote_class:
@@ -250,7 +250,7 @@ def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
 
 
 def _around_heads(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:
-    """How sentences are decoded that have heads which no tree of the class has, or that are beyond the limit, and what does so."""
+    """Return how sentences beyond the limit, or with heads that no tree of the class has, are decoded, and the parser for it."""
     if parser.vote_class or beyond == "beam":
         raise InputError("%s cannot keep heads: choose %s" % (("beam", "mst or skip") if beyond else ("an ensemble", "a parser")))
     if beyond == "skip":

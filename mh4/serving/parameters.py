@@ -17,13 +17,13 @@ from mh4.serving.tasks import SWITCHES
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
 _MOST = 100  # parameters of a request
-_MORE = 10  # how many times what a body may have is read of one that is too large
+_MORE = 10  # a body that is too large is read up to this many times the allowed size
 
 
 async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
     """The parameters of a request; those in its body override those in its address.
 
-    Raises HTTPException, with a sentence for people, for what is malformed, if the body has more than `most_bytes`, or if it does not
+    Raises HTTPException, with a sentence for people, if something is malformed, if the body has more than `most_bytes`, or if it does not
     arrive in time.
     """
     found = _form(request.scope["query_string"], "the address")
@@ -39,7 +39,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
 async def body(request: Request, most_bytes: int, seconds: float) -> bytes:
     """The body of a request; raises HTTPException if it is too large or too slow.
 
-    If it is too large, some more is read, as a client that is still sending might not get the answer.
+    If it is too large, more of it is read and dropped, since a client that is still sending might not get the answer.
     """
     found, size = bytearray(), 0
     try:
@@ -79,7 +79,7 @@ def _form(text: bytes, where: str) -> dict[str, str]:
 
 
 def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The pairs by name. Raises HTTPException for a name that is given twice, of which one would be lost."""
+    """Return the pairs by name. Raises HTTPException if a name is given twice, since one of its values would be lost."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
