@@ -1,5 +1,5 @@
-"""``make review [LANGS="hu got"] [ROWS="errors-5 later"] [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UPDATES=3000] [LATER=folder]
-[UD=folder] [JOBS=2] [SLURM=options]``: how many of the arcs that `mh4 review` lists first are errors
+"""``make review [LANGS="hu got"] [ROWS="errors-5 later"] [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UPDATES=3000] [UD=folder]
+[JOBS=2] [SLURM=options] [LATER=folder]``: how many of the arcs that `mh4 review` lists first are errors
 
 Rows errors-2 and errors-5 move so many percent of the heads of train, dev and test to other words of their sentences, at random for
 each seed, so that the trees stay trees. Parsers are trained for a few updates on train and dev, with the errors, and judge test. Row later
@@ -180,9 +180,10 @@ def table(lines: Lines) -> Table:
     for (lang, row, system), runs in lines.items():
         for name in (name for name in STYLES if name in runs[0]["found"]):
             of_all = average([100 * run["found"][name]["precision"] for run in runs])
-            cells = [lang, row, system, name, "%d" % len(runs), "%.1f" % share(runs), str(of_all)]
+            uas = "%.1f" % average([run["dev_uas"] for run in runs]).mean
+            cells = [lang, row, system, name, "%d" % len(runs), uas, "%.1f" % share(runs), str(of_all)]
             body.append(cells + ["%.0f" % precision(runs, name, n) for n in FIRST])
-    header = ["treebank", "errors", "system", "ranked by", "seeds", "errors, %", "average precision"]
+    header = ["treebank", "errors", "system", "ranked by", "seeds", "dev UAS", "errors, %", "average precision"]
     return Table([*header, *("first %d" % n for n in FIRST)], body, right=4)
 
 

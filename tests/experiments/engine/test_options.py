@@ -96,7 +96,7 @@ def test_a_study_is_a_file():
     files = {path.stem for path in (ROOT / "experiments" / "studies").glob("[a-z]*.py")}
     assert {
         "reproduce", "features", "search", "calibration", "compare", "text", "ensemble", "coverage", "conll17", "ablations", "likelihood",
-        "mh5", "deposit", "paper", "plan", "report", "verify",
+        "mh5", "deposit", "paper", "plan", "report", "verify", "review", "partial",
     } == files  # fmt: skip
     context = click.Context(main)
     assert set(main.list_commands(context)) == files | {"predictions"}

@@ -84,7 +84,8 @@ def test_the_records_the_page_and_the_plot(tmp_path, monkeypatch, capsys, gold):
         assert record["found"]["all"] == {"words": len(errors), "errors": sum(errors)} and sum(errors) > 10
         assert record["found"]["probability"]["50"] == sum(errors[:50])
         assert record["found"]["probability"]["precision"] > record["found"]["disagreement"]["precision"]
-        assert "| toy | %s | mst | probability | 1 | %.1f |" % (row, 100 * sum(errors) / len(errors)) in page
+        shown = row, record["dev_uas"], 100 * sum(errors) / len(errors)
+        assert "| toy | %s | mst | probability | 1 | %.1f | %.1f |" % shown in page
     assert (home / "results" / "toy-review.png").read_bytes().startswith(b"\x89PNG")
     # The best tree with an arc is also the best one if the arc gains as much as no others can.
     sentences = [block.sentence for block in blocks][:10]
