@@ -37,7 +37,7 @@ DEFAULT_SYSTEMS = ("mst", "mh4-hybrid")
 FIRST = (25, 50, 100, 200, 400, 800)  # words of the list, among which errors are counted
 STYLES = {"probability": "o-", "margin": "s--", "disagreement": "x:"}  # what words are ranked by, and its lines
 CONVENTIONS = ("punct", "cc")  # relations whose heads a later release has changed everywhere
-NOT_ASKED, RIGHT, WRONG = -1, 0, 1  # of words
+NOT_ASKED = -1  # instead of the right head of a word
 
 
 @study
@@ -61,14 +61,14 @@ def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path, later:
     gold = {split: conllu.read(str(path)) for split, path in files.items()}
     if row == LATER:
         lang = files["test"].name.partition("-")[0]
-        return short_runs.Row(partial(measured, path=files["test"], errors=changed_later(gold["test"], later, lang)), {})
-    moved, errors, rng = dict[str, Path](), list[np.ndarray](), np.random.default_rng(seed)
+        return short_runs.Row(partial(measured, path=files["test"], right=later_heads(gold["test"], later, lang)), {})
+    moved, rng = dict[str, Path](), np.random.default_rng(seed)
     for split, sentences in gold.items():
         trees = with_errors([sentence.heads for sentence in sentences], float(row.partition("-")[2]), rng)
-        errors = [(tree != sentence.heads)[1:].astype(int) for tree, sentence in zip(trees, sentences, strict=True)]
         columns = [{conllu.HEAD: list(map(str, tree[1:]))} for tree in trees]
         moved[split] = short_runs.with_columns(files[split], columns, folder)
-    return short_runs.Row(partial(measured, path=moved.pop("test"), errors=errors), moved)  # the last are those of test
+    right = [sentence.heads for sentence in gold["test"]]
+    return short_runs.Row(partial(measured, path=moved.pop("test"), right=right), moved)
 
 
 def with_errors(trees: Sequence[np.ndarray], percent: float, rng: np.random.Generator) -> list[np.ndarray]:
@@ -95,8 +95,8 @@ def _is_below(tree: np.ndarray, node: int, top: int) -> bool:
     return node == top
 
 
-def changed_later(sentences: Sequence[conllu.Sentence], folder: Path, lang: str) -> list[np.ndarray]:
-    """Which heads are others in a later release: WRONG or RIGHT for each word, or NOT_ASKED, as in sentences that are no longer there.
+def later_heads(sentences: Sequence[conllu.Sentence], folder: Path, lang: str) -> list[np.ndarray]:
+    """The heads in a later release, int (n+1,), or NOT_ASKED, also for all words of sentences that are no longer there.
 
     Of several sentences there with the same words, the most similar one counts. Raises InputError if the folder has no files.
     """
@@ -106,38 +106,39 @@ def changed_later(sentences: Sequence[conllu.Sentence], folder: Path, lang: str)
             found.setdefault(tuple(sentence.words), []).append(sentence)
     if not found:
         raise InputError("LATER: %s has no %s-later-SPLIT.conllu" % (folder, lang))
-    errors = []
-    for one in sentences:
-        same = found.get(tuple(one.words), [])
-        differing = [other.heads[1:] != one.heads[1:] for other in same]
-        best = min(range(len(same)), key=lambda k: differing[k].sum(), default=-1)
-        labels = zip(one.upos, one.deprels, same[best].deprels, strict=True) if same else ()
-        asked = [tag != "PUNCT" and before not in CONVENTIONS and after not in CONVENTIONS for tag, before, after in labels]
-        errors.append(np.where(asked, differing[best], NOT_ASKED) if same else np.full(len(one), NOT_ASKED))
-    return errors
+    right = [np.full(len(one) + 1, NOT_ASKED) for one in sentences]
+    for one, heads in zip(sentences, right, strict=True):
+        for other in sorted(found.get(tuple(one.words), []), key=lambda other: int((other.heads != one.heads).sum()))[:1]:
+            labels = zip(one.upos, one.deprels, other.deprels, strict=True)
+            asked = [tag != "PUNCT" and before not in CONVENTIONS and after not in CONVENTIONS for tag, before, after in labels]
+            heads[1:][asked] = other.heads[1:][asked]
+    return right
 
 
 # What is found
 
 
-def measured(run: Run, path: Path, errors: Sequence[np.ndarray]) -> Found:
-    """How many errors a model finds in a file, by what words are ranked by, and the numbers of words and errors, as "all"."""
+def measured(run: Run, path: Path, right: Sequence[np.ndarray]) -> Found:
+    """How many errors a model finds in a file, by what words are ranked by; as "all", the numbers of words and errors.
+
+    right: heads, or NOT_ASKED. proposed: the errors for which the model's tree has the right head.
+    """
     parser, blocks = Parser.load(str(run.folder)), list(conllu.blocks(str(path)))
     verdicts = list(reviewed(parser, [(path.name, k, block) for k, block in enumerate(blocks)]))
-    marks = np.concatenate([errors[one.number] for one in verdicts])
-    wrong = marks[marks != NOT_ASKED] == WRONG
+    asked = np.concatenate([right[one.number][1:] for one in verdicts]) != NOT_ASKED
 
-    def doubts(of_sentence: Callable[[Reviewed], np.ndarray]) -> np.ndarray:
-        """How doubtful each word is."""
-        return np.concatenate([of_sentence(one)[1:] for one in verdicts])[marks != NOT_ASKED].astype(float)
+    def of_words(of_sentence: Callable[[Reviewed], np.ndarray]) -> np.ndarray:
+        """What is asked of each sentence, (n+1,), of all words asked for."""
+        return np.concatenate([of_sentence(one)[1:] for one in verdicts])[asked]
 
-    ranked = {"probability": doubts(lambda one: -one.heads)}
-    ranked["disagreement"] = doubts(lambda one: one.block.sentence.heads != one.proposal.heads)
+    given, correct = of_words(lambda one: one.block.sentence.heads), of_words(lambda one: right[one.number])
+    proposed, wrong = of_words(lambda one: one.proposal.heads), given != correct
+    ranked = {"probability": of_words(lambda one: -one.heads), "disagreement": (proposed != given).astype(float)}
     if parser.model.system.name == "mst":
         of_sentences = margins(parser, [block.sentence for block in blocks])
-        ranked["margin"] = doubts(lambda one: of_sentences[one.number])
-    counted = {name: found_first(wrong, doubt) for name, doubt in ranked.items()}
-    return {"all": {"words": len(wrong), "errors": int(wrong.sum())}, **counted}
+        ranked["margin"] = of_words(lambda one: of_sentences[one.number])
+    numbers = {"words": len(wrong), "errors": wrong.sum(), "proposed": (wrong & (proposed == correct)).sum()}
+    return {"all": {name: int(n) for name, n in numbers.items()}, **{name: found_first(wrong, n) for name, n in ranked.items()}}
 
 
 def margins(parser: Parser, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
@@ -165,9 +166,9 @@ def found_first(wrong: np.ndarray, doubts: np.ndarray) -> dict[str, float]:
 # The page
 
 
-def share(runs: Sequence[Record]) -> float:
-    """The percentage of errors among all words."""
-    return average([100 * run["found"]["all"]["errors"] / run["found"]["all"]["words"] for run in runs]).mean
+def share(runs: Sequence[Record], part: str, whole: str) -> float:
+    """The percentage of errors among words, or of those whose correction is proposed among errors, a mean over runs."""
+    return average([100 * run["found"]["all"][part] / run["found"]["all"][whole] for run in runs]).mean
 
 
 def precision(runs: Sequence[Record], name: str, n: int) -> float:
@@ -181,10 +182,10 @@ def table(lines: Lines) -> Table:
         for name in (name for name in STYLES if name in runs[0]["found"]):
             of_all = average([100 * run["found"][name]["precision"] for run in runs])
             uas = "%.1f" % average([run["dev_uas"] for run in runs]).mean
-            cells = [lang, row, system, name, "%d" % len(runs), uas, "%.1f" % share(runs), str(of_all)]
-            body.append(cells + ["%.0f" % precision(runs, name, n) for n in FIRST])
+            cells = [lang, row, system, name, "%d" % len(runs), uas, "%.1f" % share(runs, "errors", "words"), str(of_all)]
+            body.append(cells + ["%.0f" % precision(runs, name, n) for n in FIRST] + ["%.0f" % share(runs, "proposed", "errors")])
     header = ["treebank", "errors", "system", "ranked by", "seeds", "dev UAS", "errors, %", "average precision"]
-    return Table([*header, *("first %d" % n for n in FIRST)], body, right=4)
+    return Table([*header, *("first %d" % n for n in FIRST), "corrected"], body, right=4)
 
 
 def write(name: str, results: Path, lines: Lines) -> list[Path]:
@@ -200,7 +201,8 @@ def write(name: str, results: Path, lines: Lines) -> list[Path]:
 SAID = """\
 The words of the test set, ranked by how doubtful their heads are to a parser that was trained on train and stopped on dev. In percent: the
 errors among the first words of the list, and average precision, the mean, over all errors, of the precision at the place of each (mean
-and standard deviation over seeds). "errors, %" is their share of all words, which is what chance finds.
+and standard deviation over seeds). "errors, %" is their share of all words, which is what chance finds. Corrected: the share of all
+errors for which the parser's tree has the right head.
 
 - errors-2, errors-5: heads moved at random in train, dev and test, to any word that keeps the tree a tree. Most are easier to see than
   what annotators get wrong.
@@ -222,7 +224,7 @@ def plot(figure: Any, lines: Lines) -> None:
             if name in runs[0]["found"]:
                 points, colour = [precision(runs, name, n) for n in FIRST], "C%d" % systems.index(system)
                 axes.plot(FIRST, points, style, color=colour, markersize=3, label="%s, %s" % (system, name))
-        axes.axhline(share(runs), color="grey", linewidth=0.8)
+        axes.axhline(share(runs, "errors", "words"), color="grey", linewidth=0.8)
         axes.set(title="%s, %s" % (lang, row), xscale="log", xlabel="words looked at", ylabel="errors (%)")
         axes.set_xticks(FIRST, list(map(str, FIRST)))
         axes.minorticks_off()
