@@ -6,7 +6,6 @@ A run has a line in ``results/STUDY/TREEBANK.jsonl``, and is not repeated.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from experiments import published
 from experiments.engine import options, records
@@ -21,6 +20,7 @@ from mh4.cli.options import together
 from mh4.data import conllu, treebanks
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id, make_folder, write_text
+from mh4.util.plots import require_matplotlib
 
 EVALUATIONS = 4  # of a run
 Lines = Mapping[tuple[str, str, str], list[Record]]  # runs by treebank, row and system
@@ -65,9 +65,10 @@ def train(
 ) -> int:
     """Train the runs without a record, write the pages after each new one, and return the exit code.
 
-    known, default: systems. changed: takes the files of a treebank by split, a row, a seed, and a folder for files. write: takes the name
-    of the page, its folder, and the records. given: the variables. Raises InputError for wrong ones.
+    known, default: systems. changed: takes the files of a treebank by split, a row, a seed, and a folder for files. write: writes pages
+    of this name to a folder. given: the variables. Raises InputError for wrong ones.
     """
+    require_matplotlib()
     langs, systems = options.languages(given["langs"], ("hu", "got")), requested_systems(given["systems"], known, default)
     wanted = chosen(given["rows"], rows, rows, lambda row: "ROWS: no row %s; there are %s" % (row, " ".join(rows)))
     number = given["updates"] or "1500"
@@ -115,15 +116,6 @@ def recorded(folder: Path, rows: Sequence[str], toy: bool) -> Lines:
         for record in sorted(of_file, key=lambda one: (rows.index(one["row"]), published.place(one["system"]), one["seed"])):
             found.setdefault((path.stem, record["row"], record["system"]), []).append(record)
     return found
-
-
-def provenance(lines: Lines) -> tuple[list[str], str]:
-    """The commands that repeat runs, and in a line their numbers of updates and commits."""
-    runs: list[Any] = [run for group in lines.values() for run in group]
-    updates = sorted({run["settings"]["training"]["max_updates"] for run in runs})
-    commits = sorted({run["commit"] for run in runs})
-    said = "%s updates each, trained at commit %s." % (" or ".join(map(str, updates)), ", ".join(commits))
-    return sorted({run["reproduce"] for run in runs}), said
 
 
 def with_columns(path: Path, columns: Sequence[Columns | None], folder: Path) -> Path:

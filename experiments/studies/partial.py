@@ -19,13 +19,12 @@ from experiments.engine.record_fields import Found, Record
 from experiments.engine.run import Run
 from experiments.engine.short_runs import Columns, Lines
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
+from experiments.pages.short_runs import Page
 from experiments.pages.writer import average
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
-from mh4.util.plots import plotted, require_matplotlib
 from mh4.util.text_tables import Table
 
 WORDS, SENTENCES, SHORT, ALL = "words", "sentences", "short", "all"  # what is annotated
@@ -37,9 +36,8 @@ LENGTHS = {"1-10": (1, 10), "11-20": (11, 20), "21-40": (21, 40), "41-": (41, 10
 @study
 @short_runs.variables(ROWS, "that decode exactly; by default mh4-hybrid")
 def partial(bench: Bench, **variables: str) -> int:
-    require_matplotlib()
     exact = [system.name for system in SYSTEMS.values() if "exact" in system.decoders]
-    return short_runs.train("partial", bench, ROWS, exact, ("mh4-hybrid",), changed, write, variables)
+    return short_runs.train("partial", bench, ROWS, exact, ("mh4-hybrid",), changed, PAGE.write, variables)
 
 
 def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path) -> short_runs.Row:
@@ -81,9 +79,6 @@ def measured(run: Run, path: Path) -> Found:
     return found
 
 
-# The page
-
-
 def score(runs: Sequence[Record], part: str, name: str) -> str:
     """A score on a part of the development set, over seeds."""
     return str(average([run["found"][part][name] for run in runs])) if part in runs[0]["found"] else ""
@@ -96,16 +91,6 @@ def table(lines: Lines) -> Table:
         body.append(cells + [score(runs, part, "uas") for part in LENGTHS])
     header = ["treebank", "annotated", "%", "system", "seeds", "dev UAS", "dev LAS"]
     return Table([*header, *("UAS, %s words" % part for part in LENGTHS)], body, right=4)
-
-
-def write(name: str, results: Path, lines: Lines) -> list[Path]:
-    """Write the page and the plot; return their paths."""
-    parts: list[document.Part] = ["![dev UAS by the share of words that are annotated](%s.png)" % name, table(lines), SAID]
-    parts += sections.command(*short_runs.provenance(lines))
-    drawing = results / (name + ".png")
-    with plotted(str(drawing), 10, 4.2) as figure:
-        plot(figure, lines)
-    return [*document.write(results, name, "Partial trees: words annotated at random, or whole sentences", parts), drawing]
 
 
 SAID = """\
@@ -128,3 +113,13 @@ def plot(figure: Any, lines: Lines) -> None:
         axes.set(title=lang, xlabel="annotated (% of the words)", ylabel="dev UAS (%)")
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
+
+
+PAGE = Page(
+    "Partial trees: words annotated at random, or whole sentences",
+    SAID,
+    table,
+    "dev UAS by the share of words that are annotated",
+    plot,
+    4.2,
+)

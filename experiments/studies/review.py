@@ -20,7 +20,7 @@ from experiments.engine.record_fields import Found, Record
 from experiments.engine.run import LIKELIHOOD, Run
 from experiments.engine.short_runs import Lines
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
+from experiments.pages.short_runs import Page
 from experiments.pages.writer import average
 from mh4.annotating.review import Reviewed
 from mh4.annotating.review import review as reviewed
@@ -28,7 +28,6 @@ from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import with_marginals
-from mh4.util.plots import plotted, require_matplotlib
 from mh4.util.text_tables import Table
 
 LATER = "later"
@@ -44,13 +43,12 @@ NOT_ASKED = -1  # instead of the right head of a word
 @short_runs.variables(ROWS, "that have marginals, also NAME-likelihood; by default %s" % " ".join(DEFAULT_SYSTEMS))
 @options.variable("later", "for row later: a folder with LANG-later-SPLIT.conllu, the files of a later release")
 def review(bench: Bench, later: str, **variables: str) -> int:
-    require_matplotlib()
     rows = variables["rows"] or " ".join(row for row in ROWS if later or row != LATER)
     if LATER in rows.split() and not later:
         raise InputError("LATER is missing: row later needs the files of a later release")
     known, change = with_marginals(), partial(changed, later=Path(later))
     known = [*known, *(name + LIKELIHOOD for name in known)]
-    return short_runs.train("review", bench, ROWS, known, DEFAULT_SYSTEMS, change, write, {**variables, "rows": rows})
+    return short_runs.train("review", bench, ROWS, known, DEFAULT_SYSTEMS, change, PAGE.write, {**variables, "rows": rows})
 
 
 # Errors
@@ -188,16 +186,6 @@ def table(lines: Lines) -> Table:
     return Table([*header, *("first %d" % n for n in FIRST), "corrected"], body, right=4)
 
 
-def write(name: str, results: Path, lines: Lines) -> list[Path]:
-    """Write the page and the plot; return their paths."""
-    parts: list[document.Part] = ["![errors among the words listed first](%s.png)" % name, table(lines), SAID]
-    parts += sections.command(*short_runs.provenance(lines))
-    drawing = results / (name + ".png")
-    with plotted(str(drawing), 10, 9) as figure:
-        plot(figure, lines)
-    return [*document.write(results, name, "Review: errors among the arcs listed first", parts), drawing]
-
-
 SAID = """\
 The words of the test set, ranked by how doubtful their heads are to a parser that was trained on train and stopped on dev. In percent: the
 errors among the first words of the list, and average precision, the mean, over all errors, of the precision at the place of each (mean
@@ -231,3 +219,6 @@ def plot(figure: Any, lines: Lines) -> None:
         axes.set_ylim(0)
         axes.grid(alpha=0.3)
         axes.legend(fontsize=6)
+
+
+PAGE = Page("Review: errors among the arcs listed first", SAID, table, "errors among the words listed first", plot, 9)
