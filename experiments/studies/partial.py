@@ -16,7 +16,7 @@ import numpy as np
 from experiments.engine import short_runs
 from experiments.engine.command import study
 from experiments.engine.record_fields import Found, Record
-from experiments.engine.run import Run
+from experiments.engine.run import LIKELIHOOD, Run
 from experiments.engine.short_runs import Columns, Lines
 from experiments.engine.workplace import Bench
 from experiments.pages.short_runs import Page
@@ -24,7 +24,7 @@ from experiments.pages.writer import average
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import SYSTEMS
+from mh4.parser.systems import SYSTEMS, with_marginals
 from mh4.util.text_tables import Table
 
 WORDS, SENTENCES, SHORT, ALL = "words", "sentences", "short", "all"  # what is annotated
@@ -34,10 +34,11 @@ LENGTHS = {"1-10": (1, 10), "11-20": (11, 20), "21-40": (21, 40), "41-": (41, 10
 
 
 @study
-@short_runs.variables(ROWS, "that decode exactly; by default mh4-hybrid")
+@short_runs.variables(ROWS, "that decode exactly, also NAME-likelihood; by default mh4-hybrid")
 def partial(bench: Bench, **variables: str) -> int:
-    exact = [system.name for system in SYSTEMS.values() if "exact" in system.decoders]
-    return short_runs.train("partial", bench, ROWS, exact, ("mh4-hybrid",), changed, PAGE.write, variables)
+    known = [system.name for system in SYSTEMS.values() if "exact" in system.decoders]
+    known += [name + LIKELIHOOD for name in with_marginals()]
+    return short_runs.train("partial", bench, ROWS, known, ("mh4-hybrid",), changed, PAGE.write, variables)
 
 
 def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path) -> short_runs.Row:
