@@ -1,7 +1,7 @@
 """The command `mh4 review`."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from queue import SimpleQueue
@@ -89,14 +89,22 @@ def review(
     if folder and systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
         raise systems.no_marginals(training["system"])
     skip = review.known(since) if since else set()
-    blocks: Numbered = []
-    files = (
-        (os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file)), of_file)
-        for path in treebanks
-        for file, of_file in conllu.each_file(path, [folder] if folder else ())
-    )
-    for name, of_file in conllu.some_empty(files):
-        blocks += [(one_line(name), number, block) for number, block in enumerate(of_file, start=1)]
+    begun = sum(map(str.isdigit, os.listdir(folder))) if folder and os.path.isdir(folder) else 0
+    if begun not in (0, folds):
+        raise InputError("%s: begun with --folds %d, not %d: name another --folder" % (folder, begun, folds))
+    names: dict[str, str] = {}
+
+    def files() -> Iterator[tuple[str, Iterator["Block"]]]:
+        for path in treebanks:
+            for file, content in conllu.each_file(path, [folder] if folder else ()):
+                names[file] = os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file))
+                yield file, content
+
+    found = [(file, *one) for file, content in conllu.some_empty(files()) for one in enumerate(content, start=1)]
+    distinct = len(set(names.values())) == len(names)
+    blocks: Numbered = [
+        (one_line(names[file] if distinct else conllu.name_of(file)), number, block) for file, number, block in found
+    ]
     reviewed: list[Reviewed] = []
     if model:
         reviewed = list(review.review(Parser.load(model), blocks))

@@ -314,7 +314,7 @@ class Parser(BaseParser):
                 marginals(**scaled, heads=given, single_root=single_root).log_partition
                 for given in (heads, *(t.heads for t in trees))
             ]
-            shares = ["%s, probability %.4f" % (note, np.exp(log - logs[0])) for note, log in zip(notes, logs[1:], strict=True)]
+            shares = ["%s, probability %.4g" % (note, np.exp(log - logs[0])) for note, log in zip(notes, logs[1:], strict=True)]
             return list(zip(trees, shares, strict=True))
 
         def of_whole(arcs: np.ndarray, heads: np.ndarray) -> Probable:

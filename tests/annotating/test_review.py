@@ -163,6 +163,14 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
     assert len(times) == 3 and [times[path] == after[path] for path in sorted(times)] == [True, False, True]
 
 
+def test_other_folds_than_those_begun_with(trained):
+    damaged(trained)
+    for k in range(3):
+        (trained / "begun" / str(k + 1)).mkdir(parents=True)
+    said = refuses("review", "--folder", str(trained / "begun"), "--folds", "4", str(trained / "damaged.conllu"))
+    assert "begun: begun with --folds 3, not 4: name another --folder" in said
+
+
 @pytest.mark.slow
 def test_a_review_that_is_interrupted(trained):
     """It says how far trainings are, and ends at once when it is told to."""
@@ -224,3 +232,17 @@ def test_empty_files_and_control_characters(trained):
     assert mh4(*command, *files, "-o", str(out)).returncode == 0
     assert len(conllu.read(str(out))) == 2 * len(conllu.read(str(given)))
     assert "no sentences in it" in refuses(*command, str(empty))
+
+
+def test_two_files_of_the_same_name(trained):
+    """They are told apart by their folders, also where doubts are left out that an earlier table has."""
+    damaged(trained)
+    (trained / "a").mkdir()
+    files = [str(shutil.copy(trained / "damaged.conllu", trained / "a")), str(trained / "damaged.conllu")]
+    command = ["review", "--model", str(trained / "model"), *files]
+    assert mh4(*command, "-o", str(trained / "both.tsv")).returncode == 0
+    first, *others = (trained / "both.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert {line.split("\t")[5] for line in others} == set(files)
+    (trained / "both.tsv").write_text(first + "".join(line for line in others if files[0] in line), encoding="utf-8")
+    rest = table(mh4(*command, "--since", str(trained / "both.tsv")).stdout.decode())
+    assert len(rest) == len(others) // 2 and {row["file"] for row in rest} == {files[1]}

@@ -210,6 +210,7 @@ def test_the_best_trees_with_their_probabilities(parsers, gold):
             assert [int(note[1]) for note in notes] == list(range(1, len(every) + 1))
             scores, probabilities = ([float(note[k]) for note in notes] for k in (2, 3))
             assert scores == sorted(scores, reverse=True) and sum(probabilities) == pytest.approx(1, abs=1e-3)
+            assert min(probabilities) > 0  # however small it is
             if name != "mh4-hybrid":  # whose trees may have several derivations
                 ratios = np.exp(np.array(scores) - scores[0])
                 np.testing.assert_allclose(probabilities, ratios / ratios.sum(), atol=1e-3)
