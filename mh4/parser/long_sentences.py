@@ -113,7 +113,7 @@ def parse(
     found = {**_parsed(parser, sentences, short, {"progress": progress, **options}), **done}
     parsed = []
     for k, sentence in enumerate(sentences):
-        why = "%d words are more than --longest %d" % (len(sentence), longest)
+        why = "%d words are more than the limit of %d" % (len(sentence), longest)
         if k in found:
             why = "there was not enough memory for %d words" % len(sentence)
         why = no_tree.get(k) or in_the_way.get(k) or why

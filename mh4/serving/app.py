@@ -85,7 +85,7 @@ def application(
 
     async def asked_by_name(scope: Scope, receive: Receive, send: Send) -> None:
         header = Headers(scope=scope).get("host")
-        if hosts.has(header):
+        if hosts.has(header) or header is None and scope["http_version"] == "1.0":  # browsers send the header
             return await app(scope, receive, send)
         sentence = "this server is not called %s; if it is, start it with --host-name" % shown(header or "")
         await PlainTextResponse(sentence + "\n", 421)(scope, receive, send)

@@ -105,7 +105,7 @@ def test_the_output_may_be_a_folder_in_the_input(folder, tmp_path):
 
 def test_trees_of_skipped_sentences_are_not_passed_off_as_predicted(treebank, tmp_path):
     gold, parsed = treebank / "toy-ud-test.conllu", tmp_path / "parsed.conllu"
-    note = "# mh4 = skipped, 500 words are more than --longest 400\n"
+    note = "# mh4 = skipped, 500 words are more than the limit of 400\n"
     text = gold.read_text(encoding="utf-8")
     parsed.write_text(note + text.replace("\n\n", "\n\n" + note, 1), encoding="utf-8")
     said = "mh4: %s: 2 sentences were skipped by a parser, as the comment # mh4 = skipped says, and have the tree of its input\n"

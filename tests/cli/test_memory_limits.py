@@ -82,7 +82,7 @@ def test_parsing(folder, tmp_path, system):
             assert code == 0, (megabytes, n, said)
             notes.add(check_parsed(out, n, path, said))
         assert list(tmp_path.iterdir()) == [out]
-    assert any("more than --longest" in note for note in notes), notes
+    assert any("more than the limit of" in note for note in notes), notes
     assert any("not enough memory" in note for note in notes) or not large, notes
 
 

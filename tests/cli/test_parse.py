@@ -63,10 +63,10 @@ def test_every_sentence_gets_a_tree(folder, given, model, jobs):
         % (path, 1 + sum(length > 6 for length in lengths), sum(length > 6 for length in lengths))
     )
     first, *others = parts((folder / "out").read_bytes())
-    note = "# mh4 = beam 64 in windows of up to 1134 words, 1500 words are more than --longest 6"
+    note = "# mh4 = beam 64 in windows of up to 1134 words, 1500 words are more than the limit of 6"
     assert first.split("\n")[:2] == ["# table = 1", note]
     for expected, length, block in zip(parts(succeeds("parse", "--model", model, str(given))), lengths, others):
-        assert noted(block) == (["# mh4 = beam 64, %d words are more than --longest 6" % length] if length > 6 else [])
+        assert noted(block) == (["# mh4 = beam 64, %d words are more than the limit of 6" % length] if length > 6 else [])
         assert length > 6 or block == expected
     for sentence in conllu.read(str(folder / "out")):
         arguments.tree(sentence.heads, len(sentence))
@@ -84,7 +84,7 @@ def test_skipped_sentences_are_as_they_were(given, model):
         if len(sentence) > 6:
             skipped += 1
             (note,) = noted(new)
-            assert note == "# mh4 = skipped, %d words are more than --longest 6" % len(sentence)
+            assert note == "# mh4 = skipped, %d words are more than the limit of 6" % len(sentence)
             assert new.replace(note + "\n", "") == old
         else:
             assert not noted(new)

@@ -63,7 +63,7 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
             if len(sentence) <= n:
                 assert same(found[k], expected[k])
             else:
-                assert found[k].note == "%s, %d words are more than --longest %d" % (said, len(sentence), n)
+                assert found[k].note == "%s, %d words are more than the limit of %d" % (said, len(sentence), n)
                 assert name == "1ec" or (found[k].heads == others[k].heads).all()
                 arguments.tree(found[k].heads, len(sentence))
 
@@ -142,7 +142,7 @@ def test_a_skipped_token_list_is_as_it_was(models):
     assert "ArcProb" not in found.serialize() and "1.1" not in found.serialize()
     (given,) = conllu_package.parse(text.replace("1.1\t", "2\tc" + 4 * "\t_" + "\t1\tx\t_\t_\n2.1\t"))
     (found,) = Parser(models["mst"]).parse([given], longest=1, beyond="skip", tags=True)
-    assert found.serialize() == given.serialize().replace("mst, once", "skipped, 2 words are more than --longest 1")
+    assert found.serialize() == given.serialize().replace("mst, once", "skipped, 2 words are more than the limit of 1")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_ensembles(models, sentences, monkeypatch):
     members = [Parser(models["mh4-hybrid"], "beam", BEYOND_BEAM), Parser(models["mst"])]
     others = Ensemble(members).parse(sentences)
     for k, sentence in enumerate(sentences):
-        note = "beam 64 and mst, %d words are more than --longest 8" % len(sentence) if len(sentence) > 8 else ""
+        note = "beam 64 and mst, %d words are more than the limit of 8" % len(sentence) if len(sentence) > 8 else ""
         assert found[k].note == note and (found[k].heads == (others if note else expected)[k].heads).all()
     monkeypatch.setattr(long_sentences, "window", lambda parser: 50)
     (whole,) = long_sentences.parse(ensemble, [long(sentences, 120)], 60)
@@ -263,7 +263,7 @@ def test_votes_are_for_whole_sentences(sentences, monkeypatch):
     (found,) = long_sentences.parse(Ensemble([]), [given], 50)
     assert found.note == "" and (found.heads == heads).all()
     (found,) = long_sentences.parse(Ensemble([], "mh4"), [given], 50)
-    assert found.note == "votes, 100 words are more than --longest 50" and (found.heads == heads).all()
+    assert found.note == "votes, 100 words are more than the limit of 50" and (found.heads == heads).all()
 
     def none(*arguments, **options):
         raise MemoryError

@@ -140,7 +140,7 @@ def test_probabilities_of_other_arcs_go_and_the_copy_shares_nothing(folder):
 
 def test_what_an_earlier_parse_said_of_itself_goes_and_columns_come_in_their_order(folder):
     parser = mh4.load(folder / "model")
-    text = "# a = b\n# mh4 = beam 64, 500 words are more than --longest 400\n" + MORE.partition("wibonit\n")[2]
+    text = "# a = b\n# mh4 = beam 64, 500 words are more than the limit of 400\n" + MORE.partition("wibonit\n")[2]
     (parsed,) = parser.parse(library.parse(text))
     assert parsed.metadata == {"a": "b"}
     tokens = [

@@ -39,14 +39,15 @@ def served(abilities, error=None, correcting=None, **limits):
     return application(Here(error), abilities, Limits(**limits), Hosts("127.0.0.1", "127.0.0.1"), correcting)
 
 
-def ask(app, path, body=b"", kind=FORM, method=None, query=b"", host="localhost:8080", more=()):
+def ask(app, path, body=b"", kind=FORM, method=None, query=b"", host="localhost:8080", more=(), version="1.1"):
     """Status, headers and body of the answer to a request; body: bytes, or parameters for a form; more: headers."""
     body = urlencode(body).encode() if isinstance(body, dict) else body
-    headers = [(b"host", host.encode()), *more] + ([(b"content-type", kind.encode())] if body else [])
+    headers = [*([(b"host", host.encode())] if host else []), *more] + ([(b"content-type", kind.encode())] if body else [])
     scope = {
         "type": "http",
         "method": method or ("POST" if body else "GET"),
         "path": path,
+        "http_version": version,
         "query_string": query,
         "headers": headers,
     }

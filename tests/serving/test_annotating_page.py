@@ -264,11 +264,11 @@ def test_a_cycle_in_the_file_takes_no_decision_away(page, tmp_path):
 
 def test_sentences_that_the_server_does_not_parse(page):
     """It is asked once, and says why."""
-    note = "# mh4 = skipped, 261 words are more than --longest 260\n" + rows(*"____")
+    note = "# mh4 = skipped, 261 words are more than the limit of 260\n" + rows(*"____")
     answer = "async () => { requests++; return new Response(JSON.stringify({ result })); }"
     page.execute_script("const result = arguments[0]; window.requests = 0; window.fetch = " + answer, note)
     submit(page, rows(*"____"))
-    wait_for(page, lambda: "261 words are more than --longest 260" in status(page))
+    wait_for(page, lambda: "261 words are more than the limit of 260" in status(page))
     assert page.execute_script("return requests") == 1 and not find(page, "#accept").is_enabled()
 
 

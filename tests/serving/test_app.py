@@ -280,6 +280,11 @@ def test_what_is_no_name_of_a_server(name):
         Hosts("127.0.0.1", "127.0.0.1", [name])
 
 
+def test_a_request_without_a_name(app):
+    """HTTP/1.0 needs none; no browser sends such a request for a page from elsewhere."""
+    assert [ask(app, "/models", host="", version=version)[0] for version in ("1.0", "1.1")] == [200, 421]
+
+
 @pytest.mark.parametrize("path", ["/", "/models", "/process", "/view", "/metrics", "/health", "/nothing"])
 def test_a_page_from_elsewhere_reads_nothing(app, path):
     """Neither by a name of its own that leads here, nor across origins."""

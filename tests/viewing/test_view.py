@@ -221,13 +221,13 @@ def test_a_model_parses_long_sentences_as_parse_does(tmp_path, monkeypatch):
     parsed = Parser.load(str(folder), "beam", BEYOND_BEAM).parse([beam.words])[0]
     assert beam.analyses[1].heads.tolist() == parsed.heads.tolist()
     assert beam.analyses[1].probabilities is None and exact.analyses[1].probabilities is not None
-    assert "\n# model: beam 64, 31 words are more than --longest 30\n" in terminal.draw(beam, ["in", "model"])
+    assert "\n# model: beam 64, 31 words are more than the limit of 30\n" in terminal.draw(beam, ["in", "model"])
     notes = [
         analysis["note"]
         for sentence in page._Packer([beam, exact], ["in", "model"]).data["sentences"]
         for analysis in sentence[5]
     ]
-    assert notes == ["", "beam 64, 31 words are more than --longest 30", "", ""]
+    assert notes == ["", "beam 64, 31 words are more than the limit of 30", "", ""]
     monkeypatch.setattr(long_sentences, "_SCORES", 400)
     with pytest.raises(InputError, match="in.conllu, line 1, sentence 1: not enough memory to parse 31 words"):
         list(analyses.read(str(path), model=str(folder)))
