@@ -1,5 +1,6 @@
 """Records of requests: a line of JSON in the log for each, and counts for Prometheus. Neither contains any of the text."""
 
+import asyncio
 import json
 import logging
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mh4.errors import one_line
@@ -121,6 +123,9 @@ class Observed:
 
         try:
             await self._app(scope, receive, noting)
+        except asyncio.CancelledError:  # by a second signal, after which the server does not wait for answers
+            if not status:
+                await PlainTextResponse("the server has ended\n", 503)(scope, receive, noting)
         finally:
             self._note(scope, status, time.monotonic() - began, facts)
 

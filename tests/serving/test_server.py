@@ -258,6 +258,25 @@ def test_the_end_is_graceful(of_both, tmp_path, number, ending_signals):
         os.kill(child, 0)
 
 
+def test_a_second_signal_ends_it_at_once(of_both, tmp_path, ending_signals):
+    """A request that has begun is refused, and the log has no traceback."""
+    with serving(tmp_path, of_both) as server:
+        (child,) = server.children()
+        os.kill(child, signal.SIGSTOP)
+        host, port = server.address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
+            connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            end = time.monotonic() + SECONDS
+            while not json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
+                time.sleep(0.05)
+            for _ in range(2):
+                server.process.send_signal(signal.SIGINT)
+                time.sleep(0.5)
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 503 ")
+        assert server.process.wait(SECONDS) == 0 and server.process.stdout.read() == b""
+        assert {line["level"] for line in server.log()} == {"info"}
+
+
 def refused(*arguments):
     """The one sentence."""
     done = CliRunner().invoke(cli.main, ["serve", *arguments])
