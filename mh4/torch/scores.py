@@ -57,6 +57,8 @@ class Scores(nn.Module):
         super().__init__()
         if nodes not in NODES:
             raise ValueError("nodes: expected %s, got %r" % (" or ".join(NODES), nodes))
+        if min(units, mlp_units) < 1:
+            raise ValueError("units, mlp_units: expected at least 1, got %d and %d" % (units, mlp_units))
         self.units, self.nodes, self.shapes = units, nodes, _chosen(name, tensors)
         positions = dict.fromkeys(position for tensor in self.shapes for position in POSITIONS[tensor])
         self.mlps = nn.ModuleDict({position: _mlp(units, mlp_units, dropout) for position in positions})

@@ -206,6 +206,8 @@ def test_models_of_labels_that_have_nothing_in_common(treebank, models):
     folder = str(treebank / "other")
     os.mkdir(folder)
     Trainer("mst", toy.SMALL, sentences, sentences, folder).model.save(folder)
+    with pytest.raises(InputError, match="^mst: expected a list of the folders of several models$"):
+        Ensemble.load("mst")
     with pytest.raises(InputError, match="mst and .*other have no label in common except root"):
         mh4.load([models[2], folder])
     assert len(Parser.load(folder).parse([["ta"]])) == 1

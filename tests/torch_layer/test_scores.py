@@ -244,6 +244,7 @@ def test_lengths_of_a_narrow_type(dtype):
         (("mh4", 4), {"tensors": ("shift",)}, "^tensors: mh4 has shift, reduce_s0b0, reduce_s1s0, arcs, got shift$"),
         (("mst", 4), {"tensors": ("arcs", "arc")}, "^tensors: mst has arcs, got arcs, arc$"),
         (("mst", 4), {"nodes": "root"}, "^nodes: expected words or all, got 'root'$"),
+        (("mst", 0), {}, "^units, mlp_units: expected at least 1, got 0 and 192$"),
     ],
 )
 def test_what_cannot_be_made(arguments, options, message):
