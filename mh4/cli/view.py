@@ -3,6 +3,8 @@
 import os
 import shlex
 import sys
+from contextlib import suppress
+from itertools import chain
 
 import click
 
@@ -67,7 +69,11 @@ def view(
         if on_terminal:
             # less shows colours, and leaves on the screen what fits on one. The user's options follow, and can switch these off.
             os.environ["LESS"] = "-FRX " + os.environ.get("LESS", "")
-            click.echo_via_pager(texts, color=color)
+            first = next(texts, "")  # which has opened the input
+            if not sys.stdin.isatty():  # then click starts no pager, which reads keys from the terminal itself
+                with suppress(OSError):
+                    sys.stdin = open("/dev/tty", encoding="utf-8")
+            click.echo_via_pager(chain([first], texts), color=color)
         else:
             for text in texts:
                 click.echo(text, nl=False)

@@ -1,6 +1,7 @@
 """`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
 
 import os
+import shlex
 import shutil
 from xml.dom import minidom
 
@@ -372,11 +373,12 @@ def in_pager(monkeypatch):
     for name in ("LESS", "PAGER", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
 
-    def start(pager, *arguments, **variables):
+    def start(pager, *arguments, piped=None, **variables):
         if pager and not shutil.which(pager.split()[0]):
             pytest.skip("there is no %s" % pager)
         environment = {**os.environ, "TERM": "xterm", **({"PAGER": pager} if pager else {}), **variables}
-        return pexpect.spawn(COMMAND[0], [*COMMAND[1:], "view", *arguments], env=environment, dimensions=(24, 100), timeout=30)
+        line = ("cat %s | " % piped if piped else "exec ") + shlex.join([*COMMAND, "view", *arguments])
+        return pexpect.spawn("sh", ["-c", line], env=environment, dimensions=(24, 100), timeout=30)
 
     return start
 
@@ -405,10 +407,11 @@ def test_a_tree_that_fits_on_the_screen_stays_there(file, in_pager, pager, varia
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pager, colour", [(None, True), ("more", False)])
-def test_longer_output_waits_in_the_pager(tmp_path, in_pager, pager, colour):
+@pytest.mark.parametrize("piped", [False, True])
+def test_longer_output_waits_in_the_pager(tmp_path, in_pager, pager, colour, piped):
     path = tmp_path / "long.conllu"
     path.write_text(20 * CROSSING, encoding="utf-8")
-    child = in_pager(pager, str(path))
+    child = in_pager(pager, piped=path) if piped else in_pager(pager, str(path))
     child.expect("kaluma")
     child.send(" q")
     child.expect(pytest.importorskip("pexpect").EOF)
