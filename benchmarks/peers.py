@@ -1,0 +1,296 @@
+"""mh4 beside other parsers on the same treebanks: accuracy, time of training and parsing, size.
+
+    .venv/bin/python benchmarks/peers.py FOLDER WORK [--conll17 FOLDER] [--treebanks hu ...] [--peers mh4 ...] [--minutes 30]
+
+FOLDER has treebanks named as UD 2.0 names them (hu-ud-train.conllu, ...), --conll17 the segmentation of their test sets in the shared
+task (hu-udpipe.conllu, ...); without it, test sets are parsed with their own. Each peer is installed from PyPI in an environment of its
+own in WORK, trained and run there, one process and one thread at a time. Each result becomes a line of benchmarks/results/peers.jsonl;
+what has one is not measured again, and a training that has ended is not repeated. The page benchmarks/results/peers.md is made from these
+lines. A training is stopped after --minutes of CPU time, and the best model that it has written is used.
+Of mh4, only speed and size are measured if there are records of it in experiments/results.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import venv
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from training import commit
+
+from mh4.analysis import evaluation
+from mh4.data import conllu
+from mh4.util import cpu
+from mh4.util.files import append_line, write_text
+from mh4.util.processes import with_parent
+
+ROOT = Path(__file__).resolve().parent.parent
+SCORES = ("dev_uas", "dev_las", "test_uas", "test_las")
+BRIEF = " --set training.max_updates=500"  # a training of mh4 whose scores are not used
+COPIES = 3  # of a test set, to measure the speed of parsing without that of starting
+UDPIPE = """
+import sys
+from ufal.udpipe import InputFormat, Model, Pipeline, ProcessingError, Sentence, Trainer
+def sentences(path):
+    reader, found = InputFormat.newConlluInputFormat(), [Sentence()]
+    reader.setText(open(path, encoding="utf-8").read())
+    while reader.nextSentence(found[-1], error):
+        found.append(Sentence())
+    return found[:-1]
+error, (mode, model, one, other) = ProcessingError(), sys.argv[1:]
+if mode == "train":
+    options = sentences(one), sentences(other), Trainer.NONE, Trainer.DEFAULT, Trainer.DEFAULT, error
+    open(model, "wb").write(Trainer.train("morphodita_parsito", *options))
+else:
+    model = Model.load(model)
+    pipeline = Pipeline(model, "conllu", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    parsed = pipeline.process(open(one, encoding="utf-8").read(), error)
+    open(other, "w", encoding="utf-8").write(parsed)
+sys.exit(error.message if error.occurred() else 0)
+"""
+SUPAR_INI = (
+    "[Training] lr=2e-3 mu=.9 nu=.9 eps=1e-12 weight_decay=0 clip=5.0 decay=.75 decay_steps=5000 batch_size=500 epochs=1000"
+)
+SUPAR_INI = (SUPAR_INI + " patience=100 min_freq=2 fix_len=20").replace(" ", "\n")
+
+
+class Peer(NamedTuple):
+    """A parser: its package and others of PyPI, and arguments of Python in which {name} stands for a file or folder.
+
+    tagged: whether its input has the tags that UDPipe predicts; otherwise it has words only.
+    """
+
+    packages: str
+    train: str
+    parse: str
+    note: str
+    tagged: bool = False
+
+
+SMALL = "but without pretrained vectors, and in minibatches of 500 words rather than 5,000, since too few of 5,000 words fit in the time"
+TORCH = " torch==2.13.0"  # a build without CUDA may be found for this one
+STANZA = "-m stanza.models.parser --lang xx --shorthand xx_xx --cpu --no_pretrain --save_dir {model} --save_name best.pt "
+SUPAR = "-m supar.cmds.biaffine_dep --tree --device -1 --threads 1 --path {model}/best.pt "
+PEERS = {
+    "mh4": Peer(
+        "mh4",
+        "-m mh4 train --system mh4-hybrid --train {train} --dev {dev} --model {model} --quiet",
+        "-m mh4 parse --model {model} {input} -o {output} --quiet",
+        "the system mh4-hybrid with default settings; scores and minutes are means over recorded runs of other days, versions and seeds",
+    ),
+    "udpipe": Peer(
+        "ufal.udpipe",
+        "{work}/udpipe.py train {model}/best.udpipe {train} {dev}",
+        "{work}/udpipe.py parse {model}/best.udpipe {input} {output}",
+        "its tagger, whose tags its parser needs, and its parser, both with default options; times and size are those of both",
+    ),
+    "stanza": Peer(
+        "stanza" + TORCH,
+        STANZA + "--train_file {train} --eval_file {dev} --batch_size 500 --no_checkpoint",
+        STANZA + "--mode predict --no_gold_labels --eval_file {input} --output_file {output}",
+        "its parser with default settings, %s; its input has tags predicted by UDPipe's tagger, in training as well, "
+        "which times and size exclude" % SMALL,
+        tagged=True,
+    ),
+    "supar": Peer(
+        "supar" + TORCH,
+        SUPAR + "--conf {work}/supar.ini train -b --feat char --punct --embed= --train {train} --dev {dev} --test {one}",
+        SUPAR + "predict --data {input} --pred {output}",
+        "its biaffine parser of words and characters with the settings of its published models, %s" % SMALL,
+    ),
+}
+FILES = {"udpipe.py": UDPIPE, "supar.ini": SUPAR_INI}  # that commands name
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measure mh4 beside other parsers.")
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="has the treebanks")
+    parser.add_argument("work", metavar="WORK", type=Path, help="where the peers are installed and trained")
+    parser.add_argument("--conll17", type=Path, metavar="FOLDER", help="has the segmentation of the test sets")
+    parser.add_argument("--treebanks", nargs="+", default=["hu", "got", "cu"], metavar="LANG")
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=PEERS, metavar="PEER", help=", ".join(PEERS))
+    parser.add_argument("--minutes", type=float, default=30, help="the CPU time of each training")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", default=ROOT / "benchmarks" / "results", help="of the page")
+    options = parser.parse_args()
+    lines = options.results / "peers.jsonl"
+    for treebank, name in product(options.treebanks, options.peers):
+        if (treebank, name) not in recorded(lines):
+            append_line(str(lines), json.dumps(measure(treebank, name, options)))
+        write_text(str(lines.with_suffix(".md")), page(recorded(lines)))
+
+
+def recorded(path):
+    """The records in a file, by treebank and peer."""
+    records = map(json.loads, path.read_text(encoding="utf-8").splitlines() if path.exists() else ())
+    return {(record["treebank"], record["peer"]): record for record in records}
+
+
+def measure(treebank, name, options):
+    """Train a peer on a treebank and parse its dev and test sets: a record."""
+    peer, work = PEERS[name], options.work.resolve()
+    gold = {part: options.folder / ("%s-ud-%s.conllu" % (treebank, part)) for part in ("train", "dev", "test")}
+    segmented = dict(gold, test=options.conll17 / (treebank + "-udpipe.conllu")) if options.conll17 else gold
+    model, runs = work / treebank / name, runs_of_mh4(treebank) if name == "mh4" else []
+    (python, version), folders = installed(name, work), {"work": work, "model": model}
+    model.mkdir(parents=True, exist_ok=True)
+    for file, text in FILES.items():
+        (work / file).write_text(text, encoding="utf-8")
+    tags = {part: work / treebank / "udpipe" / (part + ".out") if peer.tagged else None for part in gold}
+    record = {"treebank": treebank, "peer": name, "date": str(datetime.date.today()), "commit": commit(ROOT), "cpu": cpu.name()}
+    record.update(version=version, load=round(os.getloadavg()[0], 1), test=segmented["test"].name)
+    record.update(trained(peer, python, folders, gold, tags, BRIEF if runs else "", options.minutes))
+    if not record["megabytes"]:  # no model within the limit
+        return record
+    seconds = {}
+    for part, copies in (("train", 1), ("dev", 1), ("test", 1), ("test", COPIES))[name != "udpipe" :]:  # its tags of all are used
+        source = written(model / "input.conllu", segmented[part], tags[part], copies, blind=True)
+        output = model / ("%s.out" % part if copies == 1 else "copies.out")
+        seconds[copies], status = run(python, peer.parse, dict(folders, input=source, output=output), model / "parse.log")
+        if status:
+            sys.exit("%s cannot parse: see %s" % (name, model / "parse.log"))
+        if copies == 1 and part != "train":
+            merged = model / "merged.conllu"
+            merged.write_text(with_trees(segmented[part], output), encoding="utf-8")
+            scores = evaluation.official(str(gold[part]), str(merged))
+            record.update({"%s_%s" % (part, metric.lower()): scores[metric].f1 for metric in ("UAS", "LAS")})
+    words = sum(map(len, conllu.read(str(segmented["test"]), trees=False)))
+    record["words_per_second"] = round((COPIES - 1) * words / (seconds[COPIES] - seconds[1]))
+    if runs:
+        record.update({score: statistics.mean(run[score] for run in runs) for score in SCORES}, runs=len(runs), ended=True)
+        record["minutes"] = round(statistics.mean(run["cpu_seconds"] for run in runs if "cpu_seconds" in run) / 60, 2)
+    return record
+
+
+def trained(peer, python, folders, gold, tags, options, minutes):
+    """Train a peer, unless it was before: how long that took, whether it ended by itself, and the size of the model."""
+    model, done = folders["model"], folders["model"] / "trained.json"
+    if not done.exists():
+        files = {part: written(model / (part + ".conllu"), path, tags[part]) for part, path in gold.items()}
+        files.update(folders, one=model / "one.conllu")
+        files["one"].write_text(files["dev"].read_text(encoding="utf-8").partition("\n\n")[0] + "\n\n", encoding="utf-8")
+        seconds, status = run(python, peer.train + options, files, model / "train.log", minutes)
+        if status not in (0, -signal.SIGXCPU):
+            sys.exit("training failed: see %s" % (model / "train.log"))
+        sizes = [path.stat().st_size for path in model.rglob("*") if path.is_file() and path.suffix not in (".conllu", ".log")]
+        figures = {
+            "minutes": round(seconds / 60, 2),
+            "limit_minutes": minutes,
+            "ended": not status,
+            "megabytes": sum(sizes) / 1e6,
+        }
+        write_text(str(done), json.dumps(figures))
+    return json.loads(done.read_text())
+
+
+def runs_of_mh4(treebank):
+    """The recorded runs of mh4-hybrid."""
+    path = ROOT / "experiments" / "results" / (treebank + ".jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [run for run in map(json.loads, lines) if run["system"] == "mh4-hybrid"]
+
+
+def installed(name, work):
+    """The Python of a peer's environment, which is made if there is none, and the version of the peer."""
+    packages, python = PEERS[name].packages.split(), work / "environments" / name / "bin" / "python"
+    if name == "mh4":
+        python = sys.executable
+    elif not python.exists():
+        venv.create(str(python.parent.parent), with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+    code = "from importlib.metadata import version; print(version(%r))" % packages[0]
+    found = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+    return str(python), "%s %s" % (packages[0], found)
+
+
+def run(python, arguments, files, log, minutes=None):
+    """The CPU seconds that a command takes, and its status; it is ended after so many minutes."""
+
+    def prepare():
+        ends_with_parent()
+        if minutes:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(60 * minutes), int(60 * minutes) + 5))
+
+    ends_with_parent = with_parent()
+    command = [python, *(word.format(**files) for word in arguments.split())]
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    environment = {**os.environ, **threads, "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}  # SuPar's models are pickled
+    with open(log, "wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, preexec_fn=prepare, env=environment, cwd=files["model"])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, process.returncode
+
+
+def written(path, treebank, tagged=None, copies=1, blind=False):
+    """Write the words of a treebank, with its tags or those of another file; blind: without tags, and each word after its head."""
+    blocks, lines = list(conllu.blocks(str(treebank), trees=not blind)), []
+    tags = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
+    for block, other in zip(blocks, conllu.blocks(str(tagged), trees=False) if tagged else blocks, strict=True):
+        columns = {column: other.column(column) for column in tags}
+        for k, row in enumerate(block.sentence.rows):
+            cells = block.lines[row].rstrip("\r\n").split("\t")
+            cells[conllu.DEPS] = cells[conllu.MISC] = "_"
+            for column in tags:
+                cells[column] = "_" if blind and not tagged else columns[column][k]
+            if blind:
+                cells[conllu.LEMMA], cells[conllu.HEAD], cells[conllu.DEPREL] = "_", str(k), "dep" if k else "root"
+            lines.append("\t".join(cells))
+        lines.append("")
+    path.write_text(("\n".join(lines) + "\n") * copies, encoding="utf-8")
+    return path
+
+
+def with_trees(treebank, parsed):
+    """A treebank with the trees of a parser."""
+    pairs = zip(*(conllu.blocks(str(path), trees=False) for path in (treebank, parsed)), strict=True)
+    return "".join(block.text({k: parse.column(k) for k in (conllu.HEAD, conllu.DEPREL)}) for block, parse in pairs)
+
+
+def page(records):
+    """The page of all records."""
+    lines = [INTRODUCTION]
+    for treebank in dict.fromkeys(treebank for treebank, _ in records):
+        lines.append("## %s\n\n%s" % (treebank, HEADER))
+        lines += [row(records[treebank, name]) for name in PEERS if (treebank, name) in records] + [""]
+    lines += ["## Settings", ""] + ["- %s: %s." % (name, peer.note) for name, peer in PEERS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def row(record):
+    """A line of the table; where there was no model, there are no scores."""
+    name = record["version"] + (", mean of %d" % record["runs"] if "runs" in record else "")
+    scores = ["%.2f" % record[key] if key in record else "" for key in SCORES]
+    minutes = "%s%.0f" % ("" if record["ended"] else "≥ ", record["minutes"])
+    rest = [str(record.get("words_per_second", "")), "%.0f" % record["megabytes"]]
+    return "| %s |" % " | ".join([name, *scores, minutes, *rest])
+
+
+HEADER = """\
+| parser | dev UAS | dev LAS | test UAS | test LAS | training, min | parsing, words/s | MB |
+|---|--:|--:|--:|--:|--:|--:|--:|"""
+INTRODUCTION = """\
+# Beside other parsers
+
+By `benchmarks/peers.py FOLDER WORK --conll17 CONLL17`, on treebanks of UD 2.0; all figures with dates, versions and commits are in
+`benchmarks/results/peers.jsonl`.
+
+All parsers were trained on the same files. None was given pretrained vectors, nor gold tags of what it parses. Dev has its gold
+segmentation, test that of the shared task of 2017. UAS and LAS are by the official scorer. Minutes are CPU time of one thread; speed is
+words per second of CPU time, from file to file, without the time to start. Other programs ran on the machine (its load is in the
+records), so times can be wrong by half.
+
+≥ marks a training that was stopped at a limit of CPU time, before it had converged: with more time, the parser is better than these
+scores. Stanza and SuPar are made for GPUs and for pretrained vectors or language models, with which they are far better than here.
+"""
+
+
+if __name__ == "__main__":
+    main()
