@@ -95,11 +95,11 @@ def train(
                 )
                 for run in experiments[-1].runs:
                     run.prefix, run.command = "%s %s " % (bank.name, row), [*run.command, *mine.flags]
-    toy = langs[0] == treebanks.TOY
 
     def write_all() -> list[Path]:
-        found = recorded(bench.results / study, rows, toy)
-        return write("toy-" + study if toy else study, bench.results, found) if found else []
+        toys = sorted({lang == treebanks.TOY for lang in langs})
+        found = {"toy-" + study if toy else study: recorded(bench.results / study, rows, toy) for toy in toys}
+        return [path for name, lines in found.items() if lines for path in write(name, bench.results, lines)]
 
     train_together(experiments, study, bench.models(study), asked.jobs, write_all, records_count=True)
     report_written(write_all())
