@@ -15,7 +15,10 @@ from experiments import published
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record, Score
 from mh4.errors import InputError
-from mh4.util.text_tables import Table
+from mh4.util.files import write_text
+from mh4.util.text_tables import Form, Table, written
+
+ENDINGS = {"latex": "tex", "markdown": "scores.md", "csv": "scores.csv"}  # of files of tables for a paper
 
 
 @dataclass(frozen=True)
@@ -158,3 +161,11 @@ def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> No
     print_table(table, console)
     console.print(note, soft_wrap=True)
     report_written(pages)
+
+
+def show_for_paper(console: Console, page: Path, tables: Sequence[Table], form: Form) -> None:
+    """Print tables in a form, and write them to a file beside the page, whose path is given without its ending."""
+    path, text = page.with_name("%s.%s" % (page.name, ENDINGS[form])), written(tables, form)
+    write_text(str(path), text + "\n")
+    console.print("\n%s\n" % text, soft_wrap=True)
+    report_written([path])

@@ -23,14 +23,13 @@ from experiments.engine.records import common_seeds, load
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import comma_separated
+from experiments.pages.writer import comma_separated, show_for_paper
 from mh4.analysis import comparison, significance
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group, difference_cells, share_cells
 from mh4.errors import InputError
 from mh4.util.files import write_text
 from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
-from mh4.util.text_tables import written as in_form
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec")
 HEADINGS = {
@@ -69,8 +68,10 @@ def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
     title = "%s: %s and %s on the development set" % (bank.title, *pair)
     parts = page(bank, runs, found, drawing.name, options.repeat())
     written = document.write(results, name, title, parts, as_csv(bank, runs, found))
-    tables = [part for part in parts if isinstance(part, Table)]
-    bench.console.print(comparison.table(found) if form == "text" else in_form(tables, form), soft_wrap=True)
+    if form == "text":
+        bench.console.print(comparison.table(found), soft_wrap=True)
+    else:
+        show_for_paper(bench.console, results / name, [part for part in parts if isinstance(part, Table)], form)
     report_written([*written, drawing])
 
 

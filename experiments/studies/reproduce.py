@@ -10,16 +10,13 @@ from experiments.engine import options, shared_task
 from experiments.engine.command import study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
-from experiments.engine.provenance import report_written
 from experiments.engine.workplace import Bench
 from experiments.pages import writer
 from experiments.tables import table4, table5_6, treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK
 from mh4.data.conll17 import file_name
 from mh4.parser.systems import SYSTEMS
-from mh4.util.files import write_text
 
-ENDINGS = {"latex": "tex", "markdown": "scores.md", "csv": "csv"}  # of files
 SYSTEMS_KNOWN = "from %s; by default %s; with -likelihood appended, trained on likelihood"
 CONLL17 = """\
 a folder with files of the shared task: the segmentation of the test set, %s,
@@ -52,8 +49,5 @@ def reproduce(bench: Bench, **variables: str) -> int:
             pages = [results / (bank.name + "-test.md")]
             writer.show(bench.console, table5_6.table(tested), table5_6.note(tested), pages)
         if form != "text":
-            path, scores = results / ("%s.%s" % (bank.name, ENDINGS[form])), writer.all_scores(runs).written(form)
-            write_text(str(path), scores + "\n")
-            bench.console.print("\n%s\n" % scores, soft_wrap=True)
-            report_written([path])
+            writer.show_for_paper(bench.console, results / bank.name, [writer.all_scores(runs)], form)
     return experiment.exit_code()
