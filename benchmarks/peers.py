@@ -84,13 +84,14 @@ PEERS = {
         "mh4",
         "-m mh4 train --system mh4-hybrid --train {train} --dev {dev} --model {model} --quiet",
         "-m mh4 parse --model {model} {input} -o {output} --quiet",
-        "the system mh4-hybrid with default settings; scores and minutes are means over recorded runs of other days, versions and seeds",
+        "the system mh4-hybrid with default settings; scores are means over recorded runs, minutes over those whose CPU time is recorded",
     ),
     "udpipe": Peer(
         "ufal.udpipe",
         "{work}/udpipe.py train {model}/best.udpipe {train} {dev}",
         "{work}/udpipe.py parse {model}/best.udpipe {input} {output}",
-        "its tagger, whose tags its parser needs, and its parser, both with default options; times and size are those of both",
+        "its tagger, whose tags its parser needs, and its parser, with default options (published models have options tuned for each "
+        "treebank); times and size are those of both",
     ),
     "stanza": Peer(
         "stanza" + TORCH,
@@ -173,7 +174,7 @@ def trained(peer, python, folders, gold, tags, options, minutes):
     """Train a peer, unless it was before: how long that took, whether it ended by itself, and the size of the model."""
     model, done = folders["model"], folders["model"] / "trained.json"
     if not done.exists():
-        files = {part: written(model / (part + ".conllu"), path, tags[part]) for part, path in gold.items()}
+        files = {part: written(model / (part + ".conllu"), path, tags[part]) for part, path in gold.items() if part != "test"}
         files.update(folders, one=model / "one.conllu")
         files["one"].write_text(files["dev"].read_text(encoding="utf-8").partition("\n\n")[0] + "\n\n", encoding="utf-8")
         seconds, status = run(python, peer.train + options, files, model / "train.log", minutes)
@@ -259,8 +260,10 @@ def page(records):
     lines = [INTRODUCTION]
     for treebank in dict.fromkeys(treebank for treebank, _ in records):
         lines.append("## %s\n\n%s" % (treebank, HEADER))
-        lines += [row(records[treebank, name]) for name in PEERS if (treebank, name) in records] + [""]
-    lines += ["## Settings", ""] + ["- %s: %s." % (name, peer.note) for name, peer in PEERS.items()]
+        lines += [row(records.get((treebank, name), {"version": name + ", not measured yet"})) for name in PEERS] + [""]
+    lines += ["## Settings", ""] + [
+        "- %s: %s." % (name, PEERS[name].note) for name in PEERS if any(name in key for key in records)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -268,8 +271,8 @@ def row(record):
     """A line of the table; where there was no model, there are no scores."""
     name = record["version"] + (", mean of %d" % record["runs"] if "runs" in record else "")
     scores = ["%.2f" % record[key] if key in record else "" for key in SCORES]
-    minutes = "%s%.0f" % ("" if record["ended"] else "≥ ", record["minutes"])
-    rest = [str(record.get("words_per_second", "")), "%.0f" % record["megabytes"]]
+    minutes = "%s%.0f" % ("" if record["ended"] else "≥ ", record["minutes"]) if "minutes" in record else ""
+    rest = [str(record.get(key, "")) for key in ("words_per_second", "megabytes")]
     return "| %s |" % " | ".join([name, *scores, minutes, *rest])
 
 
@@ -288,7 +291,7 @@ words per second of CPU time, from file to file, without the time to start. Othe
 records), so times can be wrong by half.
 
 ≥ marks a training that was stopped at a limit of CPU time, before it had converged: with more time, the parser is better than these
-scores. Stanza and SuPar are made for GPUs and for pretrained vectors or language models, with which they are far better than here.
+scores. Stanza and SuPar are made for GPUs and for pretrained vectors or language models, with which they score far higher.
 """
 
 
