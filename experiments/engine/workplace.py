@@ -34,8 +34,9 @@ class Bench:
         return self.recorded if self.recording else self.home / "results"
 
     def holding(self, name: str) -> Path:
-        """Return the folder with the records of treebank `name`: one's own or, if there are none, the repository's."""
-        return self.results if (self.results / (name + ".jsonl")).exists() else self.recorded
+        """Return the folder with the records of treebank `name`: the repository's if only that has any, otherwise one's own."""
+        own, recorded = ((folder / (name + ".jsonl")).exists() for folder in (self.results, self.recorded))
+        return self.recorded if recorded and not own else self.results
 
     def models(self, name: str) -> Path:
         """Return the folder of the models of the treebank `name`."""

@@ -4,7 +4,7 @@ import shutil
 import sys
 
 import pytest
-from samples import STAND_IN, as_conllu, calls, kept, record, recorded, rewrite
+from samples import STAND_IN, as_conllu, calls, kept, record, recorded, rewrite, study
 
 from experiments.__main__ import main
 from experiments.engine import records
@@ -50,6 +50,12 @@ def test_its_table_for_a_paper(run, mine, tmp_path, capsys):
     assert table in capsys.readouterr().out
     assert run(*asked, "--format", "pdf") == 2
     assert "FORMAT: pdf is not one of text, markdown, csv, latex" in capsys.readouterr().err
+
+
+def test_there_is_nothing_to_compare_without_runs(mine, tmp_path, capsys):
+    home = tmp_path / "home"
+    assert study("compare", "--treebank", str(mine), "--name", "mine", home=home) == 2
+    assert "compare: no finished run of mine in %s/results: train one" % home in capsys.readouterr().err
 
 
 def test_other_files_do_not_get_a_name_that_is_in_use(run, mine, stand_in, capsys):
