@@ -143,18 +143,6 @@ def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
     assert json.loads(succeeds("coverage", "--json", str(path)))["total"]["words"] == 2
 
 
-@pytest.mark.slow
-def test_bad_input_is_one_sentence(bank, tmp_path):
-    bad = tmp_path / "bad.conllu"
-    bad.write_text(as_conllu(PROJECTIVE, (-1, 2, 1)))
-    assert "bad.conllu, line 5, sentence 2: word 1 is part of a cycle" in refuses("coverage", bank, str(bad))
-    bad.write_text("")
-    assert "no sentences in it" in refuses("coverage", str(bad))
-    assert "cannot be read" in refuses("coverage", str(tmp_path / "none.conllu"))
-    done = subprocess.run([*COMMAND, "coverage"], stdout=-1, stderr=-1, cwd=str(toy.ROOT))
-    assert done.returncode == 2 and b"FILE..." in done.stderr
-
-
 @pytest.mark.parametrize("command, files", [("coverage", 1), ("compare", 3)])
 def test_neither_dynet_nor_matplotlib_is_imported(bank, tmp_path, command, files):
     for name in ("dynet", "dynet_config", "matplotlib"):

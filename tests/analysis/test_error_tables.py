@@ -19,22 +19,6 @@ def pairs_of(*files):
     return result.pairs
 
 
-def test_by_hand(paths):  # noqa: F811
-    """A has one wrong head and one wrong relation, and lacks the subtype of the last punctuation mark."""
-    pairs = pairs_of(paths[0], paths[1])
-    scores = error_tables.scores(pairs)
-    assert scores["all words"] == {"UAS": Counts(6, 6, 5, 6), "LAS": Counts(6, 6, 4, 6)}
-    assert scores["without punctuation"] == {"UAS": Counts(4, 4, 3, 4), "LAS": Counts(4, 4, 2, 4)}
-    assert scores["with subtypes"] == {"UAS": Counts(6, 6, 5, 6), "LAS": Counts(6, 6, 3, 6)}
-    assert error_tables.by_relation(pairs) == {
-        "punct": {"right": 2},
-        "root": {"right": 2},
-        "det": {"head": 1},
-        "obj": {"relation": 1},
-    }
-    assert error_tables.confusions(pairs) == [("obj", "nmod", 1, 1)]
-
-
 def test_words_that_are_not_aligned(paths):  # noqa: F811
     """B joins the last two words of gold, and calls c a root and d, whose head it gets wrong, punctuation."""
     pairs = pairs_of(paths[0], paths[2])
@@ -45,6 +29,7 @@ def test_words_that_are_not_aligned(paths):  # noqa: F811
 
 
 def test_the_tables(paths):  # noqa: F811
+    """A has one wrong head and one wrong relation, and lacks the subtype of the last punctuation mark."""
     official, scores, relations, confused = succeeds("evaluate", *paths[:2], "--by", "errors").decode().rstrip("\n").split("\n\n")
     assert "UAS" in official
     assert [line.split()[-2:] for line in scores.splitlines()[2:]] == [["83.33", "66.67"], ["75.00", "50.00"], ["83.33", "50.00"]]
