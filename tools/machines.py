@@ -66,12 +66,15 @@ def of_clang(library):
 
 
 CROSS = "aarch64-linux-gnu-g++"
+VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a" % CROSS
 MACHINES = {  # what precedes a hyphen is the name of the chroot
     "bookworm": Machine("bookworm"),
     "trixie": Machine("trixie"),
     "sid": Machine("sid", "g++ python3.15-dev python3.15-venv"),
     "sid-python3.15": Machine("sid", "g++ python3.15-dev python3.15-venv", python="python3.15"),
-    "arm64": Machine("trixie", "", CROSS, "python3", "arm64", True, "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a" % CROSS),
+    "arm64": Machine(
+        "trixie", "", CROSS, "python3", "arm64", True, VARIABLES, ALL + " SYSTEMS=mh4-hybrid"
+    ),  # the one in the table
     "clang-libstdc++": of_clang("libstdc++"),
     "clang-libc++": of_clang("libc++"),
     "plain": Machine("bookworm", "", "", set_up=WHEELS, tests=""),
