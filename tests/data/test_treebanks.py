@@ -146,9 +146,6 @@ def test_the_source_can_come_from_the_environment(server, tmp_path, monkeypatch)
     assert names(tmp_path) == ["hu-ud-train.conllu", "ud-treebanks-v2.0.tgz"]
     fetch(server, tmp_path / "other", source="github")  # what is asked for counts
     assert names(tmp_path / "other") == ["hu-ud-train.conllu"]
-    monkeypatch.setenv("MH4_DATA_SOURCE", "nowhere")
-    with pytest.raises(InputError, match="unknown source 'nowhere', expected one of: github lindat"):
-        fetch(server, tmp_path / "third")
 
 
 def test_a_corrupted_file(server, tmp_path):
@@ -278,12 +275,6 @@ def test_another_file_of_that_name_is_left_alone(server, tmp_path):
     with pytest.raises(InputError, match="move it away"):
         fetch(server, tmp_path)
     assert (tmp_path / "hu-ud-train.conllu").read_text() == "mine"
-
-
-def test_a_folder_that_cannot_be_made(server, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be created"):
-        fetch(server, tmp_path / "file" / "folder")
 
 
 # A server may answer anything
@@ -434,10 +425,9 @@ def eventually(condition):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [2, 12])
-def test_many_at_once(server, tmp_path, number):
+def test_many_at_once(server, tmp_path):
     server.pause = 0.005
-    assert ended([started(server, tmp_path) for _ in range(number)]) == [0] * number
+    assert ended([started(server, tmp_path) for _ in range(12)]) == [0] * 12
     assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT
     assert names(tmp_path) == ["hu-ud-train.conllu"]
 
@@ -639,11 +629,12 @@ def test_folders_may_have_any_name(tmp_path, name):
             )
 
 
-def test_unknown_language_or_source(tmp_path):
+def test_unknown_language_or_source(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"'en_US.UTF-8', expected one of: eu ur got hu .* lv toy$"):
         treebanks.locate("en_US.UTF-8", to=str(tmp_path))
+    monkeypatch.setenv("MH4_DATA_SOURCE", "web")
     with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
-        treebanks.locate("hu", to=str(tmp_path), source="web")
+        treebanks.locate("hu", to=str(tmp_path))
     with pytest.raises(InputError, match="no outputs of the shared task for language 'xx', expected one of: eu ur got hu .* lv$"):
         conll17.download("xx", to=str(tmp_path))
     with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):

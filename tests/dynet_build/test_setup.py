@@ -150,13 +150,6 @@ def test_the_library_is_compiled_again_for_another_compiler():
     assert dynet_wheel.library_folder({"CXX": "g++", "LANG": "eu"}) == dynet_wheel.library_folder({"CXX": "g++"})
 
 
-def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(InputError, match="XDG_CACHE_HOME"):
-        dynet_wheel.wheel(console, 1, str(tmp_path), {})
-
-
 @pytest.mark.parametrize("xdg", [None, "", "relative", "~/x", "./x"])
 @pytest.mark.parametrize("home", ["", "relative", "~"])
 def test_a_cache_without_a_home(tmp_path, monkeypatch, xdg, home):
@@ -357,6 +350,15 @@ def is_running(pid):
     return bool(state) and not state.startswith("Z")
 
 
+def ends(pid):
+    """Whether the process ends soon."""
+    for _ in range(1000):
+        if not is_running(pid):
+            return True
+        time.sleep(0.01)
+    return False
+
+
 @pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
 def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
     file = tmp_path / "pid"
@@ -374,12 +376,7 @@ def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    pid = int(file.read_text())
-    for _ in range(100):
-        if not is_running(pid):
-            break
-        time.sleep(0.1)
-    assert not is_running(pid)
+    assert ends(int(file.read_text()))
 
 
 @pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
@@ -396,11 +393,7 @@ def test_what_a_killed_setup_has_started_ends(tmp_path):
     assert is_running(pid)
     setup.kill()
     setup.wait()
-    for _ in range(1000):
-        if not is_running(pid):
-            break
-        time.sleep(0.01)
-    assert not is_running(pid)
+    assert ends(pid)
 
 
 def test_commands_are_given_as_they_are(console):

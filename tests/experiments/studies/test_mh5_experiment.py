@@ -1,7 +1,6 @@
 """``make mh5`` on recorded trees for the toy treebank, some of whose sentences are outside MH4."""
 
 import csv
-import shutil
 
 import pytest
 from samples import record, study, trees_file
@@ -93,9 +92,3 @@ def test_what_is_wrong_is_one_sentence(home, capsys):
     ):
         assert study("mh5", *arguments, home=home) == 2
         assert capsys.readouterr().err.startswith(sentence)
-
-
-def test_trees_of_another_run(home, capsys):
-    shutil.copy(*(trees_file(home / "results", "toy/mh4-hybrid-seed%d" % seed) for seed in (2, 1)))
-    assert study("mh5", "--langs", "toy", home=home) == 2
-    assert "mh4-hybrid-seed1.trees.gz does not have the trees of mh4-hybrid seed 1: " in capsys.readouterr().err
