@@ -9,16 +9,12 @@ finds the transitions again, and `replay` in search.pyx executes them.
 
 import numpy as np
 
-from mh4.decoders.search cimport BestDerivation, Charts, Factories
+from mh4.decoders.search cimport Charts, Factories
 
 from mh4.decoders import arguments
 from mh4.decoders.arguments import FLOAT64, transition_scores
 from mh4.decoders.derivation import Derivation, Marginals
 from mh4.decoders.search import Tensors, best_derivation, drawn, expected_counts
-
-cdef extern from "mh4/first_found.hpp" nogil:
-    cdef cppclass FirstFoundChart "VARIANT::mh4::FirstFound"(BestDerivation):
-        FirstFoundChart() except +
 
 cdef extern from "variants.hpp":
     const Factories* const* VARIANTS
@@ -121,7 +117,7 @@ def sample(
 
 cdef class FirstFound(Charts):
     def __cinit__(self):
-        self.own.search.reset(new FirstFoundChart())
+        self.own.search.reset(VARIANTS[0].first_found())
 
 
 def first_found(arcs: np.ndarray, single_root: bool = False) -> "tuple[np.ndarray, np.ndarray]":

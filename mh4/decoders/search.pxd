@@ -73,7 +73,7 @@ cdef extern from "interface.hpp" nogil:
         int* heads
         bint none
     cdef cppclass Factories:
-        pass
+        BestDerivation* (*first_found)()
     cdef cppclass OwnCharts "Charts":
         unique_ptr[BestDerivation] search
         unique_ptr[BestTree] best_tree

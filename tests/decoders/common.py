@@ -86,7 +86,7 @@ class TransitionDecoder:
 
     def planted(self, n, rng):
         """Scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, which none can exceed."""
-        rows = brute.random_sequence(n, self.k, rng)
+        rows = brute.random_sequence(n, self.k, rng, links=rng.choice([0.5, 1.0]))
         return self.plant(n, rows), brute.heads_of(n, rows), n * len(self.tensors)
 
     def plant(self, n, rows):

@@ -5,6 +5,7 @@ import pytest
 from common import WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mh5_judge import DECODERS as MH5
 
 from mh4.decoders import NotInClass
 
@@ -60,17 +61,24 @@ def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
         assert not isinstance(error.value, NotInClass)
 
 
-@every_decoder
+@pytest.mark.parametrize("decoder", [*WITH_ARCS, *MH5], ids=lambda decoder: decoder.name)
 def test_what_is_no_arc_does_not_matter(decoder):
-    """Arcs to the root, and from a word to itself."""
+    """Arcs to the root, and from a word to itself; and of the transitions, what no configuration has."""
     for n in (1, 4, 17):
         scores, cost = decoder.sample(n, rng_for("no arc", n)), sample((n + 1, n + 1), rng_for("cost", n), "normal")
         expected = decoder.decode(scores, cost=cost)
+        below = np.tri(n + 2, dtype=bool)  # s0 >= b0, s1 >= s0
+        by_end = [code for code in (0, 4, 11) if code < len(scores["reduce_s0b0"])]  # LA, LA2, LA3
         for value in (-np.inf, 1e20):
-            scores["arcs"][:, 0] = value
-            np.fill_diagonal(scores["arcs"], value)
+            for arcs in [cost] + [scores[name] for name in scores if name == "arcs"]:
+                arcs[:, 0] = value
+                np.fill_diagonal(arcs, value)
+            for name in set(scores) - {"arcs"}:
+                scores[name][..., below] = value
+            scores["shift"][:, n + 1] = value  # the end of the sentence is not shifted
+            scores["reduce_s0b0"][by_end, :, n + 1] = value  # nor has it a dependent
             derivation = decoder.decode(scores, cost=cost)
-            assert derivation.score == expected.score
+            assert derivation.score == expected.score, f"n={n}: with {value} where there is no arc or no configuration"
             np.testing.assert_array_equal(derivation.transitions, expected.transitions)
 
 

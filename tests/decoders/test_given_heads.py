@@ -107,6 +107,22 @@ def test_longer_sentences(model, n, seed, single_root, left_open):
     agree(marginals(model, scores, heads=heads, single_root=single_root), expected, n, scores, f"{model.name}, {heads}")
 
 
+@pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
+@pytest.mark.parametrize("scale", [1, 20])
+def test_improbable_trees(model, scale):
+    """A constant for all shifts, too large for float64 to be enough, changes nothing else."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        n = 40
+        heads = np.arange(-1, n) if seed == 0 else np.array(brute.heads_of(n, brute.random_sequence(n, model.k, rng)))
+        scores = {name: scale * tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
+        found = marginals(model, scores, heads=heads)
+        exact = marginals(model, {**scores, "shift": scores["shift"] + 1e9}, heads=heads)
+        assert found.log_partition == pytest.approx(exact.log_partition - n * 1e9, abs=1e-3)
+        for name in scores:
+            np.testing.assert_allclose(found.parts[name], exact.parts[name], atol=1e-5)
+
+
 @every_model
 def test_open_heads_are_none(model):
     """To the bit, as in batches."""

@@ -92,19 +92,6 @@ def test_best_with_a_single_root_in_longer_sentences(decoder, n, seed):
     judge(decoder, derivation, n, scores, cost, best, "single root")
 
 
-@every_decoder
-@settings(max_examples=60)
-@given(n=st.integers(1, 45), seed=seeds)
-def test_finds_a_planted_sequence(decoder, n, seed):
-    rows = brute.random_sequence(n, 5, np.random.default_rng(seed), links=1 if seed % 3 else 0.5)
-    scores, tree = decoder.plant(n, rows), brute.heads_of(n, rows)
-    for options in ({}, {"heads": np.array(tree, dtype=np.int32)}):
-        derivation = decoder.decode(scores, **options)
-        assert derivation.score == n * len(scores), f"{decoder.name} n={n} {list(options)}: does not find {brute.spell(rows)}"
-        judge(decoder, derivation, n, scores)
-    assert tuple(derivation.heads) == tree
-
-
 @settings(max_examples=60)
 @given(n=st.integers(1, 15), seed=seeds, kind=st.sampled_from(KINDS), single_root=st.booleans())
 def test_arc_factored_mh5(n, seed, kind, single_root):
@@ -197,25 +184,3 @@ def test_hamming_cost(decoder, n, seed):
             assert derivation.score >= decoder.decode(scores).score
     of_gold = decoder.decode(scores, heads=np.array(in_class), cost=100_000 * hamming_cost(in_class))
     assert of_gold.score == decoder.decode(scores, heads=np.array(in_class)).score
-
-
-@every_decoder
-def test_what_is_no_arc_does_not_matter(decoder):
-    """Arcs to the root, and from a word to itself; and of the transitions, what no configuration has."""
-    for n in (1, 4, 17):
-        scores, cost = decoder.sample(n, rng_for("no arc", n)), sample((n + 1, n + 1), rng_for("cost", n), "normal")
-        expected = decoder.decode(scores, cost=cost)
-        below = np.tri(n + 2, dtype=bool)  # s0 >= b0, s1 >= s0
-        for value in (-np.inf, 1e20):
-            for arcs in [cost] + [scores[name] for name in scores if name == "arcs"]:
-                arcs[:, 0] = value
-                np.fill_diagonal(arcs, value)
-            for name in set(scores) - {"arcs"}:
-                scores[name][..., below] = value
-            scores["shift"][:, n + 1] = value  # the end of the sentence is not shifted
-            scores["reduce_s0b0"][[0, 4, 11], :, n + 1] = value  # nor has it a dependent
-            derivation = decoder.decode(scores, cost=cost)
-            assert derivation.score == expected.score, (
-                f"{decoder.name} n={n}: with {value} where there is no arc or no configuration"
-            )
-            np.testing.assert_array_equal(derivation.transitions, expected.transitions)

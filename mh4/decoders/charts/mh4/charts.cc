@@ -1,5 +1,5 @@
 // The charts of MH4, compiled for each variant.
-#include "full_chart.hpp"
+#include "first_found.hpp"
 #include "inside_outside.hpp"
 #include "sum_charts.hpp"
 
@@ -9,6 +9,7 @@ template <class N> using Sums = marginals::AllSums<N, marginals::MH4, marginals:
 extern const Factories factories;
 const Factories factories = {
     make<mh4::FullChart>, nullptr, make<Sums<marginals::Doubles>>, ONCE(make<Sums<marginals::Extendeds>>),
+    ONCE(make<mh4::FirstFound>),
 };
 
 }  // namespace VARIANT

@@ -56,7 +56,7 @@ static inline void link3(float *const *tj, float *tk, const float *t2k, const fl
 //
 // Node 0 can only be the start of an item. The last transition of every derivation is RA, from 0, and no other transition leads to
 // [0,n+1]. So a derivation with a single root is one that has no arc from 0 before that.
-class FullChart final : public TracedChart {
+class FullChart : public TracedChart {
     int n;
     size_t stride, volume;      // of rows; of a table by three nodes
     bool by_head;               // arcs from i are not in the tables, as their scores depend on i
@@ -220,6 +220,7 @@ class FullChart final : public TracedChart {
             total[x] = a[x] + b[x];
     }
 
+  protected:
     float item2(int i, int l) const override { return row(t2, i)[l]; }
     float item3(int i, int j, int l) const override { return t3[at3(i, j) + l]; }
     float item4(int i, int j, int k, int l) const override { return step4(i, j, k, l).score; }

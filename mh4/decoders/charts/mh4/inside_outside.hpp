@@ -443,15 +443,6 @@ template <class N> class MH4 : public TransitionSums<N> {
         });
     }
 
-    void add_items(Range &range) override {
-        for (int k = 1; k <= n; k++)
-            for (int i = 0; i < k; i++) {
-                watch.pass(4 * (n - k));
-                for (int l = k + 1; l <= n + 1; l++)
-                    range.add(row3(t3, i, k)[l]);
-            }
-    }
-
     void outside() override {
         as_constants([this](auto by_arc, auto sparse) {
             for (int i = 0; i <= n; i++)
@@ -495,34 +486,11 @@ template <class N> class MH4 : public TransitionSums<N> {
 // Only those derivations are drawn that the chart counts, and so each transition sequence in proportion: what an item [i,l],
 // d[i,j,l] or t[i,j,l] is a sum of is at the top.
 
-template <class N> class SampledMH4 : public Sampler<MH4<N>> {
-    typedef MH4<N> Base;
+template <class N> class SampledMH4 : public DerivationSampler<N, MH4> {
+    typedef DerivationSampler<N, MH4> Base;
     typedef typename N::Value Value;
-    using Base::n;
-    using Base::row;
-    using Base::row3;
-
-    enum Kind { TWO, LINKED, THREE };  // [i,l], d[i,j,l], t[i,j,l]
-    struct Item {
-        Kind kind;
-        int i, j, l;
-    };
-    struct Term {          // of a sum: two items, the second not if l is 0, and the arc that is made, if any
-        Item first, second;
-        int head, dependent;
-    };
-    std::vector<Item> agenda;
-    std::vector<Term> terms;
-    Choice<N> choice;
-
-    static Item two(int i, int l) { return Item{TWO, i, 0, l}; }
-
-    void add(const Value &weight, Item first, Item second, int head = 0, int dependent = 0) {
-        if (!N::is_zero(weight)) {
-            choice.add(weight);
-            terms.push_back(Term{first, second, head, dependent});
-        }
-    }
+    using typename Base::Item;
+    using Base::add, Base::n, Base::row, Base::row3, Base::two, Base::LINKED, Base::THREE, Base::TWO;
 
     Value u(int i, int j) const { return row(this->u2_to, j)[i]; }
     Value d(int i, int j, int l) const { return row3(this->d3, i, j)[l]; }
@@ -574,33 +542,13 @@ template <class N> class SampledMH4 : public Sampler<MH4<N>> {
         add(u(i, j) * row(this->t2, j)[l], two(i, j), two(j, l));
     }
 
-    bool draw(Random &random, int *heads) override {
-        agenda.assign(1, two(0, n + 1));
-        while (!agenda.empty()) {
-            const Item item = agenda.back();
-            agenda.pop_back();
-            if (item.kind == TWO && item.l == item.i + 1)
-                continue;
-            this->watch.pass(100 * (item.l - item.i));
-            choice.start();
-            terms.clear();
-            if (item.kind == TWO)
-                terms_of_two(item.i, item.l);
-            else if (item.kind == LINKED)
-                terms_of_linked(item.i, item.j, item.l);
-            else
-                terms_of_three(item.i, item.j, item.l);
-            const int chosen = choice.draw(random);
-            if (chosen < 0)
-                return false;
-            const Term &term = terms[chosen];
-            if (term.dependent)
-                heads[term.dependent] = term.head;
-            agenda.push_back(term.first);
-            if (term.second.l)
-                agenda.push_back(term.second);
-        }
-        return true;
+    void add_terms(const Item &item) override {
+        if (item.kind == TWO)
+            terms_of_two(item.i, item.l);
+        else if (item.kind == LINKED)
+            terms_of_linked(item.i, item.j, item.l);
+        else
+            terms_of_three(item.i, item.j, item.l);
     }
 };
 

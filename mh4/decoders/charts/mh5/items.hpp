@@ -204,19 +204,12 @@ struct Items : TracedChart {
         best.combine(item3(i, j, k) + scores.shift_score(j, k) + item2(k, l), 3);
         best.combine(item2(i, j) + scores.shift_score(i, j) + item3(j, k, l), 2);
         for (int x = i + 1; x < j; x++)
-            link5(best, x, i, x, j, k, l, {RApp, LApp, LApp2, LA3});
+            try_links<RApp, LApp, LApp2, LA3>(best, step5(i, x, j, k, l).score, i, x, j, k, l);
         for (int x = j + 1; x < k; x++)
-            link5(best, x, i, j, x, k, l, {RAp2, LAp, RAp, LA2});
+            try_links<RAp2, LAp, RAp, LA2>(best, step5(i, j, x, k, l).score, i, j, x, k, l);
         for (int x = k + 1; x < l; x++)
-            link5(best, x, i, j, k, x, l, {RA3, LA, RA, RA2});
+            try_links<RA3, LA, RA, RA2>(best, step5(i, j, k, x, l).score, i, j, k, x, l);
         return best;
-    }
-    // Link of [i,j,k,l,r] without `removed` by four reduces, the first of which makes an arc from i.
-    void link5(Step &best, int removed, int i, int j, int k, int l, int r, std::initializer_list<int> reduces) const {
-        const float score = step5(i, j, k, l, r).score;
-        for (int code : reduces)
-            if (code != *reduces.begin() || i > 0 || !single)
-                best.link(score + scores.reduce_score(code, i, j, k, l, r), code, removed);
     }
     Step step5(int i, int j, int k, int l, int r) const override {
         Step best;

@@ -327,7 +327,7 @@ template <class N> struct Complexes : Projective<N> {
     }
 
     void inside(int l, int r) {
-        this->pass((size_t)40 * (r - l) * n);
+        watch.pass((size_t)40 * (r - l) * n);
         pivots_left(l, r);
         if (l > 0) {
             prepare_sums(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r);
@@ -350,7 +350,7 @@ template <class N> struct Complexes : Projective<N> {
     }
 
     void outside(int l, int r) {
-        this->pass((size_t)80 * (r - l) * n);
+        watch.pass((size_t)80 * (r - l) * n);
         for (Value* lanes : {this->pivot_left_lanes, this->pivot_right_lanes})
             std::fill(lanes + l * STATES[PIVOT] * WIDTH, lanes + r * STATES[PIVOT] * WIDTH, Value());
         for (Value* by : {this->pivot_left + derivatives, this->pivot_right + derivatives})
@@ -381,10 +381,9 @@ template <class N> struct Complexes : Projective<N> {
 
     // Compute again what later ones have overwritten.
     void restore_layer(int l) {
-        this->lost();
         for (ptrdiff_t offset : {(ptrdiff_t)0, derivatives}) marginals::clear(layer.begin + offset, layer.end + offset, watch);
         for (int r = l + 1; r < n; r++) {
-            this->pass((size_t)20 * (r - l) * n);
+            watch.pass((size_t)20 * (r - l) * n);
             pivots_left(l, r);
             regions_far(l, r);
             wings_from(l, r);
@@ -440,7 +439,7 @@ template <class N> class Marginals : Complexes<N> {
     // Whether the numbers of a chart of Doubles are right: nothing was too large for float64, and nothing was lost that is too small,
     // or it is negligible. Of each tree, less than e^-700 times the weight of its rest is lost; the partition function is at least 1.
     bool in_range(const Scaling& scaling) {
-        const int lost = this->lost();
+        const int lost = marginals::losses();
         return !N::SCALED || lost == 0 || (lost == FE_UNDERFLOW && scaling.slack + NUMBER * n < 640);
     }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cfenv>
 #include <vector>
 
 #include "recurrences.hpp"
@@ -271,25 +270,11 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         Value* const first = take(0);
         arrange();
         marginals::clear(first, take(0), watch);
-        begin();
+        marginals::forget_losses();
         tabulate(scaling);
     }
 
-  protected:
-    // Looks for signals. Their handlers may clear the processor's flags of floating-point exceptions, so these are noted before.
-    void pass(size_t work) {
-        lost();
-        watch.pass(work);
-    }
-    // The flags of what has been too large or too small for float64 since the last `begin`.
-    int lost() { return flags |= std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW); }
-    void begin() {
-        flags = 0;
-        std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW);
-    }
-
   private:
-    int flags;
     std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles
     ptrdiff_t lefts, rights;                                      // the number of tiles
 
@@ -371,7 +356,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
 
     void tabulate(const Scaling& scaling) {
         for (int m = 1; m <= n; m++) {
-            pass(200 * n);
+            watch.pass(200 * n);
             for (int h = 0; h <= n; h++) {
                 if (h == m) continue;
                 arc[h * side + m] = N::exponential(scaling.arc(h, m));

@@ -133,6 +133,7 @@ struct Factories {
     BestTree *(*best_tree)();
     marginals::SumCharts *(*sums)();            // in float64
     marginals::SumCharts *(*exact_sums)();      // for all scores; in the baseline alone
+    BestDerivation *(*first_found)();           // as mh4.first_found breaks ties; in the baseline alone
 };
 
 template <class Chart, class Interface> Interface *make() { return new Chart; }

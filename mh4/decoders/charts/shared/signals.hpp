@@ -4,6 +4,7 @@
 #include <Python.h>
 #include <stddef.h>
 
+#include <cfenv>
 #include <chrono>
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -48,9 +49,12 @@ class Watch {
         due = now + std::chrono::milliseconds(MILLISECONDS);
         if (!can_handle())
             return 0;
+        std::fexcept_t flags;  // of what has been too large or too small for a float64, which handlers may change
+        std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
         const PyGILState_STATE state = PyGILState_Ensure();
         const int raised = PyErr_CheckSignals();
         PyGILState_Release(state);
+        std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
         return raised;
     }
 

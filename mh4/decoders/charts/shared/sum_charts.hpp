@@ -76,6 +76,60 @@ template <class Chart> class Sampler : public Chart {
     }
 };
 
+// A chart of transitions: each item is a sum of terms, products of one or two items and perhaps an arc.
+template <class N, template <class> class Chart> class DerivationSampler : public Sampler<Chart<N>> {
+  protected:
+    enum Kind { TWO, LINKED, THREE };  // [i,l]; the others only in MH4
+    struct Item {
+        Kind kind;
+        int i, j, l;
+    };
+    static Item two(int i, int l) { return Item{TWO, i, 0, l}; }
+
+    // Add a term, whose second item is none if its l is 0, as there is no arc if its dependent is 0.
+    void add(const typename N::Value &weight, Item first, Item second, int head = 0, int dependent = 0) {
+        if (!N::is_zero(weight)) {
+            choice.add(weight);
+            terms.push_back(Term{first, second, head, dependent});
+        }
+    }
+    // Add all terms of an item.
+    virtual void add_terms(const Item &item) = 0;
+
+  private:
+    struct Term {
+        Item first, second;
+        int head, dependent;
+    };
+    std::vector<Item> agenda;
+    std::vector<Term> terms;
+    Choice<N> choice;
+
+    bool draw(Random &random, int *heads) override {
+        agenda.assign(1, two(0, this->n + 1));
+        while (!agenda.empty()) {
+            const Item item = agenda.back();
+            agenda.pop_back();
+            if (item.kind == TWO && item.l == item.i + 1)
+                continue;
+            this->watch.pass(100 * (item.l - item.i));
+            choice.start();
+            terms.clear();
+            add_terms(item);
+            const int chosen = choice.draw(random);
+            if (chosen < 0)
+                return false;
+            const Term &term = terms[chosen];
+            if (term.dependent)
+                heads[term.dependent] = term.head;
+            agenda.push_back(term.first);
+            if (term.second.l)
+                agenda.push_back(term.second);
+        }
+        return true;
+    }
+};
+
 // Sampled: those of All, from whose sums derivations can be drawn.
 template <class N, template <class> class All, template <class> class Sampled>
 class AllSums final : public SumCharts {

@@ -60,6 +60,12 @@ class TracedChart : public BestDerivation {
         }
     }
 
+    template <int code> void link_by(Step &best, float score, int s3, int s2, int s1, int s0, int b0) const {
+        const bool last = s2 < 0 && b0 > scores.n;
+        if (last || !single || head_of(code, s3, s2, s1, s0, b0) > 0)
+            best.link(score + scores.reduce_score(code, s3, s2, s1, s0, b0), code, dependent_of(code, s2, s1, s0));
+    }
+
     // Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce.
     void trace() {
         codes.clear();
@@ -99,36 +105,26 @@ class TracedChart : public BestDerivation {
     virtual float item3(int, int, int) const { return 0; }
     virtual float item4(int, int, int, int) const { return 0; }
 
+    // Link by these reduces, where it is possible, of an item with this score, whose heads are at these positions, -1 for none.
+    template <int... codes> void try_links(Step &best, float score, int s3, int s2, int s1, int s0, int b0) const {
+        (link_by<codes>(best, score, s3, s2, s1, s0, b0), ...);
+    }
+
     // The best way to [i,l], l > i+1.
     virtual Step step2(int i, int l) const {
         Step best;
-        for (int j = i + 1; j < l; j++) {
-            const float score = item3(i, j, l);
-            best.link(score + scores.reduce_score(LA, -1, -1, i, j, l), LA, j);
-            if (i > 0 || l > scores.n || !single)
-                best.link(score + scores.reduce_score(RA, -1, -1, i, j, l), RA, j);
-        }
+        for (int j = i + 1; j < l; j++)
+            try_links<LA, RA>(best, item3(i, j, l), -1, -1, i, j, l);
         return best;
     }
     // The best way to [i,j,l].
     virtual Step step3(int i, int j, int l) const {
         Step best;
-        const bool from_i = i > 0 || !single;
         best.combine(item2(i, j) + scores.shift_score(i, j) + item2(j, l), 2);
-        for (int k = j + 1; k < l; k++) {
-            const float score = item4(i, j, k, l);
-            best.link(score + scores.reduce_score(RA, -1, i, j, k, l), RA, k);
-            best.link(score + scores.reduce_score(LA, -1, i, j, k, l), LA, k);
-            if (from_i)
-                best.link(score + scores.reduce_score(RA2, -1, i, j, k, l), RA2, k);
-        }
-        for (int k = i + 1; k < j; k++) {
-            const float score = item4(i, k, j, l);
-            best.link(score + scores.reduce_score(LAp, -1, i, k, j, l), LAp, k);
-            best.link(score + scores.reduce_score(LA2, -1, i, k, j, l), LA2, k);
-            if (from_i)
-                best.link(score + scores.reduce_score(RAp, -1, i, k, j, l), RAp, k);
-        }
+        for (int k = j + 1; k < l; k++)
+            try_links<RA, LA, RA2>(best, item4(i, j, k, l), -1, i, j, k, l);
+        for (int k = i + 1; k < j; k++)
+            try_links<LAp, LA2, RAp>(best, item4(i, k, j, l), -1, i, k, j, l);
         return best;
     }
     // The best way to [i,j,k,l], and to [i,j,k,l,r].

@@ -111,26 +111,14 @@ class Scaling {
         return {less(part(scores, S0B0, t, s0, b0), reduces[s0]), part(direction, S0B0, t, s0, b0)};
     }
 
-    // True if the sum z of scaled derivations, its logarithm given, lost nothing that matters, e^number being more than the factor by
-    // which a word multiplies the number of derivations. `gap` is by how much z would be below 1 without the boost. An item below
-    // e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if gap + number n is well
-    // below 700. Nor is anything lost if no item is that small (Range), as can be seen if all scores are finite: with -inf, items
-    // may really be 0.
+    // True if whatever was too small for float64 is negligible in the sum z of scaled derivations, its logarithm given, e^number being
+    // more than the factor by which a word multiplies the number of derivations. `gap` is by how much z would be below 1 without the
+    // boost. An item below e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if
+    // gap + number n is well below 700.
     bool negligible(double log_z, double number) const {
         double gap = n * boost - log_z;
         return gap + number * n < 640 && (number + std::max(0.0, boost)) * n < 640;
     }
-};
-
-struct Range {
-    double smallest = INFINITY, largest = 0;
-    void add(double item) {
-        smallest = std::min(smallest, item);
-        largest = std::max(largest, item);
-    }
-    void add(Extended) {}
-    template <class Number> void add(const Dual<Number> &item) { add(item.value); }
-    bool fits() const { return smallest > 1e-290 && largest < 1e290; }
 };
 
 // A boost with which the items [i,n+1], in t2 at i, n+1, are nearer to 1
@@ -166,7 +154,6 @@ template <class N> class TransitionSums {
     virtual void arrange(size_t square) = 0;         // take the tables from memory
     virtual void tabulate() = 0;                     // the weights, from `scaling`; all else is 0
     virtual void inside() = 0;                       // the items
-    virtual void add_items(Range &) {}               // those besides t2
     virtual void outside() = 0;                      // what the counts consist of, from g2 of the goal
     virtual double write(Counts &counts) = 0;        // the counts; returns their sum
 
@@ -182,21 +169,10 @@ template <class N> class TransitionSums {
         scaling.find(scores, direction, boost, N::SCALED, watch);
         if (!scaling.precise)
             return false;
+        forget_losses();
         tabulate();
         inside();
-        const Value z = goal();
-        if (!N::SCALED || N::is_zero(z))
-            return !N::SCALED;
-        if (scaling.negligible(N::log(z), number))
-            return true;
-        Range range;
-        for (int i = 0; i <= n; i++) {
-            watch.pass(4 * n);
-            for (int l = i + 1; l <= n + 1; l++)
-                range.add(row(t2, i)[l]);
-        }
-        add_items(range);
-        return scaling.finite && range.fits();
+        return !N::SCALED || !losses() || (!N::is_zero(goal()) && scaling.negligible(N::log(goal()), number));
     }
 
     // The inside pass; true if it is right.

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include <algorithm>
+#include <cfenv>
 
 #include "chart_memory.hpp"
 #include "variant.hpp"
@@ -196,6 +197,10 @@ template <class N> struct Duals {
     }
     static Value sum(const Vector &x) { return {N::sum(x.value), N::sum(x.change)}; }
 };
+
+// What has been too large or too small for float64 since the last `forget_losses`: FE_OVERFLOW, FE_UNDERFLOW, both or 0.
+static inline int losses() { return std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW); }
+static inline void forget_losses() { std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW); }
 
 // Set numbers to 0, a page after the other.
 template <class Value> static void clear(Value *first, Value *last, signals::Watch &watch) {
