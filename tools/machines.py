@@ -66,7 +66,7 @@ def of_clang(library):
 
 
 CROSS = "aarch64-linux-gnu-g++"
-VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a" % CROSS
+VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a OPENBLAS_CORETYPE=ARMV8" % CROSS
 MACHINES = {  # what precedes a hyphen is the name of the chroot
     "bookworm": Machine("bookworm"),
     "trixie": Machine("trixie"),
