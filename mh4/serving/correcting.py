@@ -28,7 +28,8 @@ class Correcting:
     async def file(self, request: Request) -> Response:
         """The text with its version, or with POST and the version that it was made of, a new text to save."""
         headers = request.headers
-        if headers.get("origin", "http://" + headers["host"]) != "http://" + headers["host"]:
+        own = "http://" + headers.get("host", "")
+        if headers.get("origin", own) != own:
             raise HTTPException(403, "a page from elsewhere cannot use the file")
         if not secrets.compare_digest(headers.get("authorization", "").encode(), b"Bearer " + self.key.encode()):
             raise HTTPException(403, "open the address that mh4 serve has printed, with all that follows the #")

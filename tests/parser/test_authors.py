@@ -189,7 +189,7 @@ def test_joint_scores_are_those_that_search_uses(system, everything):
     arrays, decode = scores.trees.arrays(), Parser(found).decode
     derivations = [decode(**tensors, single_root=True) for tensors in arrays]
     sequences = [authors.rows(derivation.transitions[:, 0]) for derivation in derivations]
-    values = scores.trees.of_configurations(dict(enumerate(sequences))).npvalue()
+    values = scores.trees.scores_of(dict(enumerate(sequences))).npvalue()
     start = 0
     for derivation, rows in zip(derivations, sequences):
         n = len(derivation.heads) - 1

@@ -131,4 +131,5 @@ def test_what_cannot_be_saved(correction):
     for status, body in ((400, b"\xff"), (400, b"x"), (413, b"x" * 10**6)):
         found, _, said = ask(app, "/file", body, "text/plain", more=more)
         assert found == status and said.count(b"\n") == 1
+    assert ask(app, "/file", host="", version="1.0", more=more)[0] == 200
     assert ask(served({"toy": ["parser"]}), "/file")[0] == 404
