@@ -91,10 +91,21 @@ async def _serve(
         with _ended_by_uvicorn():
             ready("http://%s:%d" % _name(listening) + ("/annotate#" + correcting.key if correcting else ""))
             LOG.info("started", extra={"facts": {"models": abilities, "workers": size}})
-            await uvicorn.Server(config).serve(sockets=[listening])
+            await _Server(config).serve(sockets=[listening])
     finally:
         workers.stop()
     LOG.info("ended")
+
+
+class _Server(uvicorn.Server):
+    """A server that a second SIGINT ends at once, though since Python 3.12, servers wait for their connections to end."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        ending = asyncio.create_task(super().shutdown(sockets))
+        while not (ending.done() or self.force_exit):
+            await asyncio.wait([ending], timeout=0.1)
+        if not ending.cancel():
+            ending.result()
 
 
 def _may_open(number: int) -> None:
