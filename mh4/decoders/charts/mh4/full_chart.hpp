@@ -223,7 +223,7 @@ class FullChart : public TracedChart {
   protected:
     float item2(int i, int l) const override { return row(t2, i)[l]; }
     float item3(int i, int j, int l) const override { return t3[at3(i, j) + l]; }
-    float item4(int i, int j, int k, int l) const override { return step4(i, j, k, l).score; }
+    float item4(int i, int j, int k, int l) const override { return FullChart::step4(i, j, k, l).score; }
     Step step4(int i, int j, int k, int l) const override {
         Step best;
         best.combine(item2(i, j) + scores.shift_score(i, j) + item3(j, k, l), 2);
