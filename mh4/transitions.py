@@ -12,7 +12,7 @@ With stack ...|s3|s2|s1|s0 and buffer b0|..., the transitions are
     8     RA'2  s3 -> s1    s1             11    LA''2 s0 -> s2    s2
     9     RA''  s3 -> s2    s2             12    LA3   b0 -> s2    s2
 
-The first three form the arc-hybrid system, which is MH3, the first seven that of MH4. Those of MH5 are the interpretation of
+The first three form the arc-hybrid system, that is, MH3; the first seven form the system of MH4. Those of MH5 interpret
 its items of five heads, by the same reasoning: s3 is the first head of such an item. Nodes are 0 (the root), 1..n (the words) and n+1, the
 end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
 
@@ -68,7 +68,7 @@ ARC: dict[int, tuple[str, str]] = {
     Transition.LA3: ("b0", "s2"),
 }
 
-# The same of those of MH4, as columns of s2, s1, s0 and b0.
+# The same for the reduces of MH4, as columns of s2, s1, s0 and b0.
 _HEADS, _DEPENDENTS = ([("s2", "s1", "s0", "b0").index(ARC[code][end]) for code in MH4[1:]] for end in (0, 1))
 
 
@@ -117,7 +117,7 @@ class Configuration:
         return self.stack == [0] and self.b0 == self.n + 1
 
     def arc(self, code: int) -> tuple[int, int]:
-        """The (head, dependent) that a reduce transition would make here, -1 where a position is empty."""
+        """Return the (head, dependent) of the arc that a reduce transition would make here, -1 where a position is empty."""
         head, dependent = ARC[Transition(code)]
         return getattr(self, head), getattr(self, dependent)
 
@@ -145,7 +145,7 @@ class Configuration:
             self.stack.remove(dependent)
 
     def _why_not(self, code: int) -> str | None:
-        """The reason why a transition is illegal here, or None."""
+        """Return why a transition is illegal here, or None."""
         sentinel = self.n + 1
         if code == SH:
             return "the end-of-sentence sentinel cannot be shifted" if self.b0 == sentinel else None
@@ -186,7 +186,7 @@ def run(transitions: np.ndarray, n: int) -> np.ndarray:
 
 
 def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarray:
-    """Which transitions of MH4 can be applied in many configurations over n words at once: bool (7, m), by code.
+    """Return which transitions of MH4 can be applied in each of m configurations over n words: bool (7, m), by code.
 
     positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but with
     `single_root` an arc from the root is legal only if it completes the tree: with stack [0, s0] and only the sentinel in the

@@ -11,7 +11,7 @@ from mh4.errors import InputError
 
 
 class Changed(InputError):
-    """What is to be saved was made of another version than the last one that was saved, or the new file has changed since."""
+    """An attempt to save text that is not based on the last version saved, or after something else has changed the new file."""
 
 
 class Correction:
@@ -31,12 +31,12 @@ class Correction:
         self._check_new()
 
     def read(self) -> tuple[str, str]:
-        """The text as it was last saved, or as it is in the file, and its version, as an ETag."""
+        """Return the text as it was last saved (at first, as it is in the file), and its version, as an ETag."""
         with self._lock:
             return self.text, self._version
 
     def save(self, text: str, version: str) -> str:
-        """Write the text, which was made of this version, to the new file, whole or not at all; returns its version.
+        """Write the text, which is based on this version, to the new file, whole or not at all; return its own version.
 
         Raises Changed if there is another version by now, or if something else has written the new file since, and InputError if
         it is not CoNLL-U with the words of the file, if there is a new file already, and if it cannot be written.
@@ -66,7 +66,7 @@ class Correction:
 
 
 def _state(path: str) -> tuple[int, ...] | None:
-    """What changes when a file is written; None if there is none."""
+    """Return properties of a file that change when it is written; None if there is no file."""
     with suppress(OSError):
         found = os.stat(path)
         return found.st_ino, found.st_size, found.st_mtime_ns
@@ -74,6 +74,6 @@ def _state(path: str) -> tuple[int, ...] | None:
 
 
 def _read(lines: Iterable[str], name: str) -> tuple[str, list[list[str]]]:
-    """The text, and the words of each sentence. Raises InputError if it is not CoNLL-U."""
+    """Return the text, and the words of each sentence. Raises InputError if it is not CoNLL-U."""
     blocks = list(conllu.parsed(lines, name, partial=True))
     return "".join(block.text({}) for block in blocks), [block.sentence.words for block in blocks]

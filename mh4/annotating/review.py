@@ -1,7 +1,7 @@
 """The heads and labels of a treebank that a parser finds improbable: among them are errors of annotation.
 
-A head is as probable as its arc is over all trees, at the model's temperature, and a label as the labeller makes it, for the head that is
-given. The parser must not have learned the sentences, or it would find their errors probable: mh4.cli.review trains it on others.
+The probability of a head is that of its arc over all trees, at the model's temperature; that of a label is the labeller's, for the head
+given. The parser must not have learned the sentences, or it would find their errors probable; mh4.cli.review trains it on others.
 """
 
 import json
@@ -23,7 +23,7 @@ MARKS = ("HeadProb", "Head", "DeprelProb", "Deprel")  # attributes of MISC
 
 @dataclass(frozen=True)
 class Doubt:
-    """A head or a label of a treebank beside the most probable one.
+    """A head or label of a treebank that is not the most probable one, which is proposed instead.
 
     probability, of_proposed: of what is given, and of what is proposed. column: "HEAD" or "DEPREL". sentence: its sent_id or, if it
     has none, its number in the file, from 1. word: its number, from 1. to: the form of the head that is proposed, for labels that is given.
@@ -67,7 +67,7 @@ class Reviewed:
     proposal: Sentence
 
     def doubts(self) -> Iterator[Doubt]:
-        """The words whose head or label is not the most probable one."""
+        """Yield a Doubt for each head and label that is not the most probable one."""
         gold = self.block.sentence
         forms = ["root", *gold.words]
         where = self.file, self.block.sent_id or str(self.number)
@@ -81,7 +81,7 @@ class Reviewed:
                 yield Doubt(*probable, "DEPREL", deprel, label, *where, m, forms[m], forms[head])
 
     def conllu(self) -> str:
-        """The sentence with the probabilities of its heads and labels in MISC, and with those that are more probable."""
+        """Return the sentence with the probabilities of its heads and labels in MISC, and with those that are more probable."""
         misc = [
             [] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS]
             for cell in self.block.column(conllu.MISC)
@@ -94,7 +94,7 @@ class Reviewed:
 
 
 def _place(attribute: str) -> int:
-    """Where an attribute of MISC comes: ours last, in their order."""
+    """Return the rank of an attribute of MISC: ours come last, in their order."""
     name = attribute.split("=")[0]
     return 1 + MARKS.index(name) if name in MARKS else 0
 
@@ -139,7 +139,7 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
 
 
 def _softmax(scores: np.ndarray, root: int, roots: np.ndarray) -> np.ndarray:
-    """The probabilities of labels, (labels, words): none of the unknown one, and the label root for words headed by it, and only these."""
+    """Return the probabilities of labels, (labels, words): 0 for the unknown label; words headed by the root, and no others, get root."""
     scores = scores.reshape((-1, len(roots))).astype(np.float64)
     scores[0] = -np.inf
     if root and len(scores) > 2:
@@ -151,7 +151,7 @@ def _softmax(scores: np.ndarray, root: int, roots: np.ndarray) -> np.ndarray:
 
 
 def worst_first(reviewed: Iterable[Reviewed], known: set[tuple[str, ...]]) -> list[Doubt]:
-    """All doubts but those known, the least probable first."""
+    """Return all doubts except those known, the least probable first."""
     doubts = (doubt for one in reviewed for doubt in one.doubts() if doubt.key not in known)
     return sorted(doubts, key=lambda doubt: (doubt.probability, -doubt.of_proposed))
 
@@ -160,19 +160,19 @@ NAMES = tuple(field.name for field in fields(Doubt))
 
 
 def as_tsv(doubts: Iterable[Doubt]) -> str:
-    """A table with a line of names."""
+    """Return the doubts as a table with a header line."""
     rows = (["%.4f" % cell if isinstance(cell, float) else str(cell) for cell in astuple(doubt)] for doubt in doubts)
     return "".join("\t".join(re.sub(r"[\t\n\r]", " ", cell) for cell in row) + "\n" for row in (list(NAMES), *rows))
 
 
 def as_json(doubts: Iterable[Doubt]) -> str:
-    """A list of objects, each on a line."""
+    """Return the doubts as a JSON list of objects, each on a line."""
     lines = [json.dumps(dict(zip(NAMES, astuple(doubt), strict=True)), ensure_ascii=False) for doubt in doubts]
     return "[\n%s\n]\n" % ",\n".join(lines) if lines else "[]\n"
 
 
 def known(path: str) -> set[tuple[str, ...]]:
-    """The keys of the doubts in a table that `as_tsv` has written. Raises InputError for anything else."""
+    """Return the keys of the doubts in a table that `as_tsv` has written. Raises InputError for anything else."""
     first, *lines = reading.text(path).removesuffix("\n").split("\n")
     if first.split("\t") != list(NAMES):
         raise InputError("%s, line 1: expected the names of the columns of a table that `mh4 review` has written" % path)

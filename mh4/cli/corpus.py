@@ -194,17 +194,17 @@ def join(folder: str, output: str, rejects: str | None) -> None:
         raise InputError("%s: nothing was set aside, as it was parsed without --rejects" % folder)
     joined = joining.join(begun, output, rejects)
     for path in dict.fromkeys(joined.changed):
-        say("mh4: %s: changed since it was parsed, or its time has; joined is the parse of what it was" % path, err=True)
+        say("mh4: %s: changed since it was parsed, or its modification time has; its earlier parse was joined" % path, err=True)
     files = " in " + counted(len(joined.paths), "file") if len(begun.inputs) > 1 else ""
     say_written(counted(joined.sentences, "sentence") + files, output)
     left_out = 0 if rejects else joining.rejected(begun)
     if left_out:
         are = "block is" if left_out == 1 else "blocks are"
-        say("mh4: %d %s left out, as not CoNLL-U: --rejects FILE writes what was set aside" % (left_out, are), err=True)
+        say("mh4: %d %s left out because not CoNLL-U: --rejects FILE writes what was set aside" % (left_out, are), err=True)
     for problem in joined.damaged:
         say("mh4: " + problem, err=True)
     if joined.missing:
-        say("mh4: %s: not done, so nothing is written of %s" % (folder, listed(joined.missing)), err=True)
+        say("mh4: %s: not done, so nothing is written for %s" % (folder, listed(joined.missing)), err=True)
     raise Exit(bool(joined.missing))
 
 

@@ -21,7 +21,7 @@ from mh4.util import streams
 
 
 class Group(click.Group):
-    """A group whose commands refuse an option given twice, unless it may be repeated; click would silently use the last."""
+    """A group whose commands reject an option given twice, unless it may be repeated; click would silently use the last."""
 
     once = True  # False: of an option that is given twice, the last counts
 
@@ -117,7 +117,7 @@ def _of_compiled_modules(error: Exception) -> bool:
 
 
 def resumable(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that resumes its work when it is run again: if it is stopped, the message gives the command line to run."""
+    """Make a command, which resumes its work when it is run again, print the command line to run if it is stopped."""
 
     @wraps(command)
     def saying_how(*arguments: Any, **options: Any) -> None:
@@ -131,7 +131,7 @@ def resumable(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _command_line() -> str:
-    """The command line that is running, quoted for a shell in the same folder."""
+    """Return the command line that is running, quoted for a shell in the same folder."""
     program = [sys.argv[0]]
     if os.path.basename(sys.argv[0]) == "__main__.py":
         program = [sys.executable, "-m", "mh4"]

@@ -52,9 +52,9 @@ def info(path: str, card: bool, as_json: bool) -> None:
         }
         return click.echo(json.dumps(described, indent=1))
     say("%s: %s, seed %d, %d parameters" % (path, model.system.name, model.seed, size))
-    say("knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels" % tuple(knows.values()))
+    say("vocabulary: %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels" % tuple(knows.values()))
     if model.vectors is not None:
-        say("has vectors of %d words, %d of them of the training treebank" % (len(model.vectors.words), model.vectors.learned))
+        say("vectors of %d words, %d of them in the training treebank" % (len(model.vectors.words), model.vectors.learned))
     if model.temperature is not None:
         training.append("probabilities at temperature %.3f" % model.temperature)
     say(*training, "", *model.describe().rstrip().split("\n"))

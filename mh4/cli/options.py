@@ -19,7 +19,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 
 
 def together(*options: Decorator) -> Decorator:
-    """These options of a command as one decorator; its help lists them in this order."""
+    """Return these options of a command as one decorator; its help lists them in this order."""
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
@@ -82,7 +82,7 @@ input_option = click.option(
 
 
 def input_format(format_of_input: str | None, text: bool, segmenter: str | None, **for_conllu: object) -> str:
-    """Return which of INPUTS the options say. InputError unless there is a segmenter for those that need one, and only for them, and if
+    """Return which of INPUTS the options name. Raises InputError unless exactly those that need a segmenter have one, and if
     text is given with options that are only for CoNLL-U.
     """
     if text and format_of_input not in (None, "text"):
@@ -113,7 +113,7 @@ def blocks_of_text(form: str, segmenter: str | None) -> "Callable[[str], Iterato
 
 # What is written of a parse.
 column_options = together(
-    click.option("--tags", is_flag=True, help="Also write those of UPOS, XPOS and FEATS that the model predicts."),
+    click.option("--tags", is_flag=True, help="Also write UPOS, XPOS and FEATS, as far as the model predicts them."),
     click.option(
         "--keep-deps", is_flag=True, help="Keep DEPS and empty nodes, although they may contradict the new HEAD and DEPREL."
     ),
@@ -126,7 +126,7 @@ confidence_option = click.option(
 # Of a command that measures.
 json_option = click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 plot_option = click.option(
-    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
+    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Also draw a plot (.png, .pdf, .svg; needs matplotlib)."
 )
 
 # Of a command that writes parsed files: how much it says, output, columns and processes.

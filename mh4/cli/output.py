@@ -39,7 +39,7 @@ def write(
 
 
 def even_none(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks of a file, whose parse is empty, with a warning, if there are none."""
+    """Return the blocks of a file; if there are none, warn that its parse is empty."""
     return conllu.even_none(blocks, lambda error: warnings.warn("%s; its parse is empty" % error, RuntimeWarning, stacklevel=2))
 
 
@@ -56,9 +56,9 @@ def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
 def destinations(
     inputs: Sequence[str], output: str, extension: str = ".conllu", omitted: Sequence[str] = ()
 ) -> list[tuple[str, str]]:
-    """The files to parse, each with where its parse goes.
+    """Return the files to parse, each with the path of its parse.
 
-    inputs: files, and folders, which stand for the files in them with this extension, but for those in `output` and the omitted folders.
+    inputs: files, and folders, which stand for the files in them with this extension, except those in `output` and the omitted folders.
     A single file goes to `output`, others into the folder `output`, under the names that mh4.util.reading.named gives them. `output`
     is a folder if it ends with a slash, if it is an existing folder, or if the input is several files or a folder; it is made if there
     is none. Raises InputError if one is standard input and so has no name, if an output is a folder, or an input of the running command.

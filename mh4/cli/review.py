@@ -137,7 +137,7 @@ def review(
 
 
 def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> str:
-    """The page of `mh4 view` with the sentences that have a doubt, in the order of the first of each."""
+    """Return the page of `mh4 view` with the sentences that have a doubt, in the order of the first of each."""
     from dataclasses import replace
 
     from mh4.data import conllu
@@ -159,7 +159,7 @@ def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> 
 
 
 def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[str, Any]) -> list[str]:
-    """The folders of parsers, each trained on all parts but its own and the next, which is its development set."""
+    """Train a parser for each part, on all parts but this and the next, its development set; return the folders of the parsers."""
     from mh4.util.files import make_folder, write_text
     from mh4.util.processes import Child, Killed
 

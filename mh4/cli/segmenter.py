@@ -20,7 +20,7 @@ def segmenter() -> None:
 def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: bool) -> None:
     """Train a segmenter on the words and spaces (SpaceAfter=No) of a treebank.
 
-    It is a tokenizer of UDPipe 1, that of the epoch with the best result on the development treebank. Training
+    It is a tokenizer of UDPipe 1, from the epoch with the best result on the development treebank. Training
     takes one to a few minutes for a thousand sentences.
     """
     from mh4.data.segmenter import train as train_segmenter

@@ -59,14 +59,14 @@ class _Named(click.ParamType):
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, help="The port; 0 for any that is free.")
 @click.option("--workers", type=click.IntRange(1, 1000), default=1, help="Processes to parse with; each loads all models.")
-@click.option("--max-words", type=click.IntRange(min=1), default=10_000, help="Words of a request, at most.")
+@click.option("--max-words", type=click.IntRange(min=1), default=10_000, help="The largest number of words in a request.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=86_400),
     default=60,
     help="Seconds that a request may take to arrive, then to wait, and then to be parsed.",
 )
-@click.option("--queue", type=click.IntRange(min=0), default=100, help="Requests that may wait, at most.")
+@click.option("--queue", type=click.IntRange(min=0), default=100, help="The largest number of requests that wait.")
 def serve(
     file: str | None,
     models: Pairs,
@@ -86,7 +86,7 @@ def serve(
     request; /health says that the server is up, and /metrics is for Prometheus. SIGTERM, SIGINT and SIGHUP end the server once all
     requests that it has received are answered.
 
-    With FILE, in CoNLL-U, the page to correct trees on opens it, and saves it to NEW. Only who has the address that is then printed can
+    With FILE, in CoNLL-U, the page to correct trees on opens it, and saves it to NEW. Only those with the address that is then printed can
     read and save it.
 
     Anyone who can reach the address can use it: to open it to other machines (--host), put it behind a server that authenticates users
@@ -127,7 +127,7 @@ def _replaces(output: str) -> bool:
 
 
 def _name_of(path: str) -> str:
-    """The name of a model that is given none: that of its folder or, without .mh4, of its file."""
+    """Return the name of a model that is given none: that of its folder or, without .mh4, of its file."""
     name = os.path.basename(os.path.realpath(path)).removesuffix(".mh4")
     if not _NAME.fullmatch(name):
         raise InputError("--model %s: expected NAME=DIR, as %s is no name of letters, digits, _, - and ." % (path, shown(name)))

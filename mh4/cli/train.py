@@ -98,10 +98,10 @@ def train(system: SystemName | None, model: str, init: str | None, log: str | No
     with the same result as an uninterrupted one; if training has finished, this only prints the result again. Only the settings
     training.patience, training.max_updates and training.evaluate_updates may differ when it is resumed.
 
-    Several training treebanks are learned together, as one. The scores on several development treebanks together say when to stop;
+    Several training treebanks are learned together, as one. The scores on all development treebanks together decide when to stop;
     each is also scored by itself.
 
-    With --init, training continues from another model: what it knows keeps its weights, and new words, characters, tags and labels
+    With --init, training continues from another model: its vocabulary keeps its weights, and new words, characters, tags and labels
     are added. System and settings are then those of that model unless given; those of the network cannot be changed.
 
     Vectors of words are kept with the model. Contextual vectors, in files with a matrix for each sentence, are also needed for parsing.

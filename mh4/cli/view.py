@@ -80,7 +80,7 @@ def view(
 
 
 def _pager_shows_colours() -> bool:
-    """Return whether escape codes reach the terminal through the user's pager; we know this only of less and cat."""
+    """Return whether escape codes reach the terminal through the user's pager, which is known only for less and cat."""
     try:
         command = shlex.split(os.environ.get("PAGER", "")) or ["less"]
     except ValueError as error:

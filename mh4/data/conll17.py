@@ -50,7 +50,7 @@ manifest, identify_blob = _COLLECTION.rows, _COLLECTION.identify
 
 
 def file_name(lang: str, system: str) -> str:
-    """The name of a system's output for a language in a folder of outputs."""
+    """Return the name of a system's output for a language in a folder of outputs."""
     return "%s-%s.conllu" % (lang, system)
 
 

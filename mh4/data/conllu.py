@@ -126,7 +126,7 @@ class Sentence:
         return len(self.words)
 
     def __iter__(self) -> Iterator[Word]:
-        """The words with their columns. Raises InputError if a column has more or fewer entries than there are words."""
+        """Iterate over the words with their columns. Raises InputError if a column has more or fewer entries than there are words."""
         absent = [None] * len(self)
         tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
         heads = absent if self.heads is None else [None if head < 0 else head for head in np.asarray(self.heads)[1:].tolist()]
@@ -137,7 +137,7 @@ class Sentence:
         return (Word(*row) for row in zip(range(1, len(self) + 1), *columns, strict=True))
 
     def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """The columns of a parsed sentence to write: HEAD, DEPREL, an empty DEPS unless it is kept, with `tags` UPOS, XPOS and FEATS."""
+        """Return the columns to write of a parse: HEAD, DEPREL, an empty DEPS unless it is kept, with `tags` UPOS, XPOS and FEATS."""
         columns = {HEAD: [str(head) for head in self.heads[1:]], DEPREL: self.deprels}
         if not keep_deps:
             columns[DEPS] = ["_"] * len(self)
@@ -146,9 +146,9 @@ class Sentence:
         return columns
 
     def to_conllu(self) -> str:
-        """The words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
+        """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
 
-        Raises InputError, naming the word, for what CoNLL-U cannot have: what is no word (see `check_word`), or tabs, line breaks and lone
+        Raises InputError, naming the word, for what CoNLL-U cannot have: forms that are no words (`check_word`), tabs, line breaks and lone
         surrogates in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.
         """
         where = self.name or "the sentence"
@@ -188,10 +188,10 @@ class Block:
     portion: int = 0
 
     def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
-        """The lines again, with new columns {column: n strings}; everything else is kept.
+        """Return the lines with new columns {column: n strings}; everything else is kept.
 
         A new column DEPS also leaves out the empty nodes, which are part of the enhanced graph only. An empty string is written as "_".
-        note: the text of the comment "# mh4 = ", replacing that of an earlier parse, which an empty one only removes; None keeps comments.
+        note: the text of the comment "# mh4 = ", which replaces that of an earlier parse; "" only removes the latter, and None keeps it.
         """
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):
@@ -204,14 +204,14 @@ class Block:
         return "".join(lines if note is None else _noted(lines, note))
 
     def alone(self, columns: dict[int, list[str]], note: str | None = None) -> str:
-        """The same, for a sentence that others follow: without a byte order mark or blank lines before it, with a blank line after it."""
+        """Return the text of a sentence that others follow: no byte order mark or blank lines before it, and a blank line after it."""
         text = _BLANK_LINES.sub("", self.text(columns, note).removeprefix(_BYTE_ORDER_MARK))
         return text.rstrip("\r\n") + 2 * (_line_end(self.lines[self.sentence.rows[0]]) or "\n")
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
         """Return the columns that a parse replaces: those of Sentence.columns, and MISC with the new probabilities, without old ones.
 
-        Nothing of one without a tree, and of a complete one that was kept only probabilities.
+        A parse without a tree replaces none, and a complete tree that was kept only MISC, if it has probabilities.
         """
         if parsed.heads is None:
             return {}
@@ -222,11 +222,11 @@ class Block:
         return columns
 
     def column(self, number: int) -> list[str]:
-        """A column of each word."""
+        """Return the value of a column for each word."""
         return [self.lines[row].rstrip("\r\n").split("\t")[number] for row in self.sentence.rows]
 
     def comment(self, name: str) -> str:
-        """The value of the comment "# name = value", or an empty string."""
+        """Return the value of the comment "# name = value", or an empty string."""
         return _comment(self.lines, name)
 
     @property
@@ -240,7 +240,7 @@ class Block:
         return any(line.startswith(_NOTE + SKIPPED) for line in self.lines)
 
     def misc(self, name: str, values: Sequence[str]) -> list[str]:
-        """Column MISC of each word, with the attribute name=value in place of any of the same name; no values: without it."""
+        """Return MISC of each word, with the attribute name=value in place of any of the same name; without values, with none of it."""
         column = []
         for k, cell in enumerate(self.column(MISC)):
             kept = [a for a in cell.split("|") if a != name and not a.startswith(name + "=")]
@@ -251,12 +251,12 @@ class Block:
 
 
 def without_subtype(deprel: str) -> str:
-    """A dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
+    """Return a dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
     return deprel.partition(":")[0]
 
 
 def read(path: str, *, trees: bool = True) -> list[Sentence]:
-    """The sentences of CoNLL-U file `path`, or of those in a folder; see blocks."""
+    """Read the sentences of CoNLL-U file `path`, or of those in a folder; see blocks."""
     return [block.sentence for block in blocks(path, trees=trees)]
 
 
@@ -271,9 +271,9 @@ def blocks(
     may be "_", which is read as -1 and "", and whether the others can be those of a tree is left to mh4.parser.kept_heads.
     A byte order mark at the start of the file is accepted and, like everything else, kept; one at the start of a later sentence, as where
     files were joined, is left out.
-    rejected: takes the blocks that are not CoNLL-U, and reading goes on; bytes in them that are not UTF-8 are as Python's
-    "surrogateescape" has them.
-    at_once: each sentence is there as soon as the blank line after it, and not only when the next one begins; further blank lines
+    rejected: called with each block that is not CoNLL-U, and reading goes on; bytes in it that are not UTF-8 are decoded by Python's
+    "surrogateescape".
+    at_once: yield each sentence once the blank line after it has been read, not only when the next one begins; further blank lines
     belong to the next sentence, and those at the end of the file to none.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
@@ -282,7 +282,7 @@ def blocks(
 
 
 def each_file(path: str, omitted: Sequence[str] = (), **options: Any) -> Iterator[tuple[str, Iterator[Block]]]:
-    """Each file of `path`, with its blocks, to be read before the next; see blocks, and for `omitted` files_of.
+    """Yield each file of `path` with its blocks, to be read before the next file; see blocks, and files_of for `omitted`.
 
     The files of a folder are in the order of the names that their parses have. Some of them may be empty, with a RuntimeWarning.
     """
@@ -296,7 +296,7 @@ def each_file(path: str, omitted: Sequence[str] = (), **options: Any) -> Iterato
 def some_empty(
     files: Iterable[tuple[str, Iterable[Block]]], none: "NoSentences | None" = None
 ) -> Iterator[tuple[str, Iterator[Block]]]:
-    """The same files, each with its blocks, to be read before the next: empty ones have none, with a RuntimeWarning at the end.
+    """Yield the same files, each with its blocks, to be read before the next; empty ones have none, with a RuntimeWarning at the end.
 
     Raises `none`, or else the error of the first, if all are empty.
     """
@@ -312,7 +312,7 @@ def some_empty(
 
 
 def files_of(folder: str, omitted: Sequence[str] = ()) -> dict[str, str]:
-    """The .conllu files of a folder by the names of their parses, and so of the same files in a folder of parses, in their order.
+    """Return the .conllu files of a folder, in order, by the names of their parses: those of the same files in a folder of parses.
 
     omitted: folders from which nothing is taken, such as that of parses in the folder of gold.
     """
@@ -325,7 +325,7 @@ def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[B
 
 
 def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = lambda error: None) -> Iterator[Block]:
-    """The blocks; if there are none, `empty` is called with the error: one of many files may be empty, and its parse is empty, too."""
+    """Yield the blocks; if there are none, call `empty` with the error: one of many files may be empty, and then so is its parse."""
     try:
         yield from blocks
     except NoSentences as error:
@@ -354,7 +354,7 @@ def parsed(
 ) -> Iterator[Block]:
     """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none.
 
-    start: where in the file the lines begin. Warns of trees that are read of sentences that a parser has skipped.
+    start: where in the file the lines begin. Warns if it reads trees of sentences that a parser has skipped.
     """
     number, skipped = start.sentence, 0
     for number, run in enumerate(runs(text, name, start.line, at_once), start=start.sentence + 1):
@@ -387,7 +387,7 @@ class Run(NamedTuple):
 
 
 def runs(text: Iterable[str], name: str, first: int = 0, at_once: bool = False) -> Iterator[Run]:
-    """The sentences or paragraphs of lines of file `name`, the first of which has the number `first`. at_once: see blocks.
+    """Yield the sentences or paragraphs of lines of file `name`, the first of which has the number `first`. at_once: see blocks.
 
     Raises InputError for one that is longer than any can be.
     """
@@ -400,7 +400,7 @@ def runs(text: Iterable[str], name: str, first: int = 0, at_once: bool = False) 
 
 
 def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each sentence or paragraph, and the number of the first of these lines."""
+    """Yield the lines of each sentence or paragraph, and the number of the first of these lines."""
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     size = 0
@@ -421,7 +421,7 @@ def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool) -
 
 
 def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[Block, list[Block]]]:
-    """Each block of `first`, with those of the same sentence in these CoNLL-U files.
+    """Yield each block of `first`, with those of the same sentence in these CoNLL-U files.
 
     Raises InputError where a file has no tree, or where its sentences or words differ from those of `first`.
     """
@@ -478,7 +478,7 @@ class Rejects:
         self.count += 1
 
     def keep(self) -> None:
-        """Have those until now stay, even if the next file fails."""
+        """Keep the blocks rejected until now, even if the next file fails."""
         if self._new is not self._file:
             self._new.seek(0)
             shutil.copyfileobj(self._new, self._file)
@@ -489,7 +489,7 @@ class Rejects:
 
 @contextmanager
 def rejects(path: str, written: Callable[[int], None] = lambda number: None) -> Iterator[Rejects]:
-    """A file of rejected blocks, written as `open_output` writes; an empty one if there are none.
+    """Open a file of rejected blocks, which is written as by `open_output`; it is empty if there are none.
 
     If the block fails, those that it has kept are written, if any. written: called with their number once the file is there.
     """
@@ -517,7 +517,7 @@ class _OnTerminal(StreamWriter):
 
 
 def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
-    """The lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
+    """Yield the lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
 
     Only \\n ends a line: U+2028 and similar characters occur inside words. errors: what is done about bytes that are not UTF-8.
     Raises InputError if the file cannot be read, or a compressed one is damaged.
@@ -532,7 +532,7 @@ def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
 
 
 def decoded(file: BinaryIO, name: str, errors: str = "strict", before: int = 0) -> Iterator[str]:
-    """The lines of a file that is open; see lines. before: how many there are before them, for messages."""
+    """Yield the lines of an open file; see lines. before: how many lines there are before them, for messages."""
     for k, line in enumerate(reading.lines(file, name, before=before), start=before):
         text = line.decode("utf-8", "surrogateescape")
         if errors == "strict":
@@ -554,7 +554,7 @@ def _check_text(line: str, name: str, k: int) -> None:
 
 
 def _noted(lines: list[str], note: str) -> list[str]:
-    """The lines of a sentence with this note, or none, in place of any other."""
+    """Return the lines of a sentence with this note, or none, in place of any other."""
     start = lines[0].removeprefix(_BYTE_ORDER_MARK)
     mark, rest = lines[0][: len(lines[0]) - len(start)], [start, *lines[1:]]
     first = next(row for row, line in enumerate(rest) if not (is_blank(line) or line.startswith("#")))
@@ -686,7 +686,7 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
 
 
 def _end_of_range(given: str, word: int, covered: int, empty: int, place: str) -> int:
-    """The last word of a multiword token with this ID, such as 2-3, which comes before its first word.
+    """Return the last word of a multiword token with this ID, such as 2-3, which comes before its first word.
 
     word, empty: the numbers of the next word and the next empty node (which is 2.1 after word 2). covered: the last word of the multiword
     token before. Raises InputError, which begins with `place`, for any other ID.

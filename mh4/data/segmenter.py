@@ -46,7 +46,7 @@ class Segmenter:
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
 
     def blocks(self, path: str, options: str = "") -> Iterator[Block]:
-        """The sentences of the text in file `path` ("-" is standard input), without trees.
+        """Return the sentences of the text in file `path` ("-" is standard input), without trees.
 
         A blank line or form feed always ends a sentence. Comments and MISC say how the text was written (text, SpaceAfter, SpacesAfter).
         options: see blocks_of. Raises InputError for a file that is not text in UTF-8, or has none.
@@ -55,7 +55,7 @@ class Segmenter:
         return self.segmented(conllu.lines(path, name), name, tokenizer=self.tokenizer(options))
 
     def segmented(self, lines: Iterable[str], name: str, tokenizer: Any, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
-        """The sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see blocks.
+        """Yield the sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see blocks.
 
         tokenizer: a new one. start: where in the file the lines begin; messages have its lines and sentences.
         """
@@ -73,15 +73,15 @@ class Segmenter:
             raise conllu.NoSentences("%s: no text in it" % name)
 
     def blocks_of(self, text: str, name: str, options: str = "") -> Iterator[Block]:
-        """The sentences of a text, numbered from 1, which messages say are from `name`; see blocks.
+        """Return the sentences of a text, numbered from 1, which messages say are from `name`; see blocks.
 
         options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence). Raises InputError for
-        those that it does not take.
+        those that it does not have.
         """
         return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=self.tokenizer(options))
 
     def sentences(self, text: str) -> list[Sentence]:
-        """The sentences of a text, without trees; none if there is nothing in it.
+        """Return the sentences of a text, without trees; none if there is nothing in it.
 
         Raises InputError for NUL, which UDPipe cannot read, and for half a surrogate pair.
         """
@@ -93,24 +93,24 @@ class Segmenter:
         return []
 
     def tokenizer(self, options: str) -> Any:
-        """A tokenizer of UDPipe with these options; see blocks_of."""
+        """Return a tokenizer of UDPipe with these options; see blocks_of."""
         known = set(options.split(";")) <= _OPTIONS
         tokenizer = self._model.newTokenizer(options) if known else None
         if not tokenizer:
             raise InputError(
-                "no options %s of the tokenizer; there are %s" % (shown(options), ", ".join(sorted(_OPTIONS - {""})))
+                "the tokenizer has no options %s, expected: %s" % (shown(options), ", ".join(sorted(_OPTIONS - {""})))
             )
         return tokenizer
 
     def _segment(self, text: str, tokenizer: Any) -> Iterator[str]:
-        """The lines of the text as CoNLL-U; numbers of sentences continue those of the tokenizer's text before."""
+        """Yield the lines of the text as CoNLL-U; sentence numbers continue those of the text that the tokenizer had before."""
         writer = _udpipe().OutputFormat.newOutputFormat("conllu")
         for sentence in udpipe_sentences(tokenizer, text, "the text cannot be segmented"):
             yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
 
 
 def udpipe_sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
-    """The sentences, as UDPipe's objects, that a tokenizer or another reader of UDPipe finds in a text.
+    """Yield the sentences, as UDPipe's objects, that a tokenizer or another reader of UDPipe finds in a text.
 
     Raises InputError, which begins with `failure`, for what it cannot read.
     """
@@ -124,7 +124,7 @@ def udpipe_sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
 
 
 def for_udpipe(text: str) -> str:
-    """The text of a CoNLL-U file as UDPipe reads it, which takes a byte order mark, and spaces in a blank line, for words."""
+    """Return the text of a CoNLL-U file without a byte order mark and spaces in blank lines, which UDPipe would read as words."""
     return _SPACES.sub("", text.removeprefix("\ufeff"))
 
 
@@ -133,9 +133,9 @@ def train(
 ) -> None:
     """Train a segmenter on the sentences of a CoNLL-U file and write it to `path`, whole or not at all.
 
-    The text is made of the words and SpaceAfter=No. The segmenter is that of the epoch that is best on `dev_file`. `report` is called
+    The text is made of the words and SpaceAfter=No. The segmenter of the epoch that is best on `dev_file` is kept. `report` is called
     with a line on each epoch, in another thread. Raises InputError if a file is not CoNLL-U, if ufal.udpipe is not installed or
-    refuses to train, or if `path` cannot be written.
+    cannot train one, or if `path` cannot be written.
     """
     _udpipe()
     train_text, dev_text = map(_conllu, (train_file, dev_file))
@@ -146,14 +146,14 @@ def train(
 
 
 def _conllu(path: str) -> str:
-    """A CoNLL-U file, or those of a folder, without the trees, which need not be there."""
+    """Return the text of a CoNLL-U file, or of those of a folder, without the trees, which need not be there."""
     blocks = conllu.blocks(path, trees=False)
     texts = (block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
     return "".join(for_udpipe(text).replace("\r\n", "\n").strip("\n") + "\n\n" for text in texts)
 
 
 def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[[str], object]) -> bytes:
-    """The trained model. Training takes minutes and does not listen to signals, so another process does it, which we can kill."""
+    """Return a trained model. Training takes minutes and cannot be interrupted, so it runs in another process, which can be killed."""
     read, write = os.pipe()
     reader = Thread(target=_report, args=(read, epochs, report))
     reader.start()
@@ -179,7 +179,7 @@ def _report(messages: int, epochs: int, report: Callable[[str], object]) -> None
 
 
 def _train(train_text: str, dev_text: str, epochs: int, messages: Any) -> bytes:
-    """The trained model. What UDPipe says goes to the pipe `messages`; raises InputError if it cannot train one."""
+    """Return a trained model. UDPipe's messages go to the pipe `messages`; raises InputError if it cannot train one."""
     pipe = messages.detach()
     os.dup2(pipe, 2)
     os.close(pipe)
@@ -194,7 +194,7 @@ def _train(train_text: str, dev_text: str, epochs: int, messages: Any) -> bytes:
 
 
 def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
-    """The text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
+    """Yield the text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
     runs = conllu.runs(lines, name, before)
     for portion, parts in groupby(runs, lambda run: run.portion):
         text = "".join(line for part in parts for line in part.lines)

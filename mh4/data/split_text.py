@@ -16,7 +16,7 @@ _ENDS = str.maketrans({**dict.fromkeys("\v\x1c\x1d\x1e\x1f\x85\u2028", "\n"), **
 
 
 def with_line_ends(text: str) -> str:
-    """Text with a line feed for whatever ends a line, and a blank line for what ends a page or a paragraph."""
+    """Return text with a line feed for whatever ends a line, and a blank line for whatever ends a page or a paragraph."""
     return _CR_ALONE.sub("\n", text).translate(_ENDS)
 
 
@@ -62,7 +62,7 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> I
 
 
 def _in_portions(lines: Iterable[str], split: str) -> Iterator[tuple[str, int]]:
-    """The lines, each with the number of its portion, as mh4.corpus.cutting cuts a file: after a blank line, or with "horizontal" any."""
+    """Yield the lines, each with its portion, as mh4.corpus.cutting cuts a file: after a blank line, or with "horizontal" any line."""
     portion = size = 0
     begun = ended = False  # see conllu.runs
     for line in lines:

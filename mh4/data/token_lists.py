@@ -1,4 +1,4 @@
-"""TokenLists, the sentences of the package conllu: conversion of those to be parsed or measured, and what they become when parsed."""
+"""Conversion of TokenLists, the sentences of the package conllu, which are to be parsed or measured, and of their parses."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from mh4.errors import InputError, shown
 
 
 def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Sentence:
-    """The words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
+    """Return the words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
 
     partial: with the heads of those that have one, -1 for others.
     number: that of the sentence, from 1, by which messages call it if it has no sent_id. Raises InputError if the ids of the words are
@@ -55,10 +55,10 @@ def _cell(value: Any) -> str:
 
 
 def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -> TokenList:
-    """A copy with the columns of its parsed sentence: as `mh4 parse` writes them, or with `tags` as --tags does, and all else as it was.
+    """Return a copy with the columns of its parse, as `mh4 parse` writes them, with `tags` as --tags does, and all else as it was.
 
     As there, DEPS and empty nodes are left out unless `keep_deps`, and the comment that says how an earlier parse was made is not kept.
-    One that was skipped only has the comment that says so.
+    A sentence that was skipped only gets the comment that says so.
     """
     skipped = sentence.heads is None
     keep_deps = keep_deps or sentence.note is None

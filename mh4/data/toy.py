@@ -59,7 +59,7 @@ class Word:
 
 
 class Grammar:
-    """Draws sentences: lists of Words in surface order."""
+    """A source of random sentences, lists of Words in surface order."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed).random
@@ -124,7 +124,7 @@ class Grammar:
     # Clauses
 
     def clause(self, pattern: str, deprel: str, head: Word | None) -> tuple[Word, list[Word]]:
-        """The finite verb and the words, in order, of a clause with this pattern."""
+        """Return the finite verb and the words, in order, of a clause with this pattern."""
         stems = CONTROL_VERBS if pattern.startswith("serial") else VERBS
         verb = self.verb(stems, self.pick(["et", "it"]), deprel, head)
         return verb, getattr(self, pattern)(verb)
@@ -188,7 +188,7 @@ class Grammar:
     # Sentences
 
     def sentence(self, pattern: str) -> list[Word]:
-        """A clause with this pattern, perhaps joined to a plain one by ", ve" or ", da" ("that"); its length is in LENGTHS."""
+        """Draw a clause with this pattern, perhaps joined to a plain one by ", ve" or ", da" ("that"); its length is in LENGTHS."""
         while True:
             verb, words = self.clause(pattern, "root", None)
             if self.chance(0.25):
@@ -203,7 +203,7 @@ class Grammar:
 
 
 def text_and_tokens(words: Sequence[Word]) -> tuple[str, list[list[Word]]]:
-    """The text, and the tokens: lists of one word, or of the two words of "kei"."""
+    """Return the text, and the tokens: lists of one word, or of the two words of "kei"."""
     tokens: list[list[Word]] = []
     for word in words:
         if word.form == "ti" and tokens and tokens[-1][-1].form == "ke":
@@ -215,7 +215,7 @@ def text_and_tokens(words: Sequence[Word]) -> tuple[str, list[list[Word]]]:
 
 
 def conllu(words: Sequence[Word], sent_id: str) -> str:
-    """One sentence in CoNLL-U; a dropped subject of the main verb is an empty node before it, only in DEPS."""
+    """Return a sentence in CoNLL-U; a dropped subject of the main verb is an empty node before it, only in DEPS."""
     number = {word: i for i, word in enumerate(words, 1)}
     text, tokens = text_and_tokens(words)
     root = next(word for word in words if word.head is None)
@@ -240,7 +240,7 @@ def conllu(words: Sequence[Word], sent_id: str) -> str:
 
 
 def treebank() -> dict[str, str]:
-    """The text of the three files, by split, without duplicate sentences."""
+    """Return the text of the three files, by split, without duplicate sentences."""
     grammar, files = Grammar(SEED), {}
     seen: set[str] = set()
     deck = [pattern for pattern, count in PATTERNS.items() for _ in range(count)]
@@ -257,7 +257,7 @@ def treebank() -> dict[str, str]:
 
 
 def write(folder: str | Path) -> dict[str, Path]:
-    """Writes files that are missing to the folder, each whole or not at all; returns the paths of all, by split.
+    """Write missing files to the folder, each whole or not at all; return the paths of all, by split.
 
     Raises InputError if something else is in the place of a file.
     """

@@ -62,12 +62,12 @@ manifest, identify_blob = _COLLECTION.rows, _COLLECTION.identify
 
 
 def languages() -> list[str]:
-    """The codes of the paper's 20 treebanks, in the order of its tables ("toy" is not among them)."""
+    """Return the codes of the paper's 20 treebanks, in the order of its tables ("toy" is not among them)."""
     return list(dict.fromkeys(row.lang for row in manifest() if row.release == RELEASE))
 
 
 def identify(path: str | Path) -> ManifestRow | None:
-    """The manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
+    """Return the manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
     return identify_blob(git_blob_id(path))
 
 
@@ -79,7 +79,7 @@ def default_folder() -> Path:
 def locate(
     lang: str, ud: str | None = None, to: str | None = None, splits: Sequence[str] | None = None, source: str | None = None
 ) -> dict[str, Path]:
-    """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
+    """Return the files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
 
     ud: a folder with LANG-ud-SPLIT.conllu files, of any language; then nothing is fetched.
     to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the current folder.

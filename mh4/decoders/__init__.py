@@ -1,4 +1,4 @@
-"""Decoders: from numpy scores to the best Derivation, exactly or by beam search; also marginals, and random trees.
+"""Decoders that find the best Derivation under numpy scores, exactly or by beam search, compute marginals and sample trees.
 
 Each algorithm is a module with a function ``decode``; import the one you need::
 
@@ -9,7 +9,7 @@ Each algorithm is a module with a function ``decode``; import the one you need::
 
     mh3     projective trees, O(n^3); also ``marginals``, the sums over all derivations, and ``sample``, random ones
     mh4     the paper's mildly non-projective trees, O(n^4); also ``marginals`` and ``sample``
-    mh5     nearly all trees of treebanks, O(n^5)
+    mh5     nearly all trees in treebanks, O(n^5)
     mhk     multi-headed trees of any k, arc-factored
     mst     any tree, arc-factored; also ``marginals`` and ``sample``
     oneec   1-Endpoint-Crossing trees, O(n^4); also ``marginals``
@@ -22,7 +22,7 @@ element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[
 The charts (charts/) are compiled for AVX-512, for AVX2 and for any processor; search.pyx chooses the fastest that the processor can run.
 MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
 
-None of the decoders needs DyNet; they release the GIL while they search. `reference` has mh3 to mh5 and oneec by their
+No decoder needs DyNet, and all release the GIL while they search. `reference` implements mh3 to mh5 and oneec by their
 definitions in plain Python: read it first.
 """
 

@@ -2,7 +2,7 @@
 
 Scores are numbers between -1e30 and 1e30, so that their sums stay finite in float32 for sentences of a million words. -inf forbids
 what it scores, and so does any number from -1e30 down, such as numpy.finfo(numpy.float32).min, even if this leaves no derivation.
-Numbers from 1e30 up, and NaN, are refused. This holds for all scores, costs included, of all decoders and marginals.
+Numbers of 1e30 or more and NaN raise ValueError. This holds for the scores and costs of all decoders and marginals.
 
 A mask above -1e30 is a score like any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
 """
@@ -27,9 +27,9 @@ FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 cpdef scores(name, array, shape):
-    """``array`` as a C-contiguous float32 or float64 array of this shape, of numbers between -1e30 and 1e30, and -inf.
+    """Return ``array`` as a C-contiguous float32 or float64 array of this shape, of -inf and numbers between -1e30 and 1e30.
 
-    It is not copied if it already is one. Numbers from -1e30 down become -inf.
+    An array that already is one is not copied. Numbers of -1e30 or less become -inf. Raises ValueError for other arrays.
     """
     array = np.asarray(array)
     if array.dtype.kind != "f":
@@ -48,31 +48,31 @@ cpdef scores(name, array, shape):
 
 
 cpdef converted(name, array, dtype):
-    """``array`` as a C-contiguous array of this type, not copied if it already is one. Raises MemoryError if a copy does not fit."""
+    """Return ``array`` as a C-contiguous array of this type, without a copy if it is one. Raises MemoryError if a copy does not fit."""
     if array.dtype != dtype or not array.flags.c_contiguous:
         room_for(array.size * dtype.itemsize, f"a copy of {name}")
     return np.ascontiguousarray(array, dtype=dtype)
 
 
 cdef int kinds_of(array) except -1:
-    """Check a C-contiguous array of floats: MASKS if it has -inf, INVALID if it has numbers outside ±1e30 or NaN, both or 0."""
+    """Return MASKS if a C-contiguous array has finite numbers of -1e30 or less, INVALID for NaN or numbers of 1e30 or more, both or 0."""
     if array.dtype == FLOAT32:
         return kinds(<const float*> address(array), <size_t> array.size)
     return kinds(<const double*> address(array), <size_t> array.size)
 
 
 def float32_scores(name, array, shape):
-    """Scores in the form that the kernels take."""
+    """Return scores as a C-contiguous float32 array, without a copy if they are one."""
     return converted(name, scores(name, array, shape), FLOAT32)
 
 
 def float64_scores(name, array, shape):
-    """Scores as a C-contiguous float64 array, not copied if they are one."""
+    """Return scores as a C-contiguous float64 array, without a copy if they are one."""
     return converted(name, scores(name, array, shape), FLOAT64)
 
 
 def transition_scores(dtype, int reduces, shift, reduce_s0b0, reduce_s1s0, arcs):
-    """The scores of a transition system as C-contiguous arrays of this type, by name; the last two may be None. Raises ValueError.
+    """Return the scores of a transition system by name, as C-contiguous arrays of this type; the last two may be None. Raises ValueError.
 
     reduces: the number of reduce transitions.
     """
@@ -87,14 +87,14 @@ def transition_scores(dtype, int reduces, shift, reduce_s0b0, reduce_s1s0, arcs)
 
 
 cpdef tuple names_of(dict tensors):
-    """The names of all tensors that the decoder of some can have, in the order of interface.hpp."""
+    """Return the names of all tensors that the decoder of these tensors can have, in the order of interface.hpp."""
     if "arc" in tensors:
         return "arc", "crossed_arc", "grandparent", "sibling"
     return "shift", "reduce_s0b0", "reduce_s1s0", "arcs"
 
 
 cpdef tuple score_arcs(dict tensors):
-    """The names of those of the tensors of a decoder that score arcs, each arc by one."""
+    """Return the names of a decoder's tensors that score arcs; each arc is scored by exactly one of them."""
     return ("arc", "crossed_arc") if "arc" in tensors else ("arcs",)
 
 
@@ -109,7 +109,7 @@ cdef void* address(array) except? NULL:
 
 
 def words(name, array, extra):
-    """Number of words n of a square matrix of scores with side n + extra."""
+    """Return the number of words n for a square matrix of scores with side n + extra. Raises ValueError for other shapes."""
     shape = np.shape(array)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < extra:
         raise ValueError(f"{name}: expected a square matrix of side n+{extra} for n words, got shape {shape}")
@@ -117,7 +117,7 @@ def words(name, array, extra):
 
 
 def arc_factored(arcs, cost):
-    """n, arcs and cost as float arrays (cost may be None), and their sum as float64 (n+1, n+1), all C-contiguous."""
+    """Return n, arcs and cost as float arrays (cost may be None), and their sum as a float64 array (n+1, n+1), all C-contiguous."""
     n = words("arcs", arcs, 1)
     arcs = scores("arcs", arcs, (n + 1, n + 1))
     room_for(arcs.size * FLOAT64.itemsize, "the sum of arcs and cost")
@@ -129,14 +129,14 @@ def arc_factored(arcs, cost):
 
 
 def tree(heads, n=None):
-    """``heads`` as an int32 array (n+1,) if it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
+    """Return ``heads`` as an int32 array (n+1,). Raises ValueError unless it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
     narrow = nodes(heads, n)
     check_tree(narrow)
     return narrow
 
 
 def nodes(heads, n):
-    """``heads`` as an int32 array (n+1,), whatever numbers they are; n may be None."""
+    """Return ``heads`` as an int32 array (n+1,), whether or not its numbers are nodes; n may be None."""
     heads = np.asarray(heads)
     if heads.ndim != 1 or heads.dtype.kind not in "iu":
         raise ValueError(f"heads: expected a vector of integers, got dtype {heads.dtype} and shape {heads.shape}")
@@ -150,7 +150,7 @@ def nodes(heads, n):
 
 
 cdef const int[::1] checked_tree(heads):
-    """``heads`` as `tree` returns them, but without a copy, in a tenth of its time, if they are a C-contiguous int32 array."""
+    """Return ``heads`` as `tree` does, but without a copy, in a tenth of its time, if they are a C-contiguous int32 array."""
     cdef const int[::1] given
     try:
         given = heads
@@ -178,7 +178,7 @@ cdef int check_tree(const int[::1] heads) except -1:
 
 
 cdef int not_below_root(const int* heads, int n, vector[int]& reached_from) except -1 nogil:
-    """A word whose head is not a node or, if all are, that is on a cycle or below one; 0 if there is none. O(n) time."""
+    """Return a word whose head is not a node or, if all heads are nodes, a word on a cycle or below one; 0 if there is none. O(n) time."""
     cdef int word, node
     for word in range(1, n + 1):
         if not 0 <= heads[word] <= n:
@@ -200,9 +200,9 @@ cdef not_a_head(word, head, length, least=0):
 
 
 def given_heads(heads, int n, bint single_root):
-    """Check the argument ``heads`` of decoders and marginals; returns it, and whether it is a whole tree.
+    """Check the argument ``heads`` of decoders and marginals; return it, and whether it is a whole tree.
 
-    Returns an int32 array (n+1,), the head of each word or -1 where it is open; None if all are, or if `heads` is None.
+    It is returned as an int32 array (n+1,), with -1 where a head is open; as None if all heads are open, or if it is None.
     Raises ValueError if no tree has these heads, and NotInClass if a single root is required that none of these trees has.
     """
     if heads is None:
@@ -239,12 +239,12 @@ def with_heads(arcs, heads, dtype=FLOAT64):
 
 
 def all_with_heads(dict tensors, heads):
-    """Return the float64 tensors of a decoder, those that score arcs as `with_heads` returns them."""
+    """Return the float64 tensors of a decoder, with those that score arcs restricted to the heads by `with_heads`."""
     return {**tensors, **{name: with_heads(tensors.get(name), heads) for name in score_arcs(tensors)}}
 
 
 def seeds(rng, count):
-    """Seeds for sampling, uint64 (count,); rng: a numpy.random.Generator, or what numpy makes one of. Raises ValueError for others."""
+    """Return seeds for sampling, uint64 (count,). rng: an argument of numpy.random.default_rng. Raises ValueError for anything else."""
     try:
         return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
     except (TypeError, ValueError) as error:
@@ -252,7 +252,7 @@ def seeds(rng, count):
 
 
 def sample_size(samples):
-    """A number of samples."""
+    """Return the number of samples as an int. Raises ValueError if it is none."""
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 0:
         raise ValueError(f"samples: expected a number of samples, got {samples!r}")
     return int(samples)

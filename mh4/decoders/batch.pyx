@@ -1,7 +1,7 @@
 """Many sentences at once: padded arrays, on several threads.
 
-A thread does with a sentence what the decoder does with one by itself. The functions that users call are at the end, after the arguments
-(what each decoder expects), the sentences and the threads that take them, and what these do to decode, to sum and to draw.
+A thread processes a sentence as the decoder processes a single one. The functions that users call are at the end, after the arguments
+(what each decoder expects), the sentences and the threads that process them, and their decoding, summing and sampling.
 """
 
 import threading
@@ -32,7 +32,7 @@ DecoderName = Literal["mh3", "mh4", "mh5", "mst", "1ec"]
 
 
 class Shape(NamedTuple):
-    """The shape of a score tensor after its leading axis of sentences: layers, if any, and how many more nodes than words."""
+    """The shape of a score tensor after its leading axis of sentences: its layers, if any, and its rows and columns beyond the words."""
 
     layers: tuple[int, ...]
     rows: int
@@ -44,7 +44,7 @@ class Shape(NamedTuple):
         return (*self.layers, words + self.rows, words + self.columns)
 
     def text(self) -> str:
-        """For a message."""
+        """Return the shape as text for error messages."""
         return "(B, %s)" % ", ".join([*map(str, self.layers), "N+%d" % self.rows, "N+%d" % self.columns])
 
 
@@ -92,9 +92,9 @@ def decoder(name: str) -> Decoder:
 def checked(
     name: str, scores: Mapping[str, ArrayLike], lengths: ArrayLike, cost: ArrayLike | None = None, argument: str = "scores"
 ) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
-    """The tensors and, if given, the cost, as C-contiguous arrays of float32 or float64; lengths; and the N of their shapes.
+    """Return the tensors (and the cost, if given) as C-contiguous float32 or float64 arrays, the lengths, and the N of the shapes.
 
-    Raises ValueError if a tensor is missing or unknown, or for a wrong type or shape. What the numbers are is not looked at.
+    Raises ValueError if a tensor is missing or unknown, or for a wrong type or shape. The numbers themselves are not checked.
     """
     expected = decoder(name).tensors
     if not isinstance(scores, Mapping):
@@ -130,7 +130,7 @@ def checked(
 
 
 def checked_trees(heads: ArrayLike, lengths: np.ndarray, longest: int) -> np.ndarray:
-    """Heads as a C-contiguous int32 array (B, N+1); what is no head of an int32 stays none."""
+    """Return heads as a C-contiguous int32 array (B, N+1); numbers beyond int32 are clipped to its limits, which are no heads either."""
     array = np.asarray(heads)
     if array.dtype.kind not in "iu" or array.shape != (len(lengths), longest + 1):
         shape = (len(lengths), longest + 1)
@@ -141,7 +141,7 @@ def checked_trees(heads: ArrayLike, lengths: np.ndarray, longest: int) -> np.nda
 
 
 def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, heads: np.ndarray | None = None) -> dict[str, Any]:
-    """The arguments for a sentence by itself."""
+    """Return the decoder's arguments for a single sentence of the batch."""
     expected = {**decoder(name).tensors, "cost": COST}
     found: dict[str, Any] = {}
     for tensor, array in arrays.items():
@@ -174,7 +174,7 @@ cdef extern from "batch/padded.hpp" namespace "batch" nogil:
 cdef enum Outcome:
     DONE, FAILED
 
-cdef enum Heads:  # what is given of those of a sentence
+cdef enum Heads:  # which heads of a sentence are given
     OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
 
 
@@ -186,7 +186,7 @@ cdef extern from *:
 
 
 cdef class Worker:
-    """The memory of a thread that processes sentences, one at a time; it is used again for the next batch."""
+    """The memory of a thread that processes sentences, one at a time; it is reused for the next batch."""
 
     cdef Charts charts, simpler            # simpler: of mh4, for sentences that mh5 has no room for; None for other decoders
     cdef double most                       # bytes that the charts may take up, or else the simpler ones are used
@@ -201,7 +201,7 @@ cdef class Worker:
             self.simpler, self.most = mh4.MH4(), mh5.MAX_BYTES
 
     cdef double bytes_needed(self) noexcept nogil:
-        """What the sentence at hand takes up."""
+        """Return how many bytes the current sentence takes up."""
         cdef double simpler = 0 if self.simpler is None else self.simpler.own.bytes_needed()
         return max(simpler, <double> self.charts.own.bytes_needed())
 
@@ -227,13 +227,13 @@ cdef class Sentences:
     cdef readonly object lengths, heads_given
     cdef readonly dict tensors
     cdef readonly tuple names              # of all tensors that the decoder can have, in the order of those of the charts
-    cdef Padded[TENSORS] scores            # those that there are
+    cdef Padded[TENSORS] scores            # of the tensors that are given
     cdef int longest                       # the words that the arrays have room for
     cdef readonly bint single_root
     cdef const Py_ssize_t[::1] words       # of each sentence
     cdef const Py_ssize_t[::1] order       # the sentences, the longest first
     cdef Py_ssize_t taken                  # how many of them have been taken
-    cdef bint stopped                      # whether no thread is to take another
+    cdef bint stopped                      # whether the threads are to stop
     cdef char[::1] outcomes
     cdef const int[:, ::1] given           # the heads, -1 where they are open, or None
 
@@ -254,11 +254,11 @@ cdef class Sentences:
         """Process a sentence; returns an Outcome."""
 
     def failed(self):
-        """Which sentences have failed, bool (count,)."""
+        """Return which sentences have failed, bool (count,)."""
         return np.asarray(self.outcomes) == FAILED
 
     cdef Padded padded(self, array):
-        """Where an array is, which has to be kept; without values if it is None."""
+        """Return the location of an array, which the caller keeps alive; without values for None."""
         if array is None:
             return Padded(NULL, False, 0, 0, 0, 0)
         layers = array.shape[1] if array.ndim == 4 else 1
@@ -266,12 +266,12 @@ cdef class Sentences:
         return Padded(address(array), array.dtype == np.float64, layers, rows, columns, self.longest)
 
     cdef int all_padded(self, Padded* to, tensors) except -1:
-        """The arrays among `tensors` that the decoder can have, in order."""
+        """Write the locations of the arrays among `tensors` to `to`, in the order of all that the decoder can have."""
         for x, name in enumerate(self.names):
             to[x] = self.padded(tensors.get(name))
 
     cdef int given_heads(self, Worker by, Py_ssize_t b) except -1 nogil:
-        """What is given of the heads of a sentence, by Heads."""
+        """Return which heads of a sentence are given, as one of Heads."""
         cdef int n = self.words[b], word, open_heads = 0, roots = 0
         if self.given is None:
             return OPEN
@@ -373,12 +373,12 @@ cdef class Decoding(Sentences):
                 self.rows[x] = <Py_ssize_t*> address(self.parts[name])
 
     def result(self):
-        """The Derivations; of sentences that have failed, they say nothing."""
+        """Return the Derivations, which are undefined for sentences that have failed."""
         self.parts = {name: rows[rows[:, 0] >= 0] for name, rows in self.parts.items()}  # in 1ec, a word has some parts only
         return Derivations(self.lengths, self.heads, self.totals(), self.parts)
 
     def totals(self):
-        """The score of each sentence, from the parts; the sums have the order of those in `derivation.total`."""
+        """Return the score of each sentence, summed over its parts in the order of `derivation.total`."""
         tensors, parts = dict(self.tensors), dict(self.parts)
         scores = np.zeros(self.count)
         if "cost" in tensors:
@@ -391,7 +391,7 @@ cdef class Decoding(Sentences):
         return scores
 
     cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil:
-        """Where the parts of a sentence are to be written."""
+        """Return where the parts of a sentence are to be written."""
         cdef Py_ssize_t* first = self.rows[x]
         if first:
             first += self.before[b] * self.columns[x]
@@ -472,14 +472,14 @@ cdef class TransitionDecoding(Decoding):
 cdef class Sums(Sentences):
     """Sentences whose derivations are to be summed."""
 
-    cdef bint[TENSORS] score_arcs       # which tensors do
+    cdef bint[TENSORS] score_arcs       # whether each tensor does
 
     def __init__(self, tensors, lengths, longest, heads, single_root):
         Sentences.__init__(self, tensors, lengths, longest, heads, single_root)
         self.score_arcs = [name in arguments.score_arcs(tensors) for name in self.names]
 
     cdef int take(self, Worker by, Py_ssize_t b, Scores* to) except -1 nogil:
-        """Take the scores of a sentence, -inf for arcs that contradict its heads; returns what is given of these, or WRONG."""
+        """Point to the scores of a sentence, with -inf for arcs that contradict its heads; return which heads are given, or WRONG."""
         cdef int n = self.words[b], given = self.given_heads(by, b), x
         to.n, to.reduces, to.single_root = n, self.scores[1].layers, self.single_root
         if given == WRONG or not by.scores.take(self.scores, b, n, to.tensors):
@@ -493,9 +493,9 @@ cdef class Sums(Sentences):
 
 
 cdef class Summing(Sums):
-    """Sentences whose expected counts are wanted or, unless `counted`, only their log-partition function.
+    """Sentences for which to compute the expected counts or, unless `counted`, only the log-partition function.
 
-    With a direction of the scores, the derivatives of the counts are wanted.
+    With a direction of the scores, the derivatives of the counts are computed instead.
     """
 
     cdef bint allow_none, differentiated
@@ -549,18 +549,18 @@ cdef class Summing(Sums):
         return DONE
 
     cdef int none(self, Py_ssize_t b) noexcept nogil:
-        """The outcome of a sentence without derivations."""
+        """Record that a sentence has no derivation, and return its Outcome."""
         self.to_log_partition[b] = -INFINITY
         return DONE if self.allow_none else FAILED
 
 
 cdef inline double* corner(const Padded& to, Py_ssize_t b) noexcept nogil:
-    """Where the array of a sentence begins."""
+    """Return where the array of a sentence begins."""
     return <double*> to.values + b * to.layers * to.rows * to.columns
 
 
 cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size_t n) except NULL nogil:
-    """Where a sum over a sentence writes its counts, all 0: in the array or, if that has padding, in one without."""
+    """Return where to write the counts of a sentence, all 0: in the array or, if the sentence has padding there, in one without."""
     cdef size_t size = to.layers * rows_of(to, n) * columns_of(to, n), x
     if n == to.words:
         return corner(to, b)
@@ -571,7 +571,7 @@ cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size
 
 
 cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t n) noexcept nogil:
-    """Copy what has been written elsewhere into the array."""
+    """Copy counts that have been written elsewhere into the array."""
     cdef double* start = corner(to, b)
     cdef size_t rows = rows_of(to, n), columns = columns_of(to, n), layer, x
     if not numbers or numbers == start:
@@ -617,13 +617,13 @@ def decode(
     single_root: bool = False,
     threads: int | None = None,
 ) -> Derivations:
-    """The highest-scoring derivation of each of B sentences, in padded arrays with room for N words.
+    """Return the highest-scoring derivation of each of B sentences, in padded arrays with room for N words.
 
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
     scores: for each of the decoder's score tensors, an array with a leading dimension B, and N in place of n; for
         example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
         the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
-        They are of any floating-point type, as for the decoder.
+        They may be of any floating-point type, as for the decoder.
     lengths: n of each sentence, integers (B,).
     cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of trees with these heads are considered,
         -1 leaving the head of a word open.
@@ -658,13 +658,13 @@ def marginals(
     allow_none: bool = False,
     threads: int | None = None,
 ) -> BatchMarginals:
-    """The distributions over the derivations of B sentences, in padded arrays with room for N words.
+    """Return the distributions over the derivations of B sentences, in padded arrays with room for N words.
 
     name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
     scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
     heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count. The head of a word is open if it
         is -1.
-    allow_none: of a sentence without derivations, log_partition is -inf and all else is 0; otherwise this is an error.
+    allow_none: whether a sentence may have no derivation: then its log_partition is -inf and all else is 0; otherwise this is an error.
 
     Returns BatchMarginals. The GIL is released.
     Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
@@ -684,9 +684,9 @@ def log_partition(
     allow_none: bool = False,
     threads: int | None = None,
 ) -> np.ndarray:
-    """The logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,): that of `marginals`, alone.
+    """Return the logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,), as `marginals` does.
 
-    This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments, and what is raised,
+    This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments and the exceptions
     are those of `marginals`.
     """
     _require_sums(name, "marginals")
@@ -703,13 +703,13 @@ def hessian_product(
     single_root: bool = False,
     threads: int | None = None,
 ) -> dict[str, np.ndarray]:
-    """The derivative of the expected counts in a direction of the scores, for each of B sentences; without any approximation.
+    """Return the exact derivative of the expected counts in a direction of the scores, for each of B sentences.
 
-    This is the product of the Hessian matrix of log_partition and the direction, or the covariance of how often derivations use a
-    score and what they score in the direction.
+    This is the product of the Hessian matrix of log_partition and the direction: the covariance of how often a derivation uses each
+    score and the score of the derivation under the direction.
 
     name: of the decoder: "mh3", "mh4", "mst" or "1ec". scores, lengths, heads, single_root, threads: as for `marginals`.
-    direction: arrays like the scores, for each of their tensors and with the same B and N; it may have "arcs", of those that any
+    direction: arrays like the scores, for each of their tensors and with the same B and N; it may have "arcs", for those that any
         transition makes, and "reduce_s1s0" when the scores do not.
 
     Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
@@ -746,12 +746,12 @@ def _require_sums(name: str, what: str) -> None:
 
 
 def _having(what: str) -> str:
-    """The names of the decoders that have this function."""
+    """Return the names of the decoders that have this function."""
     return ", ".join([name for name, decoder in DECODERS.items() if getattr(decoder, what)])
 
 
 def _summed(name: str, threads: int | None, *arguments_of_summing: Any) -> Any:
-    """Sentences whose derivations have been summed."""
+    """Sum over the derivations of sentences, and return these."""
     sentences = Summing(*arguments_of_summing)
     run(name, sentences, threads)
     explain(name, "marginals", sentences, sentences.failed())
@@ -769,12 +769,12 @@ def sample(
     single_root: bool = False,
     threads: int | None = None,
 ) -> np.ndarray:
-    """Trees of random derivations of each of B sentences, in padded arrays with room for N words.
+    """Sample derivations of each of B sentences, in padded arrays with room for N words, and return their trees.
 
-    name: of the decoder: "mh3", "mh4" or "mst". Derivations are drawn with their probability, independently; a tree that has several
-        is as probable as these together.
+    name: of the decoder: "mh3", "mh4" or "mst". Derivations are drawn independently, each with its probability; the probability of a tree
+        is the sum over its derivations.
     scores, lengths, heads, single_root, threads: as for `marginals`.
-    samples: how many for each sentence. rng: a seed or a numpy.random.Generator; by default, an unpredictable one. The results are those
+    samples: the number for each sentence. rng: a seed or a numpy.random.Generator; by default, an unpredictable one. The results are those
         of the decoder's `sample` for one sentence after the other with the same generator, with any number of threads.
 
     Returns their heads, int32 (B, samples, N+1), -1 at 0 and beyond the sentence. The GIL is released.
@@ -799,4 +799,4 @@ def explain(name: str, what: str, sentences: Any, failed: np.ndarray, **further:
             getattr(decoder(name), what)(**alone, single_root=sentences.single_root, **further)
         except ValueError as error:
             raise type(error)("sentence %d: %s" % (b, error)) from None
-        raise AssertionError("sentence %d failed in the batch but not by itself: this is a mistake, please report it" % b)
+        raise AssertionError("sentence %d failed in the batch but not by itself: this is a bug, please report it" % b)

@@ -41,7 +41,7 @@ def decode(
     beam: int = 1,
     single_root: bool = False,
 ) -> Derivation:
-    """A high-scoring transition sequence under the scores of a global model, as for mh3.decode, mh4.decode and mh5.decode.
+    """Return a high-scoring transition sequence under the scores of a global model, as for mh3.decode, mh4.decode and mh5.decode.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (r, n+2, n+2) with r = 2, 6 or 12, the reduces of MH3, MH4 or MH5, indexed [t, s0, b0].
@@ -63,7 +63,7 @@ def decode(
 def decode_local(
     s0b0: np.ndarray, s1s0: np.ndarray | None = None, s2s1: np.ndarray | None = None, *, beam: int = 1, single_root: bool = False
 ) -> Derivation:
-    """A high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
+    """Return a high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
 
     s0b0: float32 (t, n+2, n+2) with t = 3 or 7, SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
     s1s0, s2s1: the same indexed [t, s1, s0] and [t, s2, s1], added to it, or None. The index of an empty stack position
@@ -83,7 +83,7 @@ def decode_local(
 
 
 def local_parts(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
-    """The index rows into s0b0, s1s0 and s2s1 of a sequence over n words: intp (2n, 3) each, by name.
+    """Return the index rows into s0b0, s1s0 and s2s1 of a sequence over n words: intp (2n, 3) each, by name.
 
     rows: int array (2n+1, 5) of rows (code, s2, s1, s0, b0), -1 where a position is empty.
     """
@@ -93,7 +93,7 @@ def local_parts(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
 
 
 def _transitions(name: str, tensor: np.ndarray, allowed: tuple[int, ...]) -> int:
-    """The number of transitions that a tensor scores."""
+    """Return the number of transitions that a tensor scores. Raises ValueError for other shapes."""
     shape = np.shape(tensor)
     if len(shape) != 3 or shape[0] not in allowed:
         numbers = " or ".join(map(str, allowed))
@@ -102,7 +102,7 @@ def _transitions(name: str, tensor: np.ndarray, allowed: tuple[int, ...]) -> int
 
 
 def best(Tensors tensors, int reduces, beam, bint single_root):
-    """The Derivation that is found under the scores of a global model; reduces: the number of reduce transitions."""
+    """Return the Derivation found under the scores of a global model; reduces: the number of reduce transitions."""
     cdef TransitionScores* scores = &tensors.scores
     cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
     search.on_s0b0[SH] = scores.shift
@@ -115,7 +115,7 @@ def best(Tensors tensors, int reduces, beam, bint single_root):
 
 
 def best_local(int n, int transitions, s0b0, s1s0, s2s1, beam, bint single_root):
-    """The score, the rows (code, s2, s1, s0, b0) and the heads of what is found under the scores of a local model, or None, of float32."""
+    """Return the score, rows (code, s2, s1, s0, b0) and heads found under the scores of a local model, which are float32 or None."""
     cdef Search search = Search(n, transitions, beam, single_root)
     cdef const float[:, :, ::1] on_s0b0 = s0b0, on_s1s0 = s1s0, on_s2s1 = s2s1
     point(search.on_s0b0, SH, &on_s0b0[0, 0, 0], transitions, n + 2)
@@ -179,7 +179,7 @@ cdef class Search:
         self.single = single_root
 
     cdef run(self):
-        """Find the best sequence; ValueError if there is none."""
+        """Find the best sequence. Raises ValueError if there is none."""
         cdef bint found
         try:
             with nogil:
@@ -196,7 +196,7 @@ cdef class Search:
                              "or a single root is required of a sentence without words" % (-arguments.LARGEST, self.beam))
 
     cdef bint search(self) except -1 nogil:
-        """Fill self.hypotheses; False if there is no sequence."""
+        """Fill self.hypotheses; return False if there is no sequence."""
         cdef int step
         cdef size_t start = 0, stop
         if self.single and self.n == 0:
@@ -253,7 +253,7 @@ cdef class Search:
         return score
 
     cdef bint legal(self, int code, Positions here) noexcept nogil:
-        """Like transitions.Configuration.legal; with a single root, the only arc from the root is the last transition."""
+        """Return whether a transition is legal (as Configuration.legal); with a single root, only the last makes an arc from the root."""
         cdef int end = self.n + 1, head, dependent
         if code == SH:
             return here.b0 < end
@@ -305,7 +305,7 @@ cdef class Search:
         self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
 
     cdef int without(self, int top, int depth) except -1 nogil:
-        """The top cell of a stack from which the node at a depth is removed: 0 for s0, 1 for s1, 2 for s2."""
+        """Remove the node at a depth from a stack (0 for s0, 1 for s1, 2 for s2), and return the new top cell."""
         cdef Cell cell = self.cells[top]
         if depth == 0:
             return cell.below

@@ -30,7 +30,7 @@ class Derivation:
 
 
 def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None) -> Derivation:
-    """The Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
+    """Return the Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
     rows = np.empty((len(heads) - 1, 2), dtype=np.intp)
     rows[:, 0] = heads[1:]
     rows[:, 1] = np.arange(1, len(heads))
@@ -41,7 +41,7 @@ def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None) -> 
 def total(
     tensors: Mapping[str, np.ndarray], parts: Mapping[str, np.ndarray], cost: np.ndarray | None, heads: np.ndarray
 ) -> float:
-    """The score of the parts and of the cost of the arcs, summed in float64, in the order of the rows."""
+    """Return the sum of the scores of the parts and the costs of the arcs, in float64 and in the order of the rows."""
     scores = [tensors[name][tuple(rows.T)] for name, rows in parts.items()]
     if cost is not None:
         scores.append(cost[heads[1:], np.arange(1, len(heads))])
@@ -53,7 +53,7 @@ def total(
 
 @dataclass(eq=False)
 class Marginals:
-    """The distribution over the derivations of a sentence of n words, of probabilities proportional to exp(score).
+    """The distribution over the derivations of a sentence of n words, with probabilities proportional to exp(score).
 
     log_partition: the logarithm of the sum of exp(score) over all derivations.
     arcs: the probability of each arc, float64 (n+1, n+1) by head and dependent; columns 1 to n sum to 1, column 0 to 0.
@@ -86,7 +86,7 @@ class Derivations:
     transitions: np.ndarray | None = None
 
     def derivation(self, b: int) -> Derivation:
-        """The derivation of a sentence, as its decoder returns it. Raises IndexError if there is no such sentence."""
+        """Return the derivation of a sentence, as its decoder returns it. Raises IndexError if there is no such sentence."""
         if not 0 <= b < len(self.lengths):
             raise IndexError("sentence %d of a batch of %d" % (b, len(self.lengths)))
         heads = self.heads[b, : self.lengths[b] + 1].copy()
@@ -102,7 +102,7 @@ def _of_sentence(rows: np.ndarray, b: int) -> np.ndarray:
 
 @dataclass(eq=False)
 class BatchMarginals:
-    """The distribution over the derivations of each of B sentences, of up to N words, of probabilities proportional to exp(score).
+    """The distributions over the derivations of B sentences of up to N words, with probabilities proportional to exp(score).
 
     lengths: intp array (B,), the number of words of each.
     log_partition: float64 array (B,): the logarithm of the sum of exp(score) over the derivations of each.
@@ -117,7 +117,7 @@ class BatchMarginals:
     parts: dict[str, np.ndarray]
 
     def marginals(self, b: int) -> Marginals:
-        """The marginals of a sentence, in the shapes of the padding. Raises IndexError if there is no such sentence."""
+        """Return the marginals of a sentence, in the shapes of the padding. Raises IndexError if there is no such sentence."""
         if not 0 <= b < len(self.lengths):
             raise IndexError("sentence %d of a batch of %d" % (b, len(self.lengths)))
         return Marginals(float(self.log_partition[b]), self.arcs[b], {name: array[b] for name, array in self.parts.items()})

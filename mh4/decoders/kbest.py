@@ -1,4 +1,4 @@
-"""The k best trees, in order: decoding around arcs that are fixed and arcs that are forbidden (Lawler, Management Science 1972)."""
+"""The k best trees, in order, by decoding with some arcs fixed and others forbidden (Lawler, Management Science 1972)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from heapq import heappop, heappush
@@ -20,15 +20,15 @@ def kbest(
 ) -> list[Derivation]:
     """Find the k highest-scoring trees of a sentence, all different, best first; fewer if there are fewer.
 
-    The trees other than the best one differ from it in a first word. So they are divided into n sets, by this word: the words before it
-    have the heads that they have in the best tree, and it has another one. The best tree of each set is found by one decode, and the
+    Every other tree first differs from the best one at some word. This divides them into n sets: in each, the words before this word
+    have the same heads as in the best tree, and the word has another head. The best tree of each set is found by one decode, and the
     best of these is the second best of all; its set is divided in the same way. This takes up to n decodes for each of the k trees.
 
     decode: any exact decoder, such as `mh4.decode` or `partial(mhk.decode, k=5)`. scores: its tensors by name.
-    cost, heads, single_root: as the decoder has them.
+    cost, heads, single_root: as for the decoder.
 
     Returns Derivations as `decode` does. Trees whose scores are equal in the precision of the decoder come in any order.
-    Raises ValueError for a k that is no positive integer, and what `decode` raises for the best tree.
+    Raises ValueError unless k is a positive integer, and what `decode` raises for the best tree.
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise ValueError(f"k: expected a number of trees, got {k!r}")

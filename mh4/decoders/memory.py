@@ -1,4 +1,4 @@
-"""The memory of the decoders: what each thread keeps of it, and the error when there is not enough."""
+"""The memory of the decoders: what each thread keeps for reuse, and the error when there is not enough."""
 
 import threading
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ _LARGE = 1 << 26  # bytes, as LARGE_MEMORY in chart_memory.hpp
 class Workspaces(threading.local):
     """Charts and the like, one of each class for each thread: their memory is reused, and threads can decode in parallel.
 
-    Whoever takes one gives it back when it has done its work. If that ends with an exception, its memory is freed instead; and a
+    A caller that takes one gives it back once its work is done. If the work ends with an exception, the memory is freed instead; and a
     signal handler that decodes while this thread is decoding gets one of its own.
     """
 
@@ -21,11 +21,11 @@ class Workspaces(threading.local):
         self._kept: dict[type, Any] = {}
 
     def take(self, kind: "type[Kept]") -> Kept:
-        """The one of this class, or a new one."""
+        """Return the object of this class that is kept, or a new one."""
         return self._kept.pop(kind, None) or kind()
 
     def give_back(self, workspace: Any) -> None:
-        """Keep it until the next call."""
+        """Keep an object until it is taken again."""
         self._kept[type(workspace)] = workspace
 
     def clear(self) -> None:
@@ -48,7 +48,7 @@ def require(size: int) -> None:
 
 
 def room_for(size: int, what: str) -> None:
-    """Raise MemoryError if `what`, a numpy array of this many bytes, does not fit: numpy does not check, and the system would kill us."""
+    """Raise MemoryError if `what`, a numpy array of this many bytes, does not fit; numpy does not check, and the process would die."""
     if size >= _LARGE:
         try:
             require(size)
@@ -57,7 +57,7 @@ def room_for(size: int, what: str) -> None:
 
 
 def out_of_memory(n: int, size: float) -> MemoryError:
-    """The error for a sentence of n words, whose tables take up `size` bytes."""
+    """Return the error for a sentence of n words, whose tables take up `size` bytes."""
     free = available()
     there_is = " (%d MB)" % (free // 2**20) if free is not None and free < size else ""
     return MemoryError(

@@ -30,7 +30,7 @@ def decode(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Derivation:
-    """The highest-scoring arc-hybrid derivation of a sentence of n words, in O(n^3) time and O(n^2) memory (Section 3.2).
+    """Return the highest-scoring arc-hybrid derivation of a sentence of n words, in O(n^3) time and O(n^2) memory (Section 3.2).
 
     shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
     arcs, cost, heads, single_root, other types of scores, and ties: as for mh4.decode.
@@ -52,9 +52,9 @@ def marginals(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Marginals:
-    """Expected counts of arcs and transitions over the arc-hybrid derivations of a sentence of n words.
+    """Return the expected counts of arcs and transitions over the arc-hybrid derivations of a sentence of n words.
 
-    They take O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
+    This takes O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
     NotInClass is raised if no projective tree has the `heads`.
     """
     tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
@@ -71,6 +71,6 @@ def sample(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> np.ndarray:
-    """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`."""
+    """Sample arc-hybrid derivations of a sentence of n words independently, and return their trees, as `mh4.sample` does."""
     tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
     return drawn(MH3, tensors, single_root, samples, rng, heads)

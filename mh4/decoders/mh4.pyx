@@ -36,7 +36,7 @@ def decode(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Derivation:
-    """The highest-scoring MH4 derivation of a sentence of n words, in O(n^4) time and O(n^3) memory (Figure 2, Section 4.2).
+    """Return the highest-scoring MH4 derivation of a sentence of n words, in O(n^4) time and O(n^3) memory (Figure 2, Section 4.2).
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
@@ -48,7 +48,7 @@ def decode(
     single_root: exactly one dependent of node 0.
     Scores and cost of other floating-point types are rounded to float32.
 
-    Ties are broken in the same way on every processor and in batches: going back from the goal, the trace takes the first of the best
+    Ties are broken in the same way on every processor and in batches: going back from the goal, the trace follows the first of the best
     ways to an item, in the order of ``step2``, ``step3`` (charts/shared/traced_chart.hpp) and ``step4`` (charts/mh4/full_chart.hpp).
 
     Without words (n = 0) the derivation is the shift of the root.
@@ -71,10 +71,10 @@ def marginals(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Marginals:
-    """Expected counts of arcs and transitions over the MH4 derivations of a sentence of n words.
+    """Return the expected counts of arcs and transitions over the MH4 derivations of a sentence of n words.
 
     The probability of a derivation, that is, of a transition sequence that the chart derives, is proportional to the
-    exponential of its score. They take O(n^4) time and O(n^3) memory. The arguments are those of `mh4.decode`; float64 scores are not
+    exponential of its score. This takes O(n^4) time and O(n^3) memory. The arguments are those of `mh4.decode`; float64 scores are not
     rounded to float32.
 
     heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, -1 leaving the head of a word open.
@@ -100,11 +100,11 @@ def sample(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> np.ndarray:
-    """The trees of random MH4 derivations of a sentence of n words, drawn independently.
+    """Sample MH4 derivations of a sentence of n words independently, and return their trees.
 
-    A derivation is drawn with its probability, which is proportional to the exponential of its score, and what is returned is the
-    tree that it makes: a tree that has several is as probable as these together. This is exact. It takes the sums over all
-    derivations, as for `marginals`, once, and for each sample O(n^2) time at most.
+    A derivation is drawn with its probability, which is proportional to the exponential of its score; the probability of a
+    tree is the sum over its derivations. Sampling is exact. It computes the sums over all
+    derivations once, as for `marginals`, and then takes O(n^2) time at most for each sample.
 
     samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
     The other arguments are those of `marginals`.

@@ -52,7 +52,7 @@ def decode(
     single_root: bool = False,
     max_bytes: int = MAX_BYTES,
 ) -> Derivation:
-    """The highest-scoring MH5 derivation of a sentence of n words, in O(n^5) time and O(n^4) memory (Figure 2, with k = 5).
+    """Return the highest-scoring MH5 derivation of a sentence of n words, in O(n^5) time and O(n^4) memory (Figure 2, with k = 5).
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].

@@ -27,7 +27,7 @@ cdef extern from "interface.hpp" nogil:
 def decode(
     arcs: np.ndarray, k: int, *, cost: np.ndarray | None = None, heads: np.ndarray | None = None, single_root: bool = False
 ) -> Derivation:
-    """The highest-scoring tree over n words that MH_k derives: projective for k = 3, as mh4 for k = 4, any tree for k = n+2.
+    """Return the highest-scoring tree over n words that MH_k derives: projective for k = 3, as mh4 for k = 4, any tree for k = n+2.
 
     It takes O(n^k) time and O(n^(k-1)) memory (Figure 2).
 
@@ -63,7 +63,7 @@ def decode(
 
 
 def smallest_k(heads):
-    """The smallest k >= 3 whose MH_k derives the tree; heads: int array (n+1,), a tree.
+    """Return the smallest k >= 3 such that MH_k derives the tree; heads: int array (n+1,), a tree.
 
     It is always safe to Link as early as possible: an item head that has all its dependents only makes items larger. Then
     however [i,...,l] was derived, the words missing from it are the same: those whose subtree lies strictly between i and l
@@ -125,7 +125,7 @@ cdef inline int maximum(int a, int b) noexcept nogil:
 
 
 def best_tree(const double[:, ::1] arcs, int k, bint single_root):
-    """Heads of the highest-scoring tree in MH_k, k <= n+2 or 3; None if there is none."""
+    """Return the heads of the highest-scoring tree in MH_k, k <= n+2 or 3; None if there is none."""
     needed = sizeof(double) * sum([math.comb(len(arcs) + 2, size) for size in range(2, k)])
     if needed >> 40:  # then the numbers of the items would soon overflow, too
         raise out_of_memory(len(arcs) - 1, needed)
@@ -182,7 +182,7 @@ cdef class Chart:
         return self.binomial[a * (self.k + 1) + b]
 
     cdef double* score(self, const int* item, int size, int without) noexcept nogil:
-        """The score of an item of `size` heads, omitting the one at index `without` (none if it is -1)."""
+        """Return a pointer to the score of an item of `size` heads, omitting the one at index `without` (none if it is -1)."""
         cdef int x, m = 0
         cdef size_t rank = 0  # among the subsets of the positions with m elements
         for x in range(size):
@@ -230,7 +230,7 @@ cdef class Chart:
         return self.goal()[0] > -INFINITY
 
     cdef int interior(self, int i) noexcept nogil:
-        """The first position that can follow i in an item."""
+        """Return the first position that can follow i in an item."""
         return i + 1 if i > 0 else 2
 
     cdef double* goal(self) noexcept nogil:
@@ -256,7 +256,7 @@ cdef class Chart:
         return 0
 
     cdef double link(self, const double[:, ::1] arcs, const int* item, int size, int removed, int* head) noexcept nogil:
-        """The best arc to item[removed] from another head (except a root limited to one arc), and that head."""
+        """Return the score of the best arc to item[removed] from another head (except a root limited to one arc), and write that head."""
         cdef double value, best = -INFINITY
         cdef int x
         for x in range(size):

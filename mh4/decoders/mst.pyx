@@ -1,4 +1,4 @@
-"""Maximum spanning trees, the marginals of spanning trees, and random ones.
+"""Maximum spanning trees, the marginals of spanning trees, and random spanning trees.
 
 The search is in charts/mst/contraction.hpp, the sum over all trees in charts/mst/matrix_tree.hpp.
 """
@@ -24,7 +24,7 @@ cdef class MST(Charts):
 def decode(
     arcs: np.ndarray, *, cost: np.ndarray | None = None, heads: np.ndarray | None = None, single_root: bool = False
 ) -> Derivation:
-    """The highest-scoring tree over n words, in O(n^2) time and memory (Chu & Liu 1965, Edmonds 1967, Tarjan 1977).
+    """Return the highest-scoring tree over n words, in O(n^2) time and memory (Chu & Liu 1965, Edmonds 1967, Tarjan 1977).
 
     arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
     cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
@@ -47,7 +47,7 @@ def decode(
 
 
 def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root: bool = False) -> Marginals:
-    """The probabilities of arcs over all trees of n words, each with probability proportional to the exponential of its score.
+    """Return the probabilities of arcs over all trees of n words, whose probabilities are proportional to the exponentials of their scores.
 
     The arguments are those of `mst.decode`; float64 scores are not rounded to float32. The part "arcs" is the array of
     probabilities itself.
@@ -68,9 +68,9 @@ def sample(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> np.ndarray:
-    """Random trees of n words, drawn independently, each with probability proportional to the exponential of its score.
+    """Sample trees of n words independently, each with probability proportional to the exponential of its score.
 
-    This is exact. It takes a sum over all trees, in O(n^3) time, and for each sample about O(n^2), at most O(n^3).
+    Sampling is exact. It takes O(n^3) time for a sum over all trees, and then about O(n^2) time for each sample, at most O(n^3).
 
     samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
     The other arguments are those of `marginals`.

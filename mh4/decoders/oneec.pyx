@@ -54,7 +54,7 @@ as it is in crossed_half h v, which is C h v with such an arc. The words below h
        v = w-1: crossed_half h v               crossed_half h v, complex v w (or v = h, with all its dependents in the complex)
 
 There is no limit on length. The score of a tree does not depend on its derivation: an arc gets its score where it is made, and
-whether it is crossed there, and which sibling and grandparent are visible by the definition, follows from the definitions of the
+whether it is crossed there, and which sibling and grandparent are visible by the definition, follow from the definitions of the
 items.
 
 With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
@@ -105,7 +105,7 @@ def decode(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Derivation:
-    """The highest-scoring 1-Endpoint-Crossing tree over n words: all arcs that cross a given arc share an endpoint.
+    """Return the highest-scoring 1-Endpoint-Crossing tree over n words: all arcs that cross a given arc share an endpoint.
 
     It takes O(n^4) time and O(n^3) memory (Pitler, TACL 2014).
 
@@ -119,7 +119,7 @@ def decode(
     heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open. A whole tree takes
         no search: its parts follow from it.
     single_root: exactly one dependent of node 0.
-    The search is in float32, the score of the tree that it finds that of the scores as they are given.
+    The search is in float32; the score of the tree found is computed from the scores as they are given.
 
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, with one row for each
@@ -150,12 +150,12 @@ def marginals(
     heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Marginals:
-    """The probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
+    """Return the probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
 
-    The probability of a tree is proportional to the exponential of its score. All together take O(n^4) time and O(n^3) memory. The
+    The probability of a tree is proportional to the exponential of its score. This takes O(n^4) time and O(n^3) memory. The
     arguments are those of `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the
-    probabilities that a tree has the arc and that no arc crosses it, or that one does, which add up to `arcs`; and "grandparent" and
-    "sibling", those that the part is in the score.
+    probabilities that a tree has the arc uncrossed and that it has it crossed, which add up to `arcs`; and "grandparent" and
+    "sibling", the probabilities that the score includes the part.
 
     heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open. A whole tree
         takes O(n^2) time.
@@ -170,7 +170,7 @@ def marginals(
 
 
 def _tensors(arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray) -> dict[str, np.ndarray]:
-    """The scores as C-contiguous float64 arrays, by name. Raises ValueError if they are none."""
+    """Return the scores by name, as C-contiguous float64 arrays. Raises ValueError if they are invalid."""
     n = arguments.words("arc", arc, 1)
     given = {
         "arc": (arc, n + 1),

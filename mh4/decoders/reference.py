@@ -1,4 +1,4 @@
-"""The decoders by their definitions: short enough to read, slow, and what the tests compare the fast ones with.
+"""The decoders written as their definitions: slow, but short enough to read; the tests compare the fast ones with them.
 
 Two things are here, neither of which uses the rest of mh4:
 
@@ -26,10 +26,10 @@ Item = tuple[int, ...]  # [h1, ..., hp] of Figure 2
 
 
 def deductions(item: Item, n: int, k: int) -> Iterator[tuple[tuple[Item, ...], Arc | None]]:
-    """Figure 2 from below: all ways to deduce an item of MH_k, as the items that a step takes and, for Link, the arc that it makes.
+    """Yield all ways to deduce an item of MH_k by a step of Figure 2: the antecedent items and, for Link, the arc that it makes.
 
-    Link removes the dependent from the item; n+1 is never a head. Shift takes any item that ends with h to [h, h+1]. There always is
-    one, so that it is left out here.
+    Link removes the dependent from the item; n+1 is never a head. Shift derives [h, h+1] from any item that ends with h. There is always
+    such an item, so it is left out here.
 
     >>> for step in deductions((0, 2, 4), n=3, k=4):
     ...     print(*step)
@@ -53,7 +53,7 @@ def deductions(item: Item, n: int, k: int) -> Iterator[tuple[tuple[Item, ...], A
 
 
 class Semiring(NamedTuple):
-    """The semiring of the values: an item's value is the `plus` over all ways to deduce it of the `times` of the values of their parts."""
+    """The semiring of the values: `times` combines the values of the parts of a way to deduce an item, and `plus` those of all ways."""
 
     plus: Callable[[Collection[Any]], Any]
     times: Callable[[Any, Any], Any]
@@ -72,7 +72,7 @@ COUNT = Semiring(sum, mul, 1)  # the number of deductions
 TREES = Semiring(  # the trees, each as a set of arcs
     lambda ways: frozenset().union(*ways), lambda a, b: frozenset(x | y for x in a for y in b), frozenset([frozenset()])
 )
-SEQUENCES = Semiring(TREES.plus, lambda a, b: frozenset(x + y for x in a for y in b), frozenset([()]))  # those of transitions
+SEQUENCES = Semiring(TREES.plus, lambda a, b: frozenset(x + y for x in a for y in b), frozenset([()]))  # transition sequences
 
 
 def deduce(
@@ -91,7 +91,7 @@ def deduce(
     118
 
     A sequence can have several deductions, which differ in where they combine. Sets and the best score do not change if it is counted
-    more than once, but sums do; only in MH3 has each sequence one deduction. `mh4.marginals` has a chart that derives each once.
+    more than once, but sums do; only in MH3 does each sequence have one deduction. `mh4.marginals` has a chart that derives each once.
 
     >>> for k in (3, 4):
     ...     sequences = deduce(4, k, SEQUENCES, lambda s0, b0: {("SH",)}, lambda *step: {(transition(*step)[0],)})
@@ -142,7 +142,7 @@ POSITIONS = ("b0", "s0", "s1", "s2", "s3")
 
 
 def transition(item: Item, head: int, dependent: int) -> tuple[int, ...]:
-    """Return the transition that a Link step stands for, with where it happens: (code, s1, s0, b0).
+    """Return the transition that a Link step stands for, and its positions: (code, s1, s0, b0).
 
     An item [h1, ..., hp] ends with h1, ..., h(p-1) on the stack, h(p-1) on top, and hp first in the buffer.
 
@@ -162,9 +162,9 @@ def transition_scores(
     arcs: np.ndarray | None = None,
     cost: np.ndarray | None = None,
 ) -> tuple[Callable[[int, int], float], Callable[[Item, int, int], float]]:
-    """Return what `deduce` takes as shift and link, for the tensors of `mh4.decode`: the scores of MH3, MH4 or MH5.
+    """Return the arguments shift and link of `deduce` for the tensors of `mh4.decode`: the scores of MH3, MH4 or MH5.
 
-    It finds the best score that the fast decoder finds:
+    With them, the best score is that of the fast decoder:
 
     >>> from mh4.decoders import mh4
     >>> rng = np.random.default_rng(1)
@@ -232,7 +232,7 @@ def crossed_arcs(heads: Heads) -> set[Arc]:
 
 
 def is_one_endpoint_crossing(heads: Heads) -> bool:
-    """Whether, for every crossed arc, all the arcs that cross it share an endpoint.
+    """Return whether, for every crossed arc, all the arcs that cross it share an endpoint.
 
     >>> [sum(map(is_one_endpoint_crossing, all_trees(n))) for n in range(1, 6)]
     [1, 3, 16, 125, 1104]
@@ -246,7 +246,7 @@ def is_one_endpoint_crossing(heads: Heads) -> bool:
 
 
 def parts(heads: Heads) -> dict[str, set[tuple[int, int]]]:
-    """Return what is scored of a tree: the rows and columns of each tensor of `oneec.decode`.
+    """Return the parts of a tree that are scored: the rows and columns of each tensor of `oneec.decode`.
 
     A crossed arc h -> m has the score crossed_arc[h, m]. Any other has arc[h, m], with sibling[s, m] and grandparent[g, m] where s and g
     are visible; n+1 stands for none.
@@ -289,7 +289,7 @@ def score_of_tree(heads: Heads, scores: dict[str, np.ndarray], cost: np.ndarray 
 
 
 def best_tree(scores: dict[str, np.ndarray]) -> Heads:
-    """Return the best 1-Endpoint-Crossing tree of all, which takes some seconds for seven words.
+    """Return the best 1-Endpoint-Crossing tree by trying all, which takes some seconds for seven words.
 
     >>> from mh4.decoders import oneec
     >>> rng, shapes = np.random.default_rng(1), {"arc": (6, 6), "crossed_arc": (6, 6), "grandparent": (7, 6), "sibling": (7, 6)}

@@ -53,7 +53,7 @@ cdef class Charts:
         self.own.make(variants[chosen][0], variants[0][0])
 
     cdef int give_back(self) except -1:
-        """Keep them for this thread's next sentence."""
+        """Keep the charts for this thread's next sentence."""
         self.own.release()
         workspaces.give_back(self)
 
@@ -80,12 +80,12 @@ cdef class Tensors:
         self.scores.by_arc = self.keep(self.by_arc)
 
     cdef const float* keep(self, array) except? NULL:
-        """Where the numbers of a C-contiguous array are; NULL for None."""
+        """Keep a C-contiguous array alive, and return the address of its numbers; NULL for None."""
         self.arrays.append(array)
         return <const float*> address(array)
 
     cdef Tensors zeros(self):
-        """Tensors of zeros for as many words."""
+        """Return tensors of zeros for the same number of words."""
         cdef int side = self.scores.side
         zeros = np.zeros((self.reduces, side, side), dtype=np.float32)
         return Tensors(self.reduces, zeros[0], zeros, None, None, None)
@@ -140,7 +140,7 @@ cdef double replay(const int* codes, const TransitionScores* scores, Replay* to)
 
 
 cdef object derivation(const int* codes, const TransitionScores* scores):
-    """The Derivation of a sequence of transitions."""
+    """Return the Derivation of a sequence of transitions."""
     cdef int n = scores.n
     transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
     heads = np.empty(n + 1, dtype=np.int32)
@@ -158,12 +158,12 @@ cdef object derivation(const int* codes, const TransitionScores* scores):
 
 
 cdef Rows rows(array):
-    """Return a pointer to the heads of an array, or NULL for None."""
+    """Return the place to write index rows to: an array, or NULL for None."""
     return Rows(<Py_ssize_t*> address(array), -1)
 
 
 def best_derivation(kind, Tensors tensors, heads, bint single_root, int k, double most=INFINITY):
-    """Return the best Derivation or, if its chart takes more than `most` bytes, how many it takes; k: of MH_k."""
+    """Return the best Derivation or, if its chart takes more than `most` bytes, the bytes that it takes; k: of MH_k."""
     heads, _ = arguments.given_heads(heads, tensors.scores.n, single_root)
 
     def possible():
@@ -218,7 +218,7 @@ cdef int derive(BestDerivation* search, const TransitionScores& scores, bint sin
 
 
 def best_tree(kind, dict tensors, cost, bint single_root, heads=None):
-    """The heads of the highest-scoring tree, and its score in the search; cost: like tensors, or None. heads: from `given_heads`."""
+    """Return the heads of the highest-scoring tree, and its score in the search; cost: like tensors, or None. heads: from `given_heads`."""
     def possible():
         zeros = {name: np.zeros_like(tensor) for name, tensor in tensors.items()}
         return search_tree(kind, zeros, arguments.with_heads(None, heads), single_root)[1] > -INFINITY
@@ -230,7 +230,7 @@ def best_tree(kind, dict tensors, cost, bint single_root, heads=None):
 
 
 cdef tuple search_tree(kind, dict tensors, cost, bint single_root):
-    """The same, but -inf if there is no tree."""
+    """Return what `best_tree` does, but a score of -inf if there is no tree."""
     cdef int n = len(next(iter(tensors.values()))) - 1
     cdef const double* scores[TENSORS]
     for x, name in enumerate(names_of(tensors)):
@@ -268,7 +268,7 @@ def parts_of(kind, names, const int[::1] heads):
 
 
 cdef array_of(const PartRows& rows):
-    """Index rows as an intp array (rows, 2)."""
+    """Return index rows as an intp array (rows, 2)."""
     found = np.empty((rows.size(), 2), dtype=np.intp)
     cdef Py_ssize_t[:, ::1] to = found
     cdef size_t x
@@ -282,18 +282,18 @@ cdef int words_of(dict tensors) except -1:
 
 
 def expected_counts(kind, dict tensors, bint single_root, heads):
-    """The Marginals of a sentence; heads: those given, or None. Raises ValueError for invalid heads, and if there is no derivation."""
+    """Return the Marginals of a sentence; heads: those given, or None. Raises ValueError for invalid heads, or without a derivation."""
     heads, whole = arguments.given_heads(heads, words_of(tensors), single_root)
     return summed(kind, tensors, single_root, heads, whole)
 
 
 cdef summed(kind, dict tensors, bint single_root, heads, bint whole):
-    """The same, of heads as `given_heads` returns them."""
+    """Return what `expected_counts` does, for heads as `given_heads` returns them."""
     cdef int n = words_of(tensors)
     arcs = score_arcs(tensors)
     cdef Charts charts = charts_of(kind, n)
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
-    # All are written now, and not when they are used: the chart is weighed against what is left.
+    # They are written now, not at first use, so that the memory of the chart is checked against what is left.
     parts = {name: np.full(tensor.shape, 0.0) for name, tensor in tensors.items()}
     counted = parts if arcs[0] in parts else {"arcs": np.full((n + 1, n + 1), 0.0), **parts}
     cdef Counts counts
@@ -330,7 +330,7 @@ cdef int sum_up(Charts charts, dict tensors, bint single_root, heads, bint whole
 
 
 cdef none_of(kind, dict tensors, bint single_root, heads):
-    """The error for a sum over nothing; heads: as `given_heads` returns them."""
+    """Return the error for a sum without derivations; heads: as `given_heads` returns them."""
     def possible():
         if not any([tensor.any() for tensor in tensors.values()]):
             return False
@@ -345,7 +345,7 @@ cdef none_of(kind, dict tensors, bint single_root, heads):
 
 
 def drawn(kind, dict tensors, bint single_root, samples, rng, heads):
-    """The heads of random trees of a sentence, int32 (samples, n+1); heads: as for `expected_counts`."""
+    """Sample trees of a sentence, and return their heads, int32 (samples, n+1); heads: as for `expected_counts`."""
     cdef int n = words_of(tensors)
     heads, whole = arguments.given_heads(heads, n, single_root)
     samples = arguments.sample_size(samples)

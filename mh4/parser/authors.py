@@ -1,7 +1,7 @@
 """The authors' runs: everything that only their settings need (docs/differences.md, experiments/settings/authors.toml).
 
-`parts` chooses, when a model is made, what its network and its learning consist of: that of the parser, or the subclasses here, each of
-which follows the settings that concern it. `learned` gives the tags and labels that the authors' parsers learned.
+When a model is made, `parts` chooses its system, encoder and scorer: the parser's own classes, or the subclasses here, each of
+which implements the settings that concern it. `learned` gives the tags and labels that the authors' parsers learned.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +63,7 @@ def learned(sentences: Sequence[Sentence], config: Config) -> Sequence[Sentence]
 
 
 def kind(column: str, config: Config) -> object:
-    """Return what tells the strings that this model predicts in a column from those of other models."""
+    """Return the kind of strings that this model predicts in a column, which distinguishes them from those of other models."""
     return {"xpos": config.scorer.xpos_with_upos, "deprels": config.scorer.label_subtypes}.get(column)
 
 
@@ -111,7 +111,7 @@ class AuthorsEncoder(Encoder):
 
 
 class AuthorsBiaffine(Biaffine):
-    """Biaffine scores whose matrices U_t can be random orthogonal ones at first; if bilinear, x has no 1: y has no score of its own."""
+    """Biaffine scores whose U_t may be initialised as random orthogonal matrices; if bilinear, x has no 1: y has no score of its own."""
 
     def __init__(self, matrices: int | None, units: int, parameters: Any, bilinear: bool, orthogonal: bool) -> None:
         super().__init__(matrices, units, parameters, units if bilinear else None)
@@ -177,7 +177,7 @@ class JointScorer:
     """Scores of transitions by one tanh layer over the vectors at all positions of a configuration, for greedy MH4.
 
     These are for training; to parse, joint_search computes them itself. A configuration is a row of positions; empty ones and the end of
-    the sentence have learned vectors, or that of the end.
+    the sentence have learned vectors, or the encoder's vector of the end.
     """
 
     def __init__(self, system: "JointSystem", config: Config, parameters: "dy.ParameterCollection") -> None:
@@ -205,7 +205,7 @@ class JointScores:
         }
 
     def arrays(self) -> list[dict[str, np.ndarray]]:
-        """For each sentence, the arguments of joint_search, by name; the graph must have been evaluated."""
+        """Return, for each sentence, the arguments of joint_search, by name; the graph must have been evaluated."""
         layer = {"output": self.scorer.output.weights.as_array(), "bias": self.scorer.output.bias.as_array()}
         projected = {position: expression.npvalue().T for position, expression in self.projected.items()}
         first = next(iter(projected))
@@ -215,7 +215,7 @@ class JointScores:
         ]
 
     def loss(self, violations: Mapping[int, tuple[np.ndarray, np.ndarray]]) -> "dy.Expression | None":
-        """A hinge in each configuration of sequences, given as by GreedySystem.steps, by the numbers of sentences; None if it is 0."""
+        """Return the hinge summed over the configurations of GreedySystem.steps, given by sentence number; None if it is 0."""
         if not violations:
             return None
         sequences, rivals = zip(*violations.values(), strict=True)
@@ -224,7 +224,7 @@ class JointScores:
         return hinge(configurations, np.concatenate([rows[1:, 0] for rows in sequences]), np.concatenate(rivals, axis=1))
 
     def scores_of(self, sequences: Mapping[int, np.ndarray]) -> "dy.Expression":
-        """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
+        """Return the scores (transitions, N) in the configurations of sequences, concatenated, each without its first configuration.
 
         sequences: by the number of a sentence, int (2n+1, 5) as from mh4.parser.oracle.
         """
@@ -239,7 +239,7 @@ class JointScores:
 
 
 def joint_search(*, output: np.ndarray, bias: np.ndarray, single_root: bool = False, **vectors: np.ndarray) -> Derivation:
-    """Greedy search in MH4, by the scores of JointScorer: output tanh(s2 + s1 + s0 + b0) + bias.
+    """Search greedily in MH4, by the scores of JointScorer: output tanh(s2 + s1 + s0 + b0) + bias.
 
     output: (7, units), one row for each transition, by code; bias: (7,). vectors: for some of the positions s2, s1, s0 and b0, by name,
     those of the nodes that can be there, (n+2, units), with row n+1 for the end of the sentence and for an empty stack position.

@@ -75,18 +75,18 @@ class Encoder:
     """From the characters of a word to a vector for every word of a sentence (supplement, Implementation Details)."""
 
     char_dim: Size = _ours(64, "the vector of a character")
-    char_layers: Layers = _ours(2, "of the bi-LSTM over the characters of a word")
-    char_units: EvenSize = _ours(128, "of each of its layers, both directions together")
+    char_layers: Layers = _ours(2, "layers of the bi-LSTM over the characters of a word")
+    char_units: EvenSize = _ours(128, "units of each of its layers, both directions together")
     word_dim: Size = _ours(128, "the vector of a word")
     word_min_count: Count = _ours(5, "rarer words have no embedding, only their characters")
-    vectors: Vectors = _ours("none", 'of words, from a file: "none", "frozen", or "tuned" for those of the training treebank')
-    vectors_most: Many = _ours(200_000, "first words of that file that the model keeps, besides all words of its treebanks")
+    vectors: Vectors = _ours("none", 'word vectors, from a file: "none", "frozen", or "tuned" for words of the training treebank')
+    vectors_most: Many = _ours(200_000, "how many first words of that file the model keeps, besides all words of its treebanks")
     contextual: SizeOr0 = _ours(0, "dimensions of the vectors of each sentence, from files (see contextual_vectors.py); 0: none")
-    layers: Layers = _ours(2, "of the bi-LSTM over the words of a sentence")
-    units: EvenSize = _ours(192, "of each of its layers, both directions together")
+    layers: Layers = _ours(2, "layers of the bi-LSTM over the words of a sentence")
+    units: EvenSize = _ours(192, "units of each of its layers, both directions together")
 
-    word_input: Input = _theirs("sum", 'of a word with an embedding: its "sum" with the spelling, or the "embedding" alone')
-    embeddings: Part = _theirs("table", 'at first in the range of Glorot for the "table" or, wider, a "row": √(3 / dimensions)')
+    word_input: Input = _theirs("sum", 'input of a word with an embedding: its "sum" with the spelling, or the "embedding" alone')
+    embeddings: Part = _theirs("table", 'initial range: that of Glorot for the "table" or, wider, for a "row": √(3 / dimensions)')
     word_boundaries: bool = _theirs(False, "spellings are read between two learned symbols, as first and last characters")
 
 
@@ -94,11 +94,11 @@ class Encoder:
 class Scorer:
     """Deep biaffine scores of transitions and arcs, and scores of tags and labels, all from MLPs of one tanh layer."""
 
-    mlp_units: Size = _ours(192, "of each MLP between the bi-LSTM and the scores")
+    mlp_units: Size = _ours(192, "units of each MLP between the bi-LSTM and the scores")
     single_root: bool = _ours(True, "exactly one dependent of the root, as in UD")
-    root_label: bool = _ours(True, "exactly the root's dependents have the label root; otherwise as the scores say")
+    root_label: bool = _ours(True, "exactly the root's dependents have the label root; otherwise, the scores decide")
 
-    end: End = _theirs("encoded", 'of the sentence, or what is missing: a node of the sentence LSTM, or "learned" by the scorer')
+    end: End = _theirs("encoded", 'sentence end, or missing node: "encoded" by the sentence LSTM, or "learned" by the scorer')
     arcs: Arcs = _theirs("biaffine", 'scores of arcs in mst, -arcs: "biaffine" [h;1]\'U[m;1], or "bilinear" h\'Um + w\'h')
     orthogonal: bool = _theirs(False, "biaffine matrices are initialised as random orthogonal ones, otherwise as Glorot's")
     greedy: Greedy = _theirs("biaffine", 'scores of greedy-mh4: sums of "biaffine" ones, or of one "joint" layer')
@@ -125,15 +125,15 @@ class Dropout:
 class Training:
     """Training with Adam until the dev-set performance converges."""
 
-    loss: Loss = _ours("hinge", 'of trees: "hinge", the large margin of Section 4.3, or "likelihood", negative log-likelihood')
+    loss: Loss = _ours("hinge", 'loss of trees: "hinge", large-margin (Section 4.3), or "likelihood", negative log-likelihood')
     batch_tokens: Size = _ours(100, "a minibatch has at least this many words")
     longest: Count = _ours(1_000_000, "longer sentences teach tags and labels only; by default, twice what is parsed exactly")
     loss_scale: Positive = _ours(100.0, "the summed loss of a minibatch is divided by this")
-    upos_weight: FromZero = _ours(0.2, "of the loss of UPOS, beside that of trees")
-    xpos_weight: FromZero = _ours(0.2, "of the loss of XPOS")
-    feats_weight: FromZero = _ours(0.2, "of the loss of FEATS")
-    label_weight: Positive = _ours(1.0, "of the loss of labels")
-    learning_rate: Positive = _ours(0.002, "of Adam")
+    upos_weight: FromZero = _ours(0.2, "the weight of the loss of UPOS; that of trees is 1")
+    xpos_weight: FromZero = _ours(0.2, "the weight of the loss of XPOS")
+    feats_weight: FromZero = _ours(0.2, "the weight of the loss of FEATS")
+    label_weight: Positive = _ours(1.0, "the weight of the loss of labels")
+    learning_rate: Positive = _ours(0.002, "Adam's learning rate")
     clip: Positive = _ours(5.0, "the largest norm of the gradient; a larger one is scaled down")
     averaged_updates: Many = _ours(1000, "weights are a moving average over about this many updates; 1: the last weights")
     evaluate_updates: Count = _ours(500, "evaluate every max(this, a quarter epoch) updates")
@@ -187,7 +187,7 @@ def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:
 
 
 def listed(differing: Mapping[str, tuple[Any, Any]]) -> str:
-    """Differences for a message: "training.patience is 10 there, 5 here", and so on, _LISTED at most."""
+    """Return differences for a message: "training.patience is 10 there, 5 here", and so on, _LISTED at most."""
     shown_ones = ["%s is %s there, %s here" % (name, *map(as_toml, values)) for name, values in differing.items()]
     more = len(shown_ones) - _LISTED
     return "; ".join(shown_ones[:_LISTED] + ["and %d more" % more] * (more > 0))
@@ -199,7 +199,7 @@ def as_toml(value: bool | int | float | str) -> str:
 
 
 def tables(text: str, source: str) -> dict[str, Any]:
-    """TOML `text` as a dictionary; InputError, naming `source`, if it is not TOML."""
+    """Return TOML `text` as a dictionary. Raises InputError, naming `source`, if it is not TOML."""
     try:
         return _toml(text)
     except (ValueError, RecursionError) as error:  # the parent class of its own errors: some numbers and dates raise others
@@ -207,7 +207,7 @@ def tables(text: str, source: str) -> dict[str, Any]:
 
 
 def _toml(text: str) -> dict[str, Any]:
-    """TOML as a dictionary. Raises ValueError and RecursionError."""
+    """Return TOML as a dictionary. Raises ValueError and RecursionError."""
     longest = max(map(len, text.split("\n")))
     if longest > _LONGEST_LINE:  # a key of that many parts would take minutes
         raise ValueError("a line of %d characters" % longest)
@@ -215,7 +215,7 @@ def _toml(text: str) -> dict[str, Any]:
 
 
 def with_settings(config: Config, assignments: Iterable[str]) -> Config:
-    """`config` changed by assignments such as ``"training.learning_rate=0.001"``."""
+    """Return `config` changed by assignments such as ``"training.learning_rate=0.001"``."""
     for assignment in assignments:
         source = "--set %s" % (assignment if assignment.isprintable() and len(assignment) <= 80 else shown(assignment))
         name, equals, value = assignment.partition("=")
@@ -235,7 +235,7 @@ def with_settings(config: Config, assignments: Iterable[str]) -> Config:
 
 
 def override(config: Config, sections: Mapping[str, Any], source: str) -> Config:
-    """`config` with the settings in `sections`; InputError, naming `source`, for unknown settings and bad values."""
+    """Return `config` with the settings in `sections`. Raises InputError, naming `source`, for unknown settings and bad values."""
     known = [field.name for field in dataclasses.fields(config)]
     for section, values in sections.items():
         if section not in known:

@@ -89,7 +89,7 @@ class Contextual:
         with self._found(whole) as (message, stored):
             matrix = stored[rows].astype(np.float32)
         if not np.isfinite(matrix).all():
-            raise InputError("%s: some numbers are infinite or none at all" % message)
+            raise InputError("%s: some numbers are infinite or NaN" % message)
         return matrix
 
     def check(self, sentence: Sentence) -> None:

@@ -64,7 +64,7 @@ class Ensemble(BaseParser):
     """
 
     def __init__(self, parsers: Sequence[Parser], tree: TreeClass = "mst") -> None:
-        """parsers: the members, those that win ties first; empty if all votes come from SentenceWithVotes sentences.
+        """parsers: the members, in the order in which they win ties; empty if all votes come from SentenceWithVotes sentences.
 
         tree: the class of trees to choose from, one of TREES. Raises InputError for any other.
         """
@@ -118,7 +118,7 @@ class Ensemble(BaseParser):
     ) -> list[Sentence]:
         """Parse sentences of any length in the same way; see Parser.parse_as_usual. Raises InputError for options of a single parser."""
         if others:
-            raise InputError("%s: only a single parser has this option, and not an ensemble" % ", ".join(others))
+            raise InputError("%s: only a single parser has this option, not an ensemble" % ", ".join(others))
         for number, sentence in enumerate(sentences, start=1):
             _check_votes(sentence, self.parsers, sentence.name or "sentence %d" % number)
         if tags:
@@ -137,7 +137,7 @@ class Ensemble(BaseParser):
             return parsing.in_order(sentences, self._minibatches, parse, progress)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
-        """The indices of the sentences of each minibatch, and each model's scores for them."""
+        """Return an iterator over minibatches: the indices of their sentences, and each model's scores for them."""
         if not self.parsers:
             return iter([(list(range(len(sentences))), [])] if sentences else [])
         from mh4.parser.model import score_with
@@ -177,7 +177,7 @@ class Ensemble(BaseParser):
 
 
 def _have_root(sentence: Sentence) -> bool:
-    """Return whether the trees that vote label dependents of the root so, or not at all."""
+    """Return whether the trees that vote label some dependent of the root `root`, or label none of these dependents."""
     labels = {label for o in _votes(sentence) for label, head in zip(o.deprels, o.heads[1:], strict=True) if head == 0}
     return ROOT in labels or bool(labels) and labels <= set(_NO_LABEL)
 
@@ -205,7 +205,7 @@ def vote(votes: Sequence[np.ndarray], tree: TreeClass = "mst") -> np.ndarray:
 
 
 def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
-    """The blocks with their sentences as SentenceWithVotes, whose votes are the trees of these CoNLL-U files.
+    """Yield the blocks, each with its sentence as a SentenceWithVotes, whose votes are the trees of these CoNLL-U files.
 
     Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.
     """
@@ -229,7 +229,7 @@ def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> N
         except ValueError as error:
             raise InputError("%s: vote %d is not a tree over its words: %s" % (where, number, error)) from None
         if other.deprels is None or len(other.deprels) != len(sentence) or not all(isinstance(d, str) for d in other.deprels):
-            raise InputError("%s: vote %d has not a relation for each of its words" % (where, number))
+            raise InputError("%s: vote %d does not have a relation for each of its words" % (where, number))
 
 
 def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:

@@ -35,7 +35,7 @@ def complete(sentence: Sentence) -> bool:
 
 
 def obstacle(heads: np.ndarray, single_root: bool) -> str:
-    """Return why no tree has these heads, and which word is in the way; an empty string if one has: no cycle, no root too many.
+    """Return why no tree has these heads, and which word is in the way; an empty string if one has: no cycle, no surplus root.
 
     heads: int32 (n+1,), -1 where a head is open. A whole tree may have any number of roots.
     """
@@ -52,7 +52,7 @@ def obstacle(heads: np.ndarray, single_root: bool) -> str:
 def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
     """Return why no tree of a class has these heads, which have no `obstacle`; an empty string if one has, or for a whole tree.
 
-    It names the first word up to whose head there is none; beyond 150 words, where decodes take long, perhaps a later one.
+    It names the first word up to which no tree has the given heads; beyond 150 words, where decodes take long, perhaps a later one.
     """
     if tree_class == "any" or whole(heads) or _possible(heads, tree_class, single_root):
         return ""
@@ -113,7 +113,7 @@ def _possible(heads: np.ndarray, tree_class: str, single_root: bool) -> bool:
 
 
 def _without_last(heads: np.ndarray) -> np.ndarray:
-    """Return the heads without all but one of the last words that neither have a head nor are one: they exclude no tree."""
+    """Return the heads, dropping all but one of the last words that neither have a head nor are one: they exclude no tree."""
     involved = np.flatnonzero(heads[1:] >= 0)
     return heads[: max(int(involved[-1]) + 1 if len(involved) else 0, int(heads.max())) + 2]
 

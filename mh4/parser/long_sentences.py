@@ -184,7 +184,7 @@ def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tag
 
 
 def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
-    """Windows of about the same number of words, at most `size`, with the given heads within each."""
+    """Return windows of about the same number of words, at most `size`, with the given heads within each."""
     number = -(-len(sentence) // size)
     ends = [len(sentence) * k // number for k in range(number + 1)]
     names, given = ("words", *TAGS, *(("deprels",) if keep_heads else ())), kept_heads.given(sentence)
@@ -228,7 +228,7 @@ def _otherwise(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | 
 
 
 def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
-    """How the parser decodes sentences beyond the limit, and a parser of the same model that does so."""
+    """Return how the parser decodes sentences beyond the limit, and a parser of the same model that does so."""
     system = parser.model.system
     if beyond is None and parser.decoding in ("greedy", "beam"):
         return parser.decoding if parser.decoding == "greedy" else "beam %d" % parser.beam, parser
@@ -238,11 +238,11 @@ def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
     if beyond == "beam" or beyond is None and "beam" in system.decoders:
         if "beam" not in system.decoders:
             raise InputError(
-                "%s has no beam search, for --beyond beam: choose %s" % (system.name, "mst or skip" if arcs else "skip")
+                "%s has no beam search, which --beyond beam needs: choose %s" % (system.name, "mst or skip" if arcs else "skip")
             )
         return "beam %d" % BEYOND_BEAM, type(parser)(parser.model, "beam", BEYOND_BEAM)
     if arcs is None:
-        raise InputError("%s has no scores of arcs, for --beyond mst: choose beam or skip" % system.name)
+        raise InputError("%s has no scores of arcs, which --beyond mst needs: choose beam or skip" % system.name)
     other = type(parser)(parser.model)
     # The tree with the highest sum of these scores, which are some of those of the system.
     other.decode = lambda *, single_root, heads=None, **tensors: mst.decode(tensors[arcs], heads=heads, single_root=single_root)
@@ -273,5 +273,5 @@ def _around_heads(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser
 
 
 def _of_class(tree_class: str, otherwise: int) -> int:
-    """The length up to which the best tree of a class by scores of arcs takes about a second; `otherwise` if all take less."""
+    """Return the length up to which the best tree of a class by scores of arcs takes about a second; `otherwise` if all take less."""
     return EXACT.get({"mh4": "mh4-arcs", "mh5": "mh5-arcs", "1ec": "1ec"}.get(tree_class, ""), otherwise)

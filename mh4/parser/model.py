@@ -31,7 +31,7 @@ FORMAT = 2  # of the model folder; incremented when an older program could not r
 _BATCH_TOKENS = 500
 
 
-# A network may have at most this many parameters, 40 times the paper's: larger ones would take minutes to begin, then all memory.
+# A network may have at most this many parameters, 40 times the paper's: larger ones would take minutes to begin, and then all memory.
 _MOST_PARAMETERS = 100_000_000
 _MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state of training
 
@@ -163,7 +163,7 @@ class Model:
         return model
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """All parameters by name."""
+        """Return all parameters by name."""
         with lock:
             arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
             arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
@@ -209,7 +209,7 @@ class Model:
             arrays = dict(file)
             if shapes != {name: array.shape for name, array in arrays.items() if name[:1] in "pl" and name[1:].isdigit()}:
                 raise ValueError("other arrays than this model has")
-            checksum = _checksum(arrays)  # an error, as that above, if numpy has returned the bytes of what is no array
+            checksum = _checksum(arrays)  # this fails, like the check above, if numpy has returned bytes, not an array
         if "checksum" in arrays and str(arrays["checksum"]) != checksum:
             raise InputError("%s: damaged: its content does not match its checksum" % path)
         if "vocabulary" in arrays and str(arrays["vocabulary"]) != self.vocabulary.checksum():

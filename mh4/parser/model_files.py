@@ -48,7 +48,7 @@ class Folder:
 
     @contextmanager
     def open(self, name: str, most: int) -> Iterator[BinaryIO]:
-        """A file, to be read; raises InputError if it cannot be, or has more than `most` bytes."""
+        """Yield a file to read; raise InputError if it cannot be read, or has more than `most` bytes."""
         with reading.open_regular(self.place(name)) as file:
             if os.fstat(file.fileno()).st_size > most:
                 raise reading.too_large(self.place(name), most)
@@ -75,7 +75,7 @@ class Folder:
 
     @contextmanager
     def intact(self, name: str) -> Iterator[None]:
-        """Raise InputError, as the file is damaged, for any error that its content causes within the block."""
+        """Raise InputError, which says that the file is damaged, for any error that its content causes within the block."""
         try:
             yield
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
@@ -85,7 +85,7 @@ class Folder:
     def arrays(self, name: str, most: int, damaged: str) -> Iterator["NpzFile"]:
         """Yield the arrays in a file of at most `most` bytes.
 
-        Raises InputError as `open` does, if they are larger, and with this message for any error in the block, which damaged files
+        Raises InputError as `open` does, if they are larger, and with the message `damaged` for any error in the block, as damaged files
         cause; OutOfMemory if memory runs out.
         """
         import numpy as np  # which is slow to start, and not everybody needs it
@@ -184,7 +184,7 @@ def source(path: str) -> dict[str, str]:
 
 def not_a_file(path: str) -> InputError:
     """Return the error for a FIFO or a device, which cannot be recorded."""
-    return InputError("%s: not a file, which can be read more than once" % path)
+    return InputError("%s: not a regular file, so it cannot be read more than once" % path)
 
 
 def check_ended(files: Folder) -> None:
@@ -199,7 +199,7 @@ def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def other_content(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """Say which files of one training differ in content, whatever their names, from those of another; "" if none does."""
+    """Return a message on the files of one training that differ in content, whatever their names, from another's; "" if none does."""
     differing = []
     for name in dict.fromkeys([*there, *here]):
         ours, theirs = ([one for role, one in each_source(sources) if role == name] for sources in (here, there))

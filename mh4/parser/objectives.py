@@ -24,7 +24,7 @@ class Violation(NamedTuple):
 
 
 def hamming_cost(heads: np.ndarray) -> np.ndarray:
-    """cost[h, m] = 1 for every arc that is not in the target tree `heads`, unless the head of m is open, -1: float32 (n+1, n+1)."""
+    """Return cost[h, m], 1 for every arc that is not in the target tree `heads`, unless m's head is open, -1: float32 (n+1, n+1)."""
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[heads[1:], np.arange(1, len(heads))] = 0.0
     cost[:, 1:][:, heads[1:] < 0] = 0.0
@@ -39,7 +39,7 @@ class Likelihood(NamedTuple):
 
 
 def predicted_classes(scores: np.ndarray, gold: np.ndarray, rivals: np.ndarray | None = None) -> np.ndarray:
-    """For each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,).
+    """Return, for each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,).
 
     rivals: bool (classes, N), the classes that compete with the gold one; by default all.
     """

@@ -31,7 +31,7 @@ def parse(
 ) -> Generator[tuple[Block, Sentence], None, None]:
     """Parse the sentences of `blocks` with the parser from load(*arguments); yield each block with its new Sentence, in order.
 
-    Always close it (contextlib.closing): this ends the other processes; by the time Python exits, it is too late for that.
+    Always close the generator (contextlib.closing), which ends the other processes; when Python exits, it is too late for that.
 
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
     jobs: the number of processes, at most as many as there are cores; with 1, this process does the work. Raises InputError if one

@@ -101,8 +101,8 @@ class BaseParser:
         As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
         ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
         Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
-        InputError for heads to keep that no tree has, naming the word; of sentences with heads that only no tree of the system's class
-        has, a note says so, and the others come from "mst", unless `beyond` is "skip". Raises
+        InputError for heads to keep that no tree has, naming the word. If there is such a tree, but none in the system's class, a note
+        says so, and the other heads come from "mst", unless `beyond` is "skip". Raises
         InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
         it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
         """
@@ -163,7 +163,7 @@ class Parser(BaseParser):
 
     @classmethod
     def load(cls, folder: Path, decode: Decoding | None = None, beam: int | None = None, contextual: Paths = ()) -> "Parser":
-        """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
+        """Load the parser that ``mh4 train`` saved in `folder`. Raises InputError if there is none, or if it has another format.
 
         decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr" (see System.minimum_bayes_risk); if None, exact
         for global models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
@@ -185,7 +185,7 @@ class Parser(BaseParser):
         return [self]
 
     def __repr__(self) -> str:
-        """Its system and decoding, what it was trained on as far as its folder says so, and the size of its vocabulary."""
+        """Return its system and decoding, its training files if they are recorded in its folder, and the size of its vocabulary."""
         from mh4.parser.model import trained_on
 
         vocabulary = self.model.vocabulary
@@ -221,11 +221,11 @@ class Parser(BaseParser):
             return in_order(sentences, self.model.score, parse, progress)
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
-        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
+        """Return the best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
         return [derivation.heads for derivation in self.derivations(sentences, scores)]
 
     def derivations(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Derivation]:
-        """The best derivation of each sentence of a minibatch, given its scores, and with `keep_heads`, with the heads that it has.
+        """Return the best derivation of each sentence of a minibatch, given its scores; with `keep_heads`, it keeps the heads it has.
 
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
         """
@@ -233,7 +233,7 @@ class Parser(BaseParser):
         return self._of_each(self.decode, sentences, scores, self.decoding == "mbr", of_whole)
 
     def marginals(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Marginals]:
-        """The marginals of each sentence of a minibatch, given its scores (and heads), at the model's temperature.
+        """Return the marginals of each sentence of a minibatch, given its scores (and heads), at the model's temperature.
 
         Raises InputError if the system has none, and as `derivations` does.
         """
@@ -283,7 +283,7 @@ class Parser(BaseParser):
         return self.folder or "the model"
 
     def check_vectors(self) -> None:
-        """Raises InputError if the network needs contextual vectors, and has none."""
+        """Raise InputError if the network needs contextual vectors, and has none."""
         if self.model.config.encoder.contextual and self.model.encoder.contextual is None:
             raise InputError(
                 "%s needs contextual vectors of the sentences: only mh4 train, parse and test take them, by --contextual FILE, "
@@ -291,7 +291,7 @@ class Parser(BaseParser):
             )
 
     def check_probabilities(self) -> "Marginalize":
-        """The function that computes the system's probabilities of arcs. Raises InputError if it has none."""
+        """Return the function that computes the system's probabilities of arcs. Raises InputError if it has none."""
         if self.model.system.marginals is None:
             from mh4.parser.systems import no_marginals
 
@@ -299,7 +299,7 @@ class Parser(BaseParser):
         return self.model.system.marginals
 
     def _best(self, k: int, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool, **options: bool) -> list[Sentence]:
-        """The sentences with their k best trees: the best, with the others as alternatives."""
+        """Return the sentences with their k best trees: the best, with the others as alternatives."""
         marginals, temperature = self.model.system.marginals, self.model.temperature or 1
 
         Probable = list[tuple[Derivation, str]]  # what the note of a tree says of it
@@ -365,16 +365,16 @@ class Parser(BaseParser):
 
 
 def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """The probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: those of all arcs, (n+1, n+1)."""
+    """Return the probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: those of all arcs, (n+1, n+1)."""
     probabilities = np.ones(len(heads))
     probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]
     return probabilities
 
 
 def check_parsed(sentence: Sentence, keep_heads: bool = False, name: str = "a sentence") -> Sentence:
-    """The sentence. Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory.
+    """Return the sentence. Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory.
 
-    Where heads were kept, raises InputError instead, with the reason for which the sentence was skipped. name: of one that has none.
+    Where heads were kept, raises InputError instead, with the reason why the sentence was skipped. name: for a sentence without one.
     """
     if sentence.heads is not None:
         return sentence
@@ -391,7 +391,7 @@ def in_order(
 ) -> list[Sentence]:
     """Parse sentences a minibatch at a time, and return them in their own order; those without words get an empty tree.
 
-    score: takes sentences and yields the indices of those of each minibatch, and their scores, which `parse` takes with the sentences.
+    score: a function that yields, for each minibatch of its sentences, their indices and scores; `parse` is given sentences and scores.
     `progress` is called with the number of words parsed after each minibatch.
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
     """
@@ -422,7 +422,7 @@ def naming(sentence: Sentence, doing: str) -> Iterator[None]:
 
 
 def check_best(best: int, decoding: str) -> None:
-    """Raises InputError if so many best trees cannot be found."""
+    """Raise InputError if so many best trees cannot be found."""
     if isinstance(best, bool) or not isinstance(best, (int, np.integer)) or not 1 <= best <= MOST_TREES:
         raise InputError("best is %s, expected 1 to %d" % (shown(best), MOST_TREES))
     if decoding != "exact":
@@ -430,18 +430,18 @@ def check_best(best: int, decoding: str) -> None:
 
 
 def check_tags(parsers: Iterable[Parser]) -> None:
-    """Raises InputError if none of the parsers predicts tags."""
+    """Raise InputError if none of the parsers predicts tags."""
     if not any(parser.model.predicted_tags for parser in parsers):
         raise InputError("tags: none are predicted, as none were learned")
 
 
 def longest(sentences: Sequence[Sentence]) -> Sentence:
-    """The first of the longest sentences; one without words if there are none."""
+    """Return the first of the longest sentences; one without words if there are none."""
     return max(sentences, key=len, default=Sentence([]))
 
 
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
-    """New sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
+    """Return new sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
     results, start = [], 0
     for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
@@ -453,7 +453,7 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
 
 
 def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
-    """Which words, concatenated over all trees, are headed by the root: bool (words,)."""
+    """Return which words, concatenated over all trees, are headed by the root: bool (words,)."""
     return np.concatenate([tree[1:] for tree in heads]) == 0
 
 
@@ -516,7 +516,7 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow
 
 
 def items_of(given: Any) -> list[Any] | None:
-    """The items of a list, an iterator, an array or the like; None for a string, or what has no items."""
+    """Return the items of a list, an iterator, an array or the like; None for a string, or what has no items."""
     try:
         items = None if isinstance(given, (str, bytes)) else iter(given)
     except TypeError:
@@ -525,7 +525,7 @@ def items_of(given: Any) -> list[Any] | None:
 
 
 def best(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> list[str]:
-    """The best-scoring string of every column, never the unknown one (row 0).
+    """Return the best-scoring string of every column, never the unknown one (row 0).
 
     roots: for labels, (columns,): 1 for a word that is to be labelled `root`, 0 for one with any other label, -1 where both may be.
     """

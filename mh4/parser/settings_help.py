@@ -20,7 +20,7 @@ class Setting(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section of the settings, and what it is about; those of the authors' runs are the last."""
+    """A section of the settings, and what it is about; the settings of the authors' runs come last."""
 
     name: str
     about: str
@@ -28,7 +28,7 @@ class Section(NamedTuple):
 
 
 def sections() -> list[Section]:
-    """All settings."""
+    """Return all settings, by section."""
     found = []
     for part in dataclasses.fields(config.Config):
         kind: Any = part.default_factory

@@ -47,7 +47,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class System:
-    """A parser.
+    """A parsing system.
 
     tree_class: the class of trees that it learns to produce, by its name in mh4.trees.
     decoders: by name (from DECODING_METHODS), the default first. The one called "beam" also takes the width.
@@ -137,7 +137,7 @@ class GlobalSystem(System):
     """A system trained on whole derivations, through its exact decoder (Section 4)."""
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
+        """Return the structured hinge: max of score + Hamming cost (wrong heads) over derivations, minus that over the target's.
 
         Derivations of the target cost nothing. With open heads, -1, the target is the model's best completion.
         """
@@ -176,7 +176,7 @@ class GreedySystem(System):
         return super().training_tree(heads, single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        """Hinge summed over the configurations of the sequence to learn.
+        """Return the hinge summed over the configurations of the sequence to learn.
 
         For each configuration: max over the rivals of score + 1 (+ 0 for the correct one), minus the correct one's score.
         """
@@ -205,7 +205,7 @@ class GreedySystem(System):
 
 
 def _search(decode: Decode) -> dict[str, Decode]:
-    """Greedy search, a beam of width 1, and beam search."""
+    """Return the functions for greedy search, with a beam of width 1, and beam search."""
     return {"greedy": partial(decode, beam=1), "beam": decode}
 
 
@@ -275,7 +275,7 @@ def plugged_in(entries: Iterable[EntryPoint]) -> dict[str, System]:
     """Return the systems of installed packages, by name. Raises InputError for an entry point that is no system or has a name in use."""
     found: dict[str, System] = {}
     for entry in entries:
-        message = "the plug-in %s (%s) is no system of mh4: " % (entry.name, entry.value)
+        message = "the plug-in %s (%s) is not a system of mh4: " % (entry.name, entry.value)
         try:
             system = entry.load()
         except Exception as error:  # it is not our code

@@ -20,7 +20,7 @@ FILE = "calibration.json"
 
 @dataclass(frozen=True)
 class Calibration:
-    """temperature: the best one. nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats, at it and at 1."""
+    """The best temperature, and nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats, at it and at 1."""
 
     temperature: float
     nll: float
@@ -42,6 +42,6 @@ class Calibration:
 
 
 def at_temperature(tensors: Mapping[str, np.ndarray], temperature: float) -> dict[str, np.ndarray]:
-    """Scores divided by a temperature: above 1, probabilities are less extreme. Raises MemoryError if there is too little."""
+    """Return scores divided by a temperature; above 1, it makes probabilities less extreme. Raises MemoryError if there is too little."""
     memory.require(sum(tensor.nbytes for tensor in tensors.values()), "scores at a temperature")
     return {name: tensor / np.float32(temperature) for name, tensor in tensors.items()}

@@ -175,5 +175,5 @@ def _numbers(numbers: Any, path: str, place: str) -> np.ndarray:
     except ValueError:
         raise InputError("%s: %s: not a vector of numbers" % (path, place)) from None
     if not np.isfinite(vector).all():
-        raise InputError("%s: %s: a vector with numbers that are infinite or none at all" % (path, place))
+        raise InputError("%s: %s: a vector with numbers that are infinite or NaN" % (path, place))
     return vector

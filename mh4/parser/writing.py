@@ -54,7 +54,7 @@ def write(
 
 
 def text_of(block: Block, parsed: Sentence, tags: bool, keep_deps: bool) -> str:
-    """The block with its parse; where that has alternatives, each tree as a sentence of its own. tags, keep_deps: see Sentence.columns."""
+    """Return the text of a block with its parse, each alternative as a sentence of its own. tags, keep_deps: see Sentence.columns."""
     trees = [block.parsed_columns(tree, tags, keep_deps) for tree in (parsed, *(parsed.alternatives or ()))]
     if len(trees) == 1:
         return block.text(trees[0], parsed.note)

@@ -51,7 +51,7 @@ def checksums_of(models: Iterable[Files]) -> list[str]:
 def load(models: Mapping[str, Files], expected: Sequence[str]) -> Abilities:
     """Load the models of this process, by name; returns what each can do.
 
-    expected: what `checksums_of` is of the models of all processes. Raises InputError as Parser.load and Segmenter do, if a model cannot
+    expected: the `checksums_of` the models of all processes. Raises InputError as Parser.load and Segmenter do, if a model cannot
     parse, as it needs contextual vectors, and if one is no longer what was expected.
     """
     abilities = {}
@@ -85,7 +85,7 @@ def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
 
 
 def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transitions: bool = False) -> list[Sentence]:
-    """The sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
+    """Return the sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
     system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
     options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags}

@@ -46,7 +46,7 @@ _POLICY_OF_VIEW += "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
 @dataclass(frozen=True)
 class Limits:
-    """words: at most, of a request. seconds: for a request to arrive, to wait and to be parsed, each. waiting: how many may wait."""
+    """Limits of requests. words: of one, at most. seconds: for it to arrive, to wait and to be parsed, each. waiting: how many may wait."""
 
     words: int = 10_000
     seconds: float = 60
@@ -56,7 +56,7 @@ class Limits:
 def application(
     workers: Workers, abilities: Abilities, limits: Limits, hosts: Hosts, correcting: Correcting | None = None
 ) -> Observed:
-    """The ASGI application. abilities: what each model that the workers have loaded can do. hosts: by which it is asked.
+    """Return the ASGI application. abilities: what each model that the workers have loaded can do. hosts: the names that it answers to.
 
     correcting: the file to correct, if there is one.
     """
@@ -87,7 +87,7 @@ def application(
         header = Headers(scope=scope).get("host")
         if hosts.has(header) or header is None and scope["http_version"] == "1.0":  # browsers send the header
             return await app(scope, receive, send)
-        sentence = "this server is not called %s; if it is, start it with --host-name" % shown(header or "")
+        sentence = "this server has no name %s; to add it, start it with --host-name" % shown(header or "")
         await PlainTextResponse(sentence + "\n", 421)(scope, receive, send)
 
     return Observed(asked_by_name, workers, [route.path for route in routes])
@@ -106,12 +106,12 @@ class _Endpoints:
         return JSONResponse({"model": wanted.models[0], "acknowledgements": [_ACKNOWLEDGEMENT], "result": answer.result})
 
     async def view(self, request: Request) -> Response:
-        """The trees as `mh4 view --html` draws them."""
+        """Return the trees as `mh4 view --html` draws them."""
         _, answer = await self._of_form(request, PAGE)
         return HTMLResponse(answer.result, headers={"Content-Security-Policy": _POLICY_OF_VIEW, "Cache-Control": "no-store"})
 
     async def download(self, request: Request) -> Response:
-        """The result as a file."""
+        """Return the result as a file."""
         wanted, answer = await self._of_form(request, CONLLU, SVG)
         kind, name = ("image/svg+xml", "trees.svg") if wanted.output == SVG else ("text/plain", "trees.conllu")
         headers = {"Content-Disposition": 'attachment; filename="%s"' % name, "Content-Security-Policy": "default-src 'none'"}
@@ -130,7 +130,7 @@ class _Endpoints:
         return await parameters(request, most_bytes, self._limits.seconds)
 
     async def _of_form(self, request: Request, *outputs: str) -> tuple[Task, Answer]:
-        """The task of the page's form, which always asks for all that the models can do. outputs: those that it may have."""
+        """Return the task of the page's form, which always asks for all that the models can do, and its answer. outputs: those allowed."""
         asked = await self._parameters(request)
         for name, values in {"tagger": ("",), "parser": ("",), "confidence": ("",), "output": outputs}.items():
             if asked.setdefault(name, values[0]) not in values:
@@ -166,7 +166,7 @@ class _Endpoints:
 
 
 async def _unless_gone(request: Request, work: Any) -> Any:
-    """The result of the work, which is cancelled if the client closes the connection, so that others get its place in the queue."""
+    """Return the result of the work; cancel it if the client closes the connection, so that others get its place in the queue."""
     working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -207,7 +207,7 @@ def _page(path: str, abilities: Abilities, package: str = "mh4.serving") -> Rout
 
 
 def _part(folder: str, name: str, package: str = "mh4.serving") -> Route:
-    """A script or style of a page."""
+    """Return a script or style of a page."""
     kind = "text/css" if name.endswith(".css") else "text/javascript"
     return Route(folder + name, lambda request: Response(_file(name, package), media_type=kind))
 

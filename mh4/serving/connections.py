@@ -1,4 +1,4 @@
-"""Connections that do not wait for ever for a client to send the head of its request, or to receive the answer, and are not too many.
+"""Connections with limits: on the time for a client to send the head of its request, or to receive the answer, and on their number.
 
 The body of a request is read by `parameters.py`; between requests, uvicorn waits some seconds.
 """
@@ -12,7 +12,7 @@ _HEAD = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-
 
 
 def connection(seconds: float, most: int) -> type[H11Protocol]:
-    """The class of connections that wait this long, and of which there are so many at most: others are closed at once."""
+    """Return a class of connections that wait for this many seconds; if there are already `most`, others are closed at once."""
 
     class Connection(H11Protocol):
         _asking: asyncio.TimerHandle | None = None  # runs while there is a request to come

@@ -26,7 +26,7 @@ class Correcting:
         self._most_bytes = _LEAST_BYTES + _MORE * len(correction.text.encode())
 
     async def file(self, request: Request) -> Response:
-        """The text with its version, or with POST and the version that it was made of, a new text to save."""
+        """Return the text with its version or, for POST, save a new text, given the version that it is based on."""
         headers = request.headers
         own = "http://" + headers.get("host", "")
         if headers.get("origin", own) != own:

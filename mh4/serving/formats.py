@@ -18,7 +18,7 @@ _DATA = "data"  # what messages call the parameter
 
 
 def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
-    """The sentences of a task, none if there is only white space. Raises InputError for data that is not in the task's format."""
+    """Yield the sentences of a task, none if there is only white space. Raises InputError for data that is not in the task's format."""
     try:
         if task.tokenizer is not None:
             assert segmenter
@@ -35,7 +35,7 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
 
 
 def write(text: str, output: str) -> str:
-    """CoNLL-U in one of UDPipe's formats."""
+    """Return CoNLL-U in one of UDPipe's formats."""
     return text if _is_conllu(output) else _converted(for_udpipe(text), CONLLU, output)
 
 

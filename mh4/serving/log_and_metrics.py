@@ -25,14 +25,14 @@ _MOST = 1000  # warnings that are remembered
 
 
 class JsonLines(logging.Formatter):
-    """Formats a line of the log as a JSON object: the time in UTC, the level, what happened, and facts."""
+    """A formatter of log lines as JSON objects: the time in UTC, the level, what happened, and facts."""
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         return _json({"time": when, **self.said(record)})
 
     def said(self, record: logging.LogRecord) -> dict[str, Any]:
-        """All but the time."""
+        """Return all fields but the time."""
         line = {"level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
@@ -40,13 +40,13 @@ class JsonLines(logging.Formatter):
 
 
 def _json(line: Mapping[str, Any]) -> str:
-    """Nothing in the line controls a terminal, neither as it is nor in what a program decodes from it."""
+    """Return the line as JSON, in which nothing controls a terminal, neither as it is nor as a program decodes it."""
     shown = {name: one_line(value, kept="\n") if isinstance(value, str) else value for name, value in line.items()}
     return json.dumps(shown, ensure_ascii=False)
 
 
 class Log(logging.StreamHandler[Any]):
-    """Writes lines to a text stream. Warnings and errors that are repeated within a minute are counted instead, in a field `repeated`."""
+    """A handler for a text stream. Warnings and errors that are repeated within a minute are counted instead, in a field `repeated`."""
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
@@ -141,11 +141,11 @@ class Observed:
         LOG.info("request", extra={"facts": {**about, "seconds": round(seconds, 4), **facts}})
 
     def metrics(self) -> bytes:
-        """All counts, in the text format of Prometheus."""
+        """Return all counts, in the text format of Prometheus."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterable[Any]:
-        """Numbers of processes and waiting requests, taken at the moment that Prometheus asks for them."""
+        """Yield numbers of processes and waiting requests, taken at the moment that Prometheus asks for them."""
         workers = self._workers
         yield GaugeMetricFamily("mh4_workers", "Processes that parse.", value=workers.size)
         yield GaugeMetricFamily("mh4_workers_busy", "Processes that are parsing, or starting.", value=workers.busy)

@@ -21,7 +21,7 @@ _MORE = 10  # a body that is too large is read up to this many times the allowed
 
 
 async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
-    """The parameters of a request; those in its body override those in its address.
+    """Return the parameters of a request; those in its body override those in its address.
 
     Raises HTTPException, with a sentence for people, if something is malformed, if the body has more than `most_bytes`, or if it does not
     arrive in time.
@@ -37,7 +37,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
 
 
 async def body(request: Request, most_bytes: int, seconds: float) -> bytes:
-    """The body of a request; raises HTTPException if it is too large or too slow.
+    """Return the body of a request; raise HTTPException if it is too large or too slow.
 
     If it is too large, more of it is read and dropped, since a client that is still sending might not get the answer.
     """
@@ -119,7 +119,7 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
 
 
 def _json(body: bytes) -> dict[str, str]:
-    """The parameters in a JSON object: strings, or null for none. A parameter without a value may also be true, or false for none."""
+    """Return the parameters in a JSON object: strings, or null for none. One without a value may also be true, or false for none."""
     try:
         given = json.loads(body, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):

@@ -52,7 +52,7 @@ class Workers:
         return started[0][1]
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The result of the call in one of the processes; a process that is killed meanwhile is replaced, and called once more.
+        """Return the result of a call in one of the processes; one that is killed meanwhile is replaced, and called once more.
 
         Raises what the function raises, Busy, TooLong and, if a process is killed again, Killed; RuntimeError if it cannot be replaced.
         If this is cancelled, a call that has begun continues, and its process stays busy until it has finished.
@@ -99,7 +99,7 @@ class Workers:
             self._begun(self._made_idle(child))
 
     async def _new(self) -> tuple[Child, Any]:
-        """A new process, and what `prepare` has returned. If it is killed meanwhile, which is not due to a call, another is started."""
+        """Return a new process, and what `prepare` has returned. If it is killed meanwhile, which no call causes, another is started."""
         for again in (True, False):
             if self._stopped:
                 break
@@ -122,7 +122,7 @@ class Workers:
         self._children.discard(child)
 
     async def _living(self, child: Child) -> Child:
-        """A process in place of one that was killed. What prevents its start is no error of the call: a RuntimeError."""
+        """Return the process, or a new one if it was killed. An error in starting that, which is not the call's, is a RuntimeError."""
         if child in self._children:
             return child
         try:

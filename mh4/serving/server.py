@@ -109,7 +109,7 @@ class _Server(uvicorn.Server):
 
 
 def _may_open(number: int) -> None:
-    """Have this process be allowed to open so many files. Raises InputError if the system does not let it."""
+    """Raise this process's limit of open files to `number`, if it is lower. Raises InputError if the system does not allow that."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < number:
         raise InputError(

@@ -33,7 +33,7 @@ Abilities = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Task:
-    """data: the text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer that data
+    """A task. data: text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer that data
     needs, or None, if it is in format `input`. tagger, parser, confidence: what to predict. heads: keep heads and relations of the data.
     keep_deps: keep its enhanced graph. best: how many of the best trees of each sentence to find.
     if_possible: predict what the models can, where otherwise a model that has no probabilities is an error. output: the format of the
@@ -54,7 +54,7 @@ class Task:
 
 
 def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool = False) -> Task:
-    """The task that these parameters of a request describe. Raises InputError if they are invalid.
+    """Return the task that these parameters of a request describe. Raises InputError if they are invalid.
 
     if_possible: see Task; a second model is then left out if the output has no place for it.
     """
@@ -105,7 +105,7 @@ def _wanted(parameters: Mapping[str, str], name: str) -> bool:
 
 
 def _format(parameters: Mapping[str, str], parameter: str, formats: Mapping[str, Sequence[str]]) -> str:
-    """The format that a parameter names, with its options."""
+    """Return the format that a parameter names, with its options."""
     given = parameters.get(parameter, CONLLU)
     name, _, options = given.partition("=")
     if name not in formats:
@@ -120,7 +120,7 @@ def _format(parameters: Mapping[str, str], parameter: str, formats: Mapping[str,
 
 
 def _model(name: str, abilities: Abilities) -> str:
-    """The model of this name or, as UDPipe has it, the first whose name continues it after a hyphen; without a name, the first."""
+    """Return the model of this name or, as UDPipe has it, the first whose name continues it after a hyphen; without a name, the first."""
     exact = [known for known in abilities if name in ("", known)]
     found = exact + [known for known in abilities if known.startswith(name + "-")]
     if found:

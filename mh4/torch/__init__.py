@@ -3,7 +3,7 @@
 Nothing else in mh4 imports PyTorch::
 
     from mh4.torch import Scores, TreeDistribution
-    scores = Scores("mh4", 768)  # a module with parameters, as those of the encoder
+    scores = Scores("mh4", 768)  # a module, with parameters to train along with the encoder's
     trees = TreeDistribution("mh4", scores(hidden, lengths), lengths)
     loss = -trees.log_prob(heads).mean()
 """

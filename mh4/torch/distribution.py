@@ -17,20 +17,20 @@ from mh4.torch.sentences import Sentences, array, has_integers, on_processor, re
 
 
 class TreeDistribution:
-    """For each of B sentences of up to N words, a distribution over its derivations, of probability proportional to exp(score).
+    """Distributions over the derivations of B sentences of up to N words, with probabilities proportional to exp(score).
 
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". For mst and 1ec, derivations are trees. For the others, they are the
-        transition sequences of the chart, of which a tree may have several: ``log_prob`` is that of a tree, summed over all its
-        derivations; ``argmax`` is the tree of the best derivation; ``entropy``, ``cross_entropy`` and ``kl`` are those of derivations.
+        transition sequences of the chart, of which a tree may have several: ``log_prob`` is the log-probability of a tree, over all its
+        derivations; ``argmax`` is the tree of the best derivation; ``entropy``, ``cross_entropy`` and ``kl`` are over derivations.
         mh5 has only ``argmax``, ``max`` and ``structured_hinge``, as there is no sum over its derivations; 1ec has all but ``sample``.
     scores: the decoder's score tensors, of any floating-point type and all on one device, with a sentence each along the first axis:
         for example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4, as for `mh4.decoders.batch.decode`. -inf
-        forbids. The padding may hold anything, and gets gradients of 0. They must not be changed in place while this is in use.
+        forbids. The padding may hold anything, and gets gradients of 0. The scores must not be changed in place while this is in use.
     lengths: the number of words of each sentence, an integer tensor (B,).
     single_root: exactly one dependent of node 0.
     threads: how many; by default as many as there are cores that this process may use.
 
-    As of PyTorch's own distributions, ``batch_shape`` is (B,) and ``event_shape`` (N+1,).
+    As in PyTorch's own distributions, ``batch_shape`` is (B,) and ``event_shape`` is (N+1,).
 
     Results are on the device of the scores and of their type (if there are several, of the type that PyTorch promotes them to). They
     are computed on the processor: sums in float64; the best derivation in float32, except by mst, but its score from the numbers
@@ -68,7 +68,7 @@ class TreeDistribution:
         self._dtype = functools.reduce(torch.promote_types, [numbers.dtype for numbers in self.scores.values()])
 
     def __repr__(self) -> str:
-        """Its decoder, the size of the batch, and the type and device of its results; no numbers, which may be many."""
+        """Return its decoder, the size of the batch, and the type and device of its results; not the scores, which may be many."""
         lengths, root = (
             self._sentences.lengths,
             "a single root" if self._sentences.options["single_root"] else "any number of roots",
@@ -102,12 +102,12 @@ class TreeDistribution:
         return self._returned(self._cross_entropy(self))
 
     def log_prob(self, heads: torch.Tensor) -> torch.Tensor:
-        """The logarithm of the probability of a tree of each sentence, or of all trees with some arcs, (..., B).
+        """Return the logarithm of the probability of a tree of each sentence, or of all trees with some heads, (..., B).
 
         heads: the head of each word, integers (..., B, N+1), such as samples; -1 at a word leaves its head open. What is at 0 and in the
         padding is ignored.
 
-        Outside the decoder's class of trees, it is -inf, with gradients of 0. Raises ValueError for heads that are not nodes.
+        For trees outside the decoder's class, it is -inf, with gradients of 0. Raises ValueError for heads that are not nodes.
         """
         require_tensor("heads", heads)
         if heads.dim() > 2:
@@ -120,13 +120,13 @@ class TreeDistribution:
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
 
     def sample(self, sample_shape: Sequence[int] = (), generator: torch.Generator | None = None) -> torch.Tensor:
-        """Independent samples: the trees of random derivations, long ``(*sample_shape, B, N+1)``, -1 as in `argmax`.
+        """Return independent samples: the trees of random derivations, long ``(*sample_shape, B, N+1)``, -1 as in `argmax`.
 
-        sample_shape: how many of each sentence, as of PyTorch's own distributions; by default, one. generator: by default, that of PyTorch:
+        sample_shape: how many for each sentence, as in PyTorch's own distributions; by default, one. generator: by default, PyTorch's own:
         after `torch.manual_seed`, the samples are the same, with any number of threads.
 
-        A tree with several derivations is as probable as these together, so that ``log_prob`` is the logarithm of the frequency to
-        expect. This is exact; it has no gradient. Raises ValueError for mh5 and 1ec, which have no sampling.
+        The probability of a tree is the sum over its derivations, so ``log_prob`` is the logarithm of the frequency to
+        expect. Sampling is exact; it has no gradient. Raises ValueError for mh5 and 1ec, which have no sampling.
         """
         size = torch.Size(sample_shape)
         source = "cpu" if generator is None else generator.device
@@ -135,22 +135,22 @@ class TreeDistribution:
         return heads.reshape(*size, *heads.shape[1:]).to(dtype=torch.long, device=self._device)
 
     def cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
-        """The cross-entropy of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).
+        """Return the cross-entropy of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).
 
-        other: of the same decoder, with the same score tensors, lengths and single_root. It is inf if the other forbids what this one
+        other: one of the same decoder, with the same score tensors, lengths and single_root. The result is inf if it forbids what this one
         does not. Raises ValueError if these differ.
         """
         return self._returned(self._cross_entropy(other))
 
     def kl(self, other: TreeDistribution) -> torch.Tensor:
-        """The Kullback-Leibler divergence from another distribution to this one, sum p log(p / q), in nats, (B,).
+        """Return the Kullback-Leibler divergence from another distribution to this one, sum p log(p / q), in nats, (B,).
 
         other: as for `cross_entropy`.
         """
         return self._returned(self._cross_entropy(other) - self._cross_entropy(self))
 
     def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:
-        """Return the structured hinge loss, (B,): the best score + cost of all derivations, minus the best score of the tree's own.
+        """Return the structured hinge loss, (B,): the best score + cost over all derivations, minus the best score over those of the tree.
 
         heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored. -1 at a word leaves its head open:
             the second maximum is over all trees with the other heads.
@@ -175,14 +175,14 @@ class TreeDistribution:
         return self._returned(self._score(wrong) + paid - self._score(right))
 
     def _tensors(self) -> dict[str, torch.Tensor]:
-        """The scores on the processor."""
+        """Return the scores on the processor."""
         return {tensor: on_processor(numbers) for tensor, numbers in self.scores.items()}
 
     def _returned(self, result: torch.Tensor) -> torch.Tensor:
         return result.to(self._dtype).to(self._device)
 
     def _heads(self, heads: torch.Tensor) -> np.ndarray:
-        """Integers (B, N+1), the head of each word or -1, and -1 at 0 and in the padding. Raises ValueError."""
+        """Return integers (B, N+1), the head of each word or -1, and -1 at 0 and in the padding. Raises ValueError."""
         require_tensor("heads", heads)
         lengths = self._sentences.lengths
         shape = (len(lengths), self._sentences.longest + 1)
@@ -201,7 +201,7 @@ class TreeDistribution:
         return given
 
     def _score(self, found: batch.Derivations) -> torch.Tensor:
-        """The sum of the parts of derivations, float64 (B,)."""
+        """Return the summed scores of the parts of derivations, float64 (B,)."""
         total = torch.zeros(len(found.lengths), dtype=torch.float64, device="cpu")
         for tensor, numbers in self._tensors().items():
             rows = torch.from_numpy(found.parts[tensor])
@@ -224,7 +224,7 @@ class TreeDistribution:
         return expected
 
     def _cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
-        """In float64; of this one itself, the entropy."""
+        """Return the cross-entropy in float64; for this distribution itself, its entropy."""
         if not isinstance(other, TreeDistribution):
             raise ValueError("other: expected a TreeDistribution, got %s" % type(other).__name__)
         ours, theirs = self._sentences, other._sentences

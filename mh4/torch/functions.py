@@ -1,7 +1,7 @@
 """Sums over derivations as functions that PyTorch can differentiate.
 
-The derivative of the log-partition function by a score is the expected count of this score, and that of an expected count by a score is
-the covariance of two counts. Both are exact. There is no third derivative: asking for it is an error.
+The derivative of the log-partition function with respect to a score is the expected count of this score; that of an expected count is
+the covariance of the two counts. Both are exact. There is no third derivative: asking for it is an error.
 """
 
 from __future__ import annotations  # the documentation is made without PyTorch

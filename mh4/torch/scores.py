@@ -22,20 +22,20 @@ POSITIONS = {
     "grandparent": ("g", "m"),
     "sibling": ("si", "m"),
 }
-# Those where the end of the sentence can be: at the front of the buffer, or for a missing grandparent or sibling. What a transition
-# takes from the stack always exists, as the root is below.
+# The positions where the end of the sentence can be: at the front of the buffer, or for a missing grandparent or sibling. The stack
+# positions that a transition scores always exist, as the root is below.
 ENDS = ("b0", "g", "si")
 NODES = ("words", "all")
 
 
 class Scores(nn.Module):
-    """From vectors of words to what `TreeDistribution` takes: an MLP for each position, and a biaffine map for each tensor.
+    """A module from vectors of words to scores for `TreeDistribution`: an MLP for each position, and a biaffine map for each tensor.
 
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". By default it has the tensors of the systems mh3, mh4-hybrid, mh5-hybrid,
         mst and 1ec.
     units: the dimension D of the vectors; mlp_units: that of the MLPs, each a tanh layer; dropout: its rate after them.
     tensors: the names of those to make, for example ("shift", "reduce_s0b0", "arcs") for mh4; they must include all that the decoder needs.
-    nodes: what there are vectors of. "words": of words only. The root then has a learned vector, as if it were a word, and the end of the
+    nodes: which nodes have vectors. "words": words only. The root then has a learned vector, as if it were a word, and the end of the
         sentence, which also stands for a missing grandparent or sibling, has one after the MLP in each position where it can be
         (`scorer.end = "learned"` in the settings of mh4). "all": also of the root, first, and of the end, right after the last word of
         each sentence (`scorer.end = "encoded"`).
@@ -71,10 +71,10 @@ class Scores(nn.Module):
             self.ends = nn.ParameterDict({p: _glorot(torch.empty(mlp_units), mlp_units) for p in positions if p in ENDS})
 
     def forward(self, hidden: torch.Tensor, lengths: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The score tensors of B sentences by name, for example shift (B, N+2, N+2); see `mh4.decoders.batch.decode`.
+        """Return the score tensors of B sentences by name, for example shift (B, N+2, N+2); see `mh4.decoders.batch.decode`.
 
         hidden: (B, N, D), the vectors of words, or with nodes="all" (B, N+2, D). lengths: the number of words of each sentence, integers
-        (B,). What hidden has in the padding has no effect, and gets gradients of 0; it may be NaN. Raises ValueError for other shapes,
+        (B,). The padding of hidden has no effect, and gets gradients of 0; it may be NaN. Raises ValueError for other shapes,
         and for lengths beyond N.
         """
         vectors, end = self._nodes(hidden, lengths)
@@ -94,7 +94,7 @@ class Scores(nn.Module):
         return scores
 
     def _nodes(self, hidden: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The vectors of root, words and, if given, end (B, N+2, D), otherwise 0; and where the end is, (B, N+2, 1)."""
+        """Return the vectors of root, words and, if given, end (B, N+2, D), otherwise 0; and where the end is, (B, N+2, 1)."""
         units = self.units
         given = 0 if self.nodes == "words" else 2  # nodes besides words
         require_tensor("hidden", hidden)
@@ -114,7 +114,7 @@ class Scores(nn.Module):
 
 
 def _chosen(name: str, tensors: Sequence[str] | None) -> dict[str, Shape]:
-    """The tensors to make, by name, in the order of the decoder."""
+    """Return the tensors to make, by name, in the order of the decoder."""
     known = decoder(name).tensors
     if tensors is None:  # those of the paper's systems: MH4 scores transitions, not arcs
         tensors = [tensor for tensor, shape in known.items() if not (tensor == "arcs" and shape.optional)]
@@ -133,5 +133,5 @@ def _mlp(units: int, outputs: int, dropout: float) -> nn.Sequential:
 
 
 def _glorot(numbers: torch.Tensor, side: int) -> nn.Parameter:
-    """A parameter of uniform random numbers of variance 1 / side."""
+    """Return a parameter of uniform random numbers of variance 1 / side."""
     return nn.Parameter(nn.init.uniform_(numbers, -sqrt(3 / side), sqrt(3 / side)))

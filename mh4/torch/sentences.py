@@ -1,4 +1,4 @@
-"""A batch of sentences as the decoders take it: arrays of numpy on the processor."""
+"""A batch of sentences in the form that the decoders need: numpy arrays on the processor."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,29 +12,29 @@ from mh4.decoders.batch import DecoderName
 
 
 def require_tensor(name: str, value: object) -> None:
-    """Raises ValueError unless the value is a tensor; name: what messages call it."""
+    """Raise ValueError unless the value is a tensor; name: what messages call it."""
     if not isinstance(value, torch.Tensor):
         raise ValueError("%s: expected a tensor, got %s" % (name, type(value).__name__))
 
 
 def has_integers(tensor: torch.Tensor) -> bool:
-    """Return whether its type is one of integers."""
+    """Return whether a tensor has an integer type."""
     return not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool)
 
 
 def on_processor(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor in the memory of the processor, its floating-point numbers in a type that numpy has. This is differentiable."""
+    """Return a tensor on the processor, with floating-point numbers in a type that numpy has. This is differentiable."""
     tensor = tensor.to("cpu")
     return tensor.float() if tensor.is_floating_point() and tensor.dtype != torch.float64 else tensor
 
 
 def array(tensor: torch.Tensor) -> np.ndarray:
-    """The same numbers, if possible in the same memory. Raises RuntimeError for tensors that have none, as under `torch.func`."""
+    """Return the numbers of a tensor, if possible in the same memory. Raises RuntimeError if it has none, as under `torch.func`."""
     try:
         return on_processor(tensor.detach()).numpy(force=True)
     except RuntimeError as error:
         raise RuntimeError(
-            "the decoders cannot read the numbers of a tensor, as of any on meta or under torch.func: %s" % error
+            "the decoders cannot read the numbers of a tensor on the device meta or under torch.func: %s" % error
         ) from None
 
 
@@ -61,7 +61,7 @@ class Sentences:
         self._log_partition: np.ndarray | None = None
 
     def decode(self, cost: np.ndarray | None = None, heads: np.ndarray | None = None) -> batch.Derivations:
-        """The best derivations."""
+        """Return the best derivations."""
         return batch.decode(self.name, self.arrays, self.lengths, cost=cost, heads=heads, **self.options)
 
     @property
@@ -90,16 +90,16 @@ class Sentences:
         return function(self.name, self.arrays, self.lengths, heads=self.heads, allow_none=True, **self.options)
 
     def sample(self, samples: int, seed: int) -> np.ndarray:
-        """The heads of trees of random derivations, int32 (B, samples, N+1)."""
+        """Return the heads of trees of random derivations, int32 (B, samples, N+1)."""
         return batch.sample(self.name, self.arrays, self.lengths, samples, rng=seed, **self.options)
 
     def require_derivations(self) -> None:
-        """Raises ValueError if a sentence has no derivation."""
+        """Raise ValueError if a sentence has no derivation."""
         for b in np.flatnonzero(self.log_partition == -np.inf)[:1]:
             raise ValueError("sentence %d: %s" % (b, no_derivation()))
 
     def hessian_product(self, by_arcs: np.ndarray, by_parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The derivatives, by the scores, of the sum of ``by_arcs * sums.arcs`` and of ``by_parts[name] * sums.parts[name]``."""
+        """Return the derivatives, by the scores, of the sum of ``by_arcs * sums.arcs`` and of ``by_parts[name] * sums.parts[name]``."""
         direction = dict(by_parts)
         # Of these tensors, each arc of a derivation uses exactly one score, by head and dependent.
         for tensor in ("arc", "crossed_arc") if self.name == "1ec" else ("arcs",):

@@ -60,7 +60,7 @@ def minibatch_loss(
 def tree_loss(
     names: Sequence[str], system: System, scores: TensorScores, targets: Targets, single_root: bool
 ) -> "dy.Expression | None":
-    """Sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
+    """Return the sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
 
     names: of the sentences, for warnings. The graph must have been evaluated. None if the gradient is 0: every prediction is
     the target, or uses the same scores.
@@ -73,7 +73,7 @@ def tree_loss(
 
 
 def negative_log_likelihood(system: System, scores: TensorScores, targets: Targets, single_root: bool) -> "dy.Expression | None":
-    """Sum over sentences of -log of the probability of the target, a tree that the system can produce; None if there are no targets.
+    """Return the sum over sentences of -log of the probability of the target, which the system can produce; None without targets.
 
     The graph must have been evaluated. In the graph, the loss is linear in the scores, with the right value and gradient.
     """

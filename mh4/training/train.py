@@ -83,7 +83,7 @@ def train(
         check_ended(files)
         system = cast(SystemName, known) if system is None else system
     if system is None:
-        raise InputError("no system to train; there are %s" % ", ".join(systems.SYSTEMS))
+        raise InputError("no system to train, expected one of: %s" % ", ".join(systems.SYSTEMS))
     systems.get(system)
     if progress is not None and not isinstance(progress, Listener) and (isinstance(progress, type) or not callable(progress)):
         raise InputError("progress cannot be %s, expected a function or a Listener" % shown(progress))
@@ -93,7 +93,7 @@ def train(
     assignments = [settings] if isinstance(settings, str) else settings
     chosen = configuration.with_settings(_configured(config, system, base), assignments)
     if vectors is not None and from_folder is not None:
-        raise InputError("vectors of words cannot be given with a model to begin with, which has its own, or none")
+        raise InputError("vectors of words cannot be given with init, the model to begin with: it has its own, or none")
     vector_file = None if vectors is None else _files(_path(vectors, "vectors"), "vectors")[0]
     in_context = _files(contextual, "contextual") if contextual else []
     chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, in_context)
@@ -104,9 +104,9 @@ def train(
         sources["init"] = {"file": os.path.basename(os.path.abspath(from_folder)), "git_blob": git_blob_id(weights)}
     sentences = {split: [sentence for of_file in read.values() for sentence in of_file] for split, read in treebanks.items()}
     if not any(kept_heads.annotated_labels(sentence).any() for sentence in sentences["train"]):
-        raise InputError("train: no word has both a HEAD and a DEPREL, from which to learn")
+        raise InputError("train: no word has both a HEAD and a DEPREL to learn from")
     if not any((sentence.heads[1:] >= 0).any() for sentence in sentences["dev"] if sentence.heads is not None):
-        raise InputError("dev: no word has a HEAD, by which to score parses")
+        raise InputError("dev: no word has a HEAD to score parses by")
     _warn_of_overlap(sentences["train"], sentences["dev"])
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
         # A label root that only the first model has is not that of roots here.

@@ -67,7 +67,7 @@ class Progress:
 
 
 class Trainer:
-    """Trains one system on a treebank, or on several together (Section 4.3), writing to the model folder `folder`.
+    """The training of one system on a treebank, or on several together (Section 4.3), which writes to the model folder `folder`.
 
     train, dev: sentences with trees. sources: a description of where they come from, for summary.json; where "dev" is a list, its
     entries are treebanks, one after another in `dev`, each with the number of its "sentences", and are also scored by themselves.
@@ -209,7 +209,7 @@ class Trainer:
         return self.progress.falls < self.settings.rate_falls
 
     def learn(self, batch: Sequence[int]) -> float:
-        """One update, on the sentences with indices `batch`; returns their summed loss."""
+        """Make one update, on the sentences with indices `batch`; return their summed loss."""
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
         sentences, trees = [self.train[k] for k in batch], [self.trees[k] for k in batch]

@@ -28,37 +28,37 @@ _DEGREES: dict[str, float | None] = {"projective": 3, "1ec": None, "any": INFINI
 
 
 def is_projective(heads: Heads) -> bool:
-    """True if no two arcs cross."""
+    """Return whether no two arcs cross."""
     return number_of_crossings(heads) == 0
 
 
 def is_one_endpoint_crossing(heads: Heads) -> bool:
-    """True if for every crossed arc the arcs crossing it share an endpoint."""
+    """Return whether, for every crossed arc, the arcs that cross it share an endpoint."""
     return measures.one_endpoint_crossing(heads)
 
 
 def crossed_arcs(heads: Heads) -> np.ndarray:
-    """Which arcs are crossed: bool array (n+1,), True at m if some arc crosses the arc to word m; False at 0."""
+    """Return which arcs are crossed: bool array (n+1,), True at m if some arc crosses the arc to word m; False at 0."""
     return measures.crossings(heads) > 0
 
 
 def number_of_crossings(heads: Heads) -> int:
-    """The number of pairs of arcs that cross."""
+    """Return the number of pairs of arcs that cross."""
     return int(measures.crossings(heads).sum()) // 2  # each pair is counted at both of its arcs
 
 
 def gap_degree(heads: Heads) -> int:
-    """The largest number of gaps in the yield of a node; 0 iff the tree is projective (Kuhlmann & Nivre 2006)."""
+    """Return the largest number of gaps in the yield of a node; 0 iff the tree is projective (Kuhlmann & Nivre 2006)."""
     return block_degree(heads) - 1
 
 
 def block_degree(heads: Heads) -> int:
-    """The largest number of blocks in the yield of a node: the gap degree + 1 (Kuhlmann 2013)."""
+    """Return the largest number of blocks in the yield of a node: the gap degree + 1 (Kuhlmann 2013)."""
     return int(measures.blocks(heads).max())
 
 
 def is_well_nested(heads: Heads) -> bool:
-    """True if no two disjoint subtrees interleave (Kuhlmann & Nivre 2006).
+    """Return whether no two disjoint subtrees interleave (Kuhlmann & Nivre 2006).
 
     They do if there are nodes a < b < c < d with a and c in one subtree, b and d in the other.
     """
@@ -66,12 +66,12 @@ def is_well_nested(heads: Heads) -> bool:
 
 
 def depth(heads: Heads) -> int:
-    """The number of arcs from the root to the word farthest from it."""
+    """Return the number of arcs from the root to the word farthest from it."""
     return int(depths(heads).max())
 
 
 def depths(heads: Heads) -> np.ndarray:
-    """The number of arcs from the root to each word: int64 array (n+1,), 0 at 0."""
+    """Return the number of arcs from the root to each word: int64 array (n+1,), 0 at 0."""
     above = np.maximum(arguments.tree(heads), 0)
     depths = (np.arange(len(above)) > 0).astype(np.int64)
     while above.any():  # double the steps taken towards the root until every word has reached it
@@ -81,15 +81,15 @@ def depths(heads: Heads) -> np.ndarray:
 
 
 def in_class(heads: Heads, name: str) -> bool:
-    """True if the tree is in the class of this name. Raises ValueError for an unknown class."""
+    """Return whether the tree is in the class of this name. Raises ValueError for an unknown class."""
     k = _degree(name)
     return _in_class(arguments.tree(heads), k)
 
 
 def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray:
-    """A tree of the class that keeps as many arcs as possible: int32 array (n+1,), the tree itself if it is in the class.
+    """Return a tree of the class that keeps as many arcs as possible: int32 array (n+1,), the tree itself if it is in the class.
 
-    Among these it is one with the fewest dependents of the root. With `single_root` it has exactly one, even if that keeps
+    Of such trees, it is one with the fewest dependents of the root. With `single_root`, the root has exactly one, even if that keeps
     fewer arcs.
 
     Raises ValueError for an unknown class, and for `single_root` without words.
@@ -108,7 +108,7 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
 
 
 def best(arcs: np.ndarray, name: str, *, single_root: bool = False) -> np.ndarray:
-    """The highest-scoring tree of the class: int32 array (n+1,).
+    """Return the highest-scoring tree of the class: int32 array (n+1,).
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. With `single_root` the root has one dependent.
     It takes O(n^2) time, as for "any", if the best of all trees is in the class; otherwise the time of the class's decoder.
@@ -129,7 +129,7 @@ def _in_class(heads: np.ndarray, k: float | None) -> bool:
 
 
 def _kept(heads: np.ndarray) -> np.ndarray:
-    """Arc scores, (n+1, n+1), under which the best tree is the one nearest to this one, with the fewest roots."""
+    """Return arc scores, (n+1, n+1), under which the best tree is the one nearest to this one, with the fewest roots."""
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
     arcs[0] = -1  # less than n + 1 in total: roots only break ties
@@ -138,7 +138,7 @@ def _kept(heads: np.ndarray) -> np.ndarray:
 
 
 def _decode(arcs: np.ndarray, k: float | None, single_root: bool) -> np.ndarray:
-    """The heads of the best tree, found by the decoder of the class."""
+    """Return the heads of the best tree, found by the decoder of the class."""
     n = len(arcs) - 1
     if k is None:
         zeros = np.zeros((n + 2, n + 1), dtype=np.float32)
@@ -154,7 +154,7 @@ def _decode(arcs: np.ndarray, k: float | None, single_root: bool) -> np.ndarray:
 
 
 def _degree(name: str) -> float | None:
-    """The k of a class MH_k, None for "1ec". Any tree is derived by some large enough k."""
+    """Return the k of a class MH_k, infinity for "any" and None for "1ec". Raises ValueError for an unknown class."""
     if isinstance(name, str) and name in _DEGREES:
         return _DEGREES[name]
     match = re.fullmatch(r"mh([0-9]+)", str(name))

@@ -1,6 +1,6 @@
 """Measures of a tree: crossings, 1-Endpoint-Crossing, blocks, well-nestedness and its core; and the levels at which to draw its arcs.
 
-All take heads as an int array (n+1,), a tree, and O(n log n) time, well_nested O(n log^2 n).
+In all, heads is an int array (n+1,), a tree. They run in O(n log n) time, well_nested in O(n log^2 n).
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from mh4.decoders.arguments cimport checked_tree
 
 
 def crossings(heads):
-    """For every word, the number of arcs that its incoming arc crosses: int32 array (n+1,), 0 at node 0."""
+    """Return, for every word, the number of arcs that its incoming arc crosses: int32 array (n+1,), 0 at node 0."""
     cdef const int[::1] head = checked_tree(heads)
     counts = np.zeros(len(head), dtype=np.int32)
     find_crossings(head, counts, np.zeros(len(head), dtype=np.int32))
@@ -81,7 +81,7 @@ cdef int on_the_right(const vector[int]& low, const vector[int]& high, int[::1] 
 
 
 cdef inline int begun_before(const vector[int]& begun, int place) noexcept nogil:
-    """The number of arcs that begin to the left of a place."""
+    """Return the number of arcs that begin to the left of a place."""
     cdef int total = 0
     while place > 0:
         total += begun[place]
@@ -90,9 +90,9 @@ cdef inline int begun_before(const vector[int]& begun, int place) noexcept nogil
 
 
 def one_endpoint_crossing(heads):
-    """Whether, for every arc, the arcs that cross it share an endpoint.
+    """Return whether, for every arc, the arcs that cross it share an endpoint.
 
-    If they do, they share one of the two of any of them; of those with an end at a node inside of the arc, we take the longest.
+    If they do, they share an endpoint of any one of them; of those with an end at a node inside the arc, we take the longest.
     """
     cdef const int[::1] head = checked_tree(heads)
     cdef int n = head.shape[0] - 1, w, low, high, inside, outside
@@ -120,12 +120,12 @@ def one_endpoint_crossing(heads):
 
 
 cdef int among(vector[int]& nodes, int start, int end) noexcept nogil:
-    """How many of start..end-1 are among these nodes, which are in order."""
+    """Return how many of start..end-1 are among these nodes, which are in order."""
     return lower_bound(nodes.begin(), nodes.end(), end) - lower_bound(nodes.begin(), nodes.end(), start)
 
 
 cdef class Paths:
-    """The nodes of a tree in paths, each of which continues into the largest subtree: at most log2(n + 1) of them lead to a node.
+    """A division of a tree into paths, each of which continues into the largest subtree: at most log2(n + 1) of them lead to a node.
 
     largest: of each node the dependent with the largest subtree, 0 for none. size: the number of nodes in the subtree. top: the
     first node of the path that the node is on. nodes: in an order in which every subtree is an interval, that of a node first itself,
@@ -172,7 +172,7 @@ cdef class Paths:
 
 
 def blocks(heads):
-    """For every node, the number of blocks of its yield, the maximal intervals of nodes in it: int32 array (n+1,).
+    """Return, for every node, the number of blocks of its yield, the maximal intervals of nodes in it: int32 array (n+1,).
 
     The number of blocks is the number of nodes in the yield minus the number of adjacent pairs w-1, w that are both in it;
     they are iff their lowest common ancestor is.
@@ -254,7 +254,7 @@ def well_nested(heads):
 
 
 cdef int next_of(vector[int]& following, int k) noexcept nogil:
-    """The first number from k on that has not been removed; for those that have, `following` has a later one."""
+    """Return the first number from k on that has not been removed; `following` leads from a removed number to a later one."""
     while following[k] != k:
         following[k] = following[following[k]]
         k = following[k]
@@ -280,10 +280,10 @@ cdef int interleave(const vector[pair[int, int]]& sequence, const vector[int]& l
 
 
 def levels(heads):
-    """For every word, the level at which to draw its incoming arc: int32 array (n+1,), 0 at node 0.
+    """Return, for every word, the level at which to draw its incoming arc: int32 array (n+1,), 0 at node 0.
 
-    It is one above the levels of the shorter arcs that it shares some space with; if arcs are as long, that to the earlier word is
-    taken as shorter. Arcs from the root are above all others.
+    It is one above the highest level of the shorter arcs that overlap the arc; of two arcs of the same length, that to the earlier word
+    counts as shorter. Arcs from the root are above all others.
     """
     cdef const int[::1] head = checked_tree(heads)
     cdef int n = head.shape[0] - 1, k, w, low, high, level, below = 0, top = 0
@@ -320,9 +320,9 @@ def levels(heads):
 
 
 def core(heads):
-    """The nodes of the core, which determines the class of a tree, and the core as a tree: int32 arrays (m+1,) for a core of m words.
+    """Return the nodes of the core, which determines the class of a tree, and the core as a tree: int32 (m+1,) for a core of m words.
 
-    heads: int array (n+1,), a tree. A word without dependents that is adjacent to its head, which is not the root, is removed, which
+    heads: int array (n+1,), a tree. A word without dependents that is adjacent to its head, other than the root, is removed, which
     makes its neighbours adjacent; this is repeated until there is no such word. The remaining nodes are given in order, node 0
     first, and so are their heads, as indices in that order (-1 for node 0). O(n) time.
 

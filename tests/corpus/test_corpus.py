@@ -155,7 +155,7 @@ def test_a_shard_that_fails(folder, monkeypatch):
     assert log.read_text().count("Traceback") == 3 and "failed: in/long.conllu, shard 2 (log: %s)" % log in mh4(
         "corpus", "status", "out"
     )
-    expected = "mh4: 22 sentences in 1 file written to joined\nmh4: out: not done, so nothing is written of in/long.conllu\n"
+    expected = "mh4: 22 sentences in 1 file written to joined\nmh4: out: not done, so nothing is written for in/long.conllu\n"
     assert mh4("corpus", "join", "out", "-o", "joined", code=1) == expected and os.listdir("joined") == ["a b\n.conllu"]
     assert "mh4: out: 1 of 8 shards are not done\n" in mh4("corpus", "verify", "out", code=1)
     pool(monkeypatch)
@@ -212,7 +212,7 @@ def test_bad_files(folder):
     assert mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects", "--quiet") == ""
     assert "2 blocks rejected" in mh4("corpus", "status", "rest")
     written = "mh4: 102 sentences in 2 files written to %s\n"
-    expected = written + "mh4: 2 blocks are left out, as not CoNLL-U: --rejects FILE writes what was set aside\n"
+    expected = written + "mh4: 2 blocks are left out because not CoNLL-U: --rejects FILE writes what was set aside\n"
     assert mh4("corpus", "join", "rest", "-o", "without") == expected % "without"
     mh4("corpus", "verify", "rest")
     assert mh4("corpus", "join", "rest", "-o", "joined", "--rejects", "set aside") == written % "joined"

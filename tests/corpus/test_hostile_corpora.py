@@ -74,7 +74,7 @@ def test_damaged_records(folder, monkeypatch, entries):
     parse(*options)
     change(corpora.records(folder / "out")[2], **entries)
     assert ": 7 of 8 shards are done" in mh4("corpus", "status", "out")
-    assert "out: not done, so nothing is written of in/" in mh4("corpus", "join", "out", "-o", "joined", code=1)
+    assert "out: not done, so nothing is written for in/" in mh4("corpus", "join", "out", "-o", "joined", code=1)
     worked_on = []
     pool(monkeypatch, worked_on.append)
     parse(*options)
@@ -143,7 +143,7 @@ def test_rejects_that_are_gone_or_changed(folder):
         rejects.unlink() if damaged is None else rejects.write_bytes(damaged)
         said = mh4("corpus", "join", "out", "-o", "joined", "--rejects", "all", code=1)
         assert ("%s: damaged: its content does not match" % rejects in said) == bool(damaged)
-        assert "nothing is written of in/long.conllu" in said
+        assert "nothing is written for in/long.conllu" in said
         assert os.listdir("joined") == ["a b\n.conllu"] and (folder / "all").read_bytes() == b""
         mh4("corpus", "join", "out", "-o", "joined", "--rejects", "all", code=1)
         mh4("corpus", "verify", "out", code=1)
@@ -160,7 +160,7 @@ def test_another_program(folder, monkeypatch):
 
 def test_a_model_that_cannot_parse_so(folder):
     """This is said once, before there is a folder, and not of each shard."""
-    assert "mh3 has no scores of arcs, for --beyond mst" in parse("--beyond", "mst", code=FAILED)
+    assert "mh3 has no scores of arcs, which --beyond mst needs" in parse("--beyond", "mst", code=FAILED)
     shutil.copytree("model", "damaged")
     with open("damaged/weights.npz", "r+b") as file:
         file.truncate(1000)

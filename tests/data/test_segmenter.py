@@ -235,6 +235,6 @@ def test_text_that_cannot_be_segmented(trained, character):
 def test_options_of_the_tokenizer(trained):
     segmenter = Segmenter(trained)
     for options in ("presegmentd", "foo=bar", "presegmented;x"):
-        with pytest.raises(InputError, match="no options .*; there are normalized_spaces, presegmented, ranges"):
+        with pytest.raises(InputError, match="no options .*, expected: normalized_spaces, presegmented, ranges"):
             segmenter.blocks_of("ta.", "the data", options)
     assert len(list(segmenter.blocks_of("ta. ta.\nta.", "the data", "presegmented;normalized_spaces"))) == 2

@@ -149,7 +149,7 @@ def test_training_reads_files(good, tmp_path, option):
     assert message == "%s: expected a path, as - (standard input) cannot be used here" % option
     arguments[place] = str(tmp_path / "pipe")
     os.mkfifo(arguments[place])
-    assert refused(*arguments) == "%s: not a file, which can be read more than once" % arguments[place]
+    assert refused(*arguments) == "%s: not a regular file, so it cannot be read more than once" % arguments[place]
     assert stat.S_ISFIFO(os.stat(arguments[place]).st_mode) and not (tmp_path / "model").exists()
 
 

@@ -146,7 +146,7 @@ def test_what_is_refused(sentences, files, tmp_path):
     for matrix, message in (
         (np.zeros((len(words) + 1, DIMENSIONS), np.float32), "of the shape"),
         (np.zeros((len(words), DIMENSIONS), np.int32), "I32 of the shape"),
-        (np.full((len(words), DIMENSIONS), np.nan, np.float32), "infinite or none at all"),
+        (np.full((len(words), DIMENSIONS), np.nan, np.float32), "infinite or NaN"),
     ):
         save_file({key(words): matrix}, tmp_path / "bad")
         assert message in refused(lambda: Contextual([str(tmp_path / "bad")]).of(sentences[0]))
@@ -174,7 +174,7 @@ def test_a_sentence_in_several_files(sentences, files, tmp_path):
     save_file(changed, paths[1])
     save_file(changed, paths[2])
     assert "others than in %s" % paths[0] in refused(lambda: Contextual(paths[:2]).of(sentences[0]))
-    assert "infinite or none at all" in refused(lambda: Contextual(paths[1:]).of(sentences[0]))
+    assert "infinite or NaN" in refused(lambda: Contextual(paths[1:]).of(sentences[0]))
 
 
 def test_the_model_that_lacks_vectors_is_named(sentences, tmp_path):

@@ -186,7 +186,7 @@ def test_votes_that_are_none():
         with pytest.raises(InputError, match="vote 1 is not a tree over its words"):
             Ensemble([]).parse([SentenceWithVotes(good.words, votes=[replace(good, heads=heads)])])
     for deprels in (None, [], ["root"] * 2, ["root", "x", None], ["root", "x", ["y"]]):
-        with pytest.raises(InputError, match="vote 1 has not a relation for each of its words"):
+        with pytest.raises(InputError, match="vote 1 does not have a relation for each of its words"):
             Ensemble([]).parse([SentenceWithVotes(good.words, votes=[replace(good, deprels=deprels)])])
 
 

@@ -40,7 +40,7 @@ def test_the_command_line_has_the_systems_of_installed_packages(package):
     (package / "mine.py").write_text("system = 1\n")
     refused = subprocess.run([sys.executable, "-m", "mh4", "info", "none"], env=environment, capture_output=True)
     assert refused.returncode == 2 and refused.stderr.count(b"\n") == 1
-    assert b"the plug-in mh6 (mine:system) is no system of mh4: it is of type int" in refused.stderr
+    assert b"the plug-in mh6 (mine:system) is not a system of mh4: it is of type int" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_command_line_has_the_systems_of_installed_packages(package):
 def test_what_is_no_system_is_refused(package, value, said):
     with pytest.raises(InputError) as error:
         plugged_in([EntryPoint("name", value, "mh4.systems")])
-    assert str(error.value).startswith("the plug-in name (%s) is no system of mh4: %s" % (value, said))
+    assert str(error.value).startswith("the plug-in name (%s) is not a system of mh4: %s" % (value, said))
 
 
 def test_two_of_one_name(package):

@@ -96,7 +96,7 @@ def test_the_first_words_and_those_of_the_treebanks_are_kept(tmp_path):
         (b"1 0\n", "line 1: "),
         (b"2 3\nda 1 2\nb 1 2 3\n", "line 2: expected a word and 3 numbers, but there are 2"),
         (b"2 3\nNew York 1 2 3\nx 1 2 3\n", "has no vector of any word of the training treebank"),
-        (b"2 2\na 1 1e39\nb 1 2\n", "line 2: a vector with numbers that are infinite or none at all"),
+        (b"2 2\na 1 1e39\nb 1 2\n", "line 2: a vector with numbers that are infinite or NaN"),
         (b"2 2\na 1 2\nb 1\n", "line 3: expected a word and 2 numbers, but there are 1"),
         (b"2 2\na 1 2\nb 1 x\n", "line 3: not a vector of numbers"),
         (b"2 2\na 1 2\nb 1 nan\n", "line 3: a vector with numbers that are infinite or none at all"),
@@ -227,18 +227,18 @@ def test_training_by_name(sentences, treebank, tmp_path):
     parser = mh4.train(**files, model=tmp_path / "a", system="mst", config=few, vectors=path)
     assert parser.model.config.encoder.vectors == "frozen" and parser.model.vectors.dimensions == 3
     said = CliRunner().invoke(cli.main, ["info", str(tmp_path / "a")]).output
-    assert "has vectors of %d words, %d of them of the training treebank\n" % (len(words), parser.model.vectors.learned) in said
+    assert "vectors of %d words, %d of them in the training treebank\n" % (len(words), parser.model.vectors.learned) in said
     begun = mh4.train(**files, model=tmp_path / "b", config={"training": {"max_updates": 8}}, init=tmp_path / "a")
     assert begun.model.vectors.words == parser.model.vectors.words
     command = ["parse", "--model", tmp_path / "a", treebank / "toy-ud-test.conllu", "-o", tmp_path / "a" / "vectors.npz"]
     assert "would overwrite" in CliRunner().invoke(cli.main, list(map(str, command))).output
-    with pytest.raises(InputError, match="cannot be given with a model to begin with"):
+    with pytest.raises(InputError, match="cannot be given with init, the model to begin with"):
         mh4.train(**files, model=tmp_path / "c", init=tmp_path / "a", vectors=path)
     for setting, message in (("vectors=tuned", "--vectors FILE"), ("contextual=3", "--contextual FILE")):
         with pytest.raises(InputError, match="needs .*" + message):
             mh4.train(**files, model=tmp_path / "c", system="mst", settings=["encoder." + setting])
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(InputError, match="fifo: not a file, which can be read more than once"):
+    with pytest.raises(InputError, match="fifo: not a regular file, so it cannot be read more than once"):
         mh4.train(**files, model=tmp_path / "c", system="mst", config=few, vectors=tmp_path / "fifo")
     path.write_text(path.read_text() + "another 1 2 3\n")
     with pytest.raises(InputError, match="trained on other files"):

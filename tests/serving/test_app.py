@@ -289,7 +289,7 @@ def test_a_request_without_a_name(app):
 def test_a_page_from_elsewhere_reads_nothing(app, path):
     """Neither by a name of its own that leads here, nor across origins."""
     status, headers, body = ask(app, path, host="evil.example:8080", query=b"data=&parser=")
-    assert (status, body) == (421, b"this server is not called 'evil.example:8080'; if it is, start it with --host-name\n")
+    assert (status, body) == (421, b"this server has no name 'evil.example:8080'; to add it, start it with --host-name\n")
     assert not [name for name in ask(app, path)[1] if name.startswith("access-control")]
 
 

@@ -68,7 +68,7 @@ class Encoder:
         self._chars_kept = _keep_probabilities(self.chars.counts, self.dropout.char)
 
     def __call__(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> Layers:
-        """Return the nodes of all sentences side by side, n+2 for n words (see `node_columns`), (units, N), for tags and for trees.
+        """Return the vectors of all nodes side by side, n+2 for n words (see `node_columns`): (units, N), for tags and for trees.
 
         With `rng`, words, characters and recurrent connections are dropped as in training.
         """
@@ -84,7 +84,7 @@ class Encoder:
         return layers[0], layers[-1]
 
     def _words(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None") -> "dy.Expression":
-        """(word_dim, number of words): each word's spelling vector, embedding, or both, and vectors from files; zeros if dropped."""
+        """Return (word_dim, number of words): each word's spelling, embedding, or both, and vectors from files; zeros if dropped."""
         words = [word for sentence in sentences for word in sentence.words]
         known = np.array([self._number(word) for word in words])
         dropped = np.zeros(len(words), dtype=bool)
@@ -112,7 +112,7 @@ class Encoder:
         return vectors
 
     def _spelled(self, dropped: np.ndarray, embedded: np.ndarray) -> np.ndarray:
-        """Which words are spelled, given those that are dropped and those that have an embedding."""
+        """Return which words are spelled, given those that are dropped and those that have an embedding."""
         return ~dropped
 
     def _characters(self, word: str) -> Sequence[str]:
@@ -120,7 +120,7 @@ class Encoder:
         return word[:_SPELLED]
 
     def _given(self, vectors: Vectors, words: Sequence[str], dropped: np.ndarray) -> "dy.Expression":
-        """(dimensions, number of words): each word's vector from the file; zeros for a word without one, and for a dropped word."""
+        """Return (dimensions, number of words): each word's vector from the file; zeros for a word without one or a dropped word."""
         rows = np.where(dropped, 0, [self._vector_row(word) for word in words])
         tuned = (rows > 0) & (rows <= self._tuned)
         given = dy.inputTensor(vectors.matrix[np.where(tuned, 0, rows)].T)
@@ -130,12 +130,12 @@ class Encoder:
         return given + columns_of(learned, _numbered(tuned))
 
     def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
-        """(words, dimensions): the vectors of the words of all sentences."""
+        """Return (words, dimensions): the vectors of the words of all sentences."""
         assert self.contextual  # which a parser has checked
         return np.concatenate([self.contextual.of(sentence) for sentence in sentences])
 
     def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
-        """(word_dim, number of words): a vector for each word, from its characters."""
+        """Return (word_dim, number of words): a vector for each word, from its characters."""
         spellings = [self._spelling(word) for word in words]
         chars = np.concatenate(spellings)
         if rng is not None:

@@ -86,7 +86,7 @@ def _reserve(gradients: bool) -> None:
 
 
 def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Expression") -> "dy.Expression":
-    """weights * vectors, (outputs, N), with the bias added to each column, as a single node."""
+    """Return weights * vectors, (outputs, N), with the bias added to each column, as a single node."""
     (outputs, _), _ = weights.dim()
     (_, *columns), _ = vectors.dim()
     result = dy.affine_transform([bias, weights, vectors])
@@ -94,9 +94,9 @@ def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Express
 
 
 def product(left: "dy.Expression", right: "dy.Expression") -> "dy.Expression":
-    """left * right, (rows, N).
+    """Return left * right, (rows, N).
 
-    DyNet's own product adds 0 times what was in memory, which makes it NaN where an earlier graph, such as that of a damaged
+    DyNet's own product adds 0 times the numbers left in memory, which gives NaN where an earlier graph, such as that of a damaged
     model, left NaN or infinity.
     """
     (rows, _), _ = left.dim()

@@ -12,7 +12,7 @@ Pair = tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every nod
 
 
 def glorot(rows: int, columns: int) -> "dy.UniformInitializer":
-    """Initial values of a matrix of this size (Glorot & Bengio 2010); the parameter may be several of them, or a part of one."""
+    """Return initial values of a matrix of this size (Glorot & Bengio 2010); a parameter may be several of them, or a part of one."""
     return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
 
 
@@ -52,7 +52,7 @@ class Biaffine:
         self.weights = parameters.add_parameters((self.matrices * self.rows, self.side), init=glorot(self.side, self.side))
 
     def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> list["dy.Expression"]:
-        """All pairs of each sentence, i columns of x and j of y: an (i, matrices * j) expression; see `values`."""
+        """Score all pairs of i columns of x and j of y, for each sentence: an (i, matrices * j) expression; see `values`."""
         x, y = pair
         transformed = product(self.weights, y)
         tensors = []
@@ -77,7 +77,7 @@ class Biaffine:
         return dy.sum_elems(dy.cmult(tensor, dy.inputTensor(flat)))
 
     def picked(self, pair: Pair, rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
-        """Sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
+        """Return the sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
 
         These scores are recomputed: backpropagation through all pairs, whose gradient is almost all zeros, takes much longer.
         """

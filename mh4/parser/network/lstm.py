@@ -33,7 +33,7 @@ class Layer:
             self.weights.append(parameters.add_parameters(3 * units, init=0))
 
     def __call__(self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float) -> "dy.Expression":
-        """From (inputs, N), sequences of these lengths one after another, to (2 * units, N)."""
+        """Map (inputs, N), sequences of these lengths one after another, to (2 * units, N)."""
         return self.masked(vectors, lengths, _masks(self.rows, len(lengths), dropout) if dropout else None)
 
     def masked(self, vectors: "dy.Expression", lengths: Sequence[int], masks: "dy.Expression | None") -> "dy.Expression":
@@ -51,7 +51,7 @@ class BiLSTM:
             inputs = units
 
     def __call__(self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float = 0.0) -> list["dy.Expression"]:
-        """From (inputs, N), sequences of these lengths one after another, to (units, N) for each layer."""
+        """Map (inputs, N), sequences of these lengths one after another, to (units, N) for each layer."""
         outputs = []
         for layer in self.layers:
             vectors = layer(vectors, lengths, dropout)

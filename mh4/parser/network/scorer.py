@@ -1,6 +1,6 @@
 """Scores of transitions and arcs, tags and labels, from the encoder's vectors (Section 4.1 and the supplement).
 
-Every scorer takes a whole minibatch at once, so that its large products are single nodes of the graph.
+Every scorer processes a whole minibatch at once, so that its large products are single nodes of the graph.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ class TensorScores:
 
 
 def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:
-    """Index rows ([t,] x, y) of a sentence as rows (t, column of x, column of y) of a minibatch."""
+    """Return index rows ([t,] x, y) of a sentence as rows (t, column of x, column of y) of a minibatch."""
     matrices = rows[:, :-2] if rows.shape[1] == 3 else np.zeros((len(rows), 1), dtype=int)
     return np.concatenate([matrices, rows[:, -2:] + start], axis=1)
 
@@ -103,12 +103,12 @@ class Classifier:
         self.output = Linear(config.scorer.mlp_units, classes, parameters)
 
     def __call__(self, vectors: "dy.Expression", training: bool) -> "dy.Expression":
-        """(classes, N) scores of N words, given their vectors, or of N arcs, given those of heads above those of dependents."""
+        """Return the scores (classes, N) of N words, given their vectors, or of N arcs, given heads' vectors above dependents'."""
         return self.output(self.mlp(vectors, training))
 
 
 def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: np.ndarray | None = None) -> "dy.Expression | None":
-    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None if it is 0.
+    """Return the sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None if it is 0.
 
     rivals: which classes compete with the gold one, bool (classes, N); by default all.
     """

@@ -12,7 +12,7 @@
 #include <vector>
 
 enum {
-    LARGE_MEMORY = 1 << 26,  // bytes, from which on it is asked first whether there is as much
+    LARGE_MEMORY = 1 << 26,  // bytes; before allocating this much, or more, we check that there is as much
     KEEP = 1 << 28,          // bytes that a thread keeps between calls
 };
 

@@ -30,7 +30,7 @@ class BestDerivation {
     virtual ~BestDerivation() {}
     // Lay out the chart of a new sentence.
     virtual void prepare() {}
-    // The memory that it takes up, at least.
+    // A lower bound on the memory that it takes up.
     virtual size_t bytes_needed() const = 0;
     // True if there is a derivation; then the best one is in `codes`.
     virtual bool find() = 0;
@@ -122,7 +122,7 @@ class Sums {
 
 }  // namespace marginals
 
-// No way to an item was found though the item has a score. This cannot be, and is an error so that, if it is, the trace ends.
+// No way to an item was found although it has a score. This cannot happen; the error makes the trace end if it does.
 [[noreturn]] static inline void lost() {
     throw std::logic_error("the trace found no way to an item of the chart: this is a mistake in the decoder, please report it");
 }

@@ -1,4 +1,4 @@
-// Which numbers there are among scores that count as -inf, or are refused; arguments.pyx says why. This reads all scores, and would
+// Whether scores include numbers that count as -inf, or are rejected; arguments.pyx says why. This reads all scores, and would
 // otherwise take a tenth of the time of a sentence: so the loop is compiled for several processors, too.
 #pragma once
 #include <math.h>

@@ -59,7 +59,7 @@ class Watch {
     }
 
   public:
-    // To be called every few milliseconds at most, with about how many instructions have been executed since. Returns -1 if a
+    // To be called at least every few milliseconds, with the approximate number of instructions executed since. Returns -1 if a
     // handler has raised an exception, which is set then; otherwise 0.
     int after(size_t work) {
         done += work;
@@ -73,7 +73,7 @@ class Watch {
     }
 };
 
-// The order in which to sort much.
+// The order for sorting large arrays, with checks for signals.
 class Less {
     Watch &watch;
 
