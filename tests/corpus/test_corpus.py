@@ -293,7 +293,7 @@ def test_verify_finds_what_is_wrong(folder):
     assert "HEAD is 99" in tampered(b"\r\n\r\n".join([b"\t".join(words), *sentences[1:]]))
     output.write_bytes(good.replace(b"a", b"e"))
     said = mh4("corpus", "join", "out", "-o", "joined", code=1)
-    assert "%s: damaged: its content does not match its checksum" % output in said and "written of in/long.conllu" in said
+    assert "%s: damaged: its content does not match its checksum" % output in said and "written for in/long.conllu" in said
     assert os.listdir("joined") == ["a b\n.conllu"]
     assert "does not match its checksum" in mh4("corpus", "verify", "out", code=1)
 

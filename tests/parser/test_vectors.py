@@ -99,7 +99,7 @@ def test_the_first_words_and_those_of_the_treebanks_are_kept(tmp_path):
         (b"2 2\na 1 1e39\nb 1 2\n", "line 2: a vector with numbers that are infinite or NaN"),
         (b"2 2\na 1 2\nb 1\n", "line 3: expected a word and 2 numbers, but there are 1"),
         (b"2 2\na 1 2\nb 1 x\n", "line 3: not a vector of numbers"),
-        (b"2 2\na 1 2\nb 1 nan\n", "line 3: a vector with numbers that are infinite or none at all"),
+        (b"2 2\na 1 2\nb 1 nan\n", "line 3: a vector with numbers that are infinite or NaN"),
         (b"2 2\na 1 2\n 1 2\n", "line 3: a vector without a word"),
         (b"3 2\na 1 2\nb 1 2\n", "has 2 vectors, but 3 according to line 1"),
         (b"2 2\nx 1 2\ny 1 2\n", "has no vector of any word of the training treebank"),

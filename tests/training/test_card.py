@@ -160,7 +160,7 @@ def test_what_cannot_be_packed(folder, packed, tmp_path, monkeypatch):
     monkeypatch.setattr(card, "evaluate", None)  # which takes long: nothing is parsed before it is known that it can be recorded
     assert "cannot be read: Is a directory" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path)))
     os.mkfifo(tmp_path / "fifo")
-    assert "fifo: not a file" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path / "fifo")))
+    assert "fifo: not a regular file" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path / "fifo")))
     assert refused(lambda: card.pack(str(packed), out, {})) == "%s: not the folder of a trained model" % packed
     assert "no config.toml there" in refused(lambda: card.pack(str(tmp_path), out, {}))
     shutil.copytree(folder, tmp_path / "model")
