@@ -43,7 +43,8 @@ class Doubt:
     @property
     def key(self) -> tuple[str, ...]:
         """The identity of a doubt, which changes only if the annotation does."""
-        return self.file, self.sentence, str(self.word), self.form, self.column, self.given
+        cells = self.file, self.sentence, str(self.word), self.form, self.column, self.given
+        return tuple(map(_in_table, cells))
 
 
 @dataclass(eq=False)
@@ -156,13 +157,17 @@ def worst_first(reviewed: Iterable[Reviewed], known: set[tuple[str, ...]]) -> li
     return sorted(doubts, key=lambda doubt: (doubt.probability, -doubt.of_proposed))
 
 
+def _in_table(cell: str) -> str:
+    return re.sub(r"[\t\n\r]", " ", cell)
+
+
 NAMES = tuple(field.name for field in fields(Doubt))
 
 
 def as_tsv(doubts: Iterable[Doubt]) -> str:
     """Return the doubts as a table with a header line."""
     rows = (["%.4f" % cell if isinstance(cell, float) else str(cell) for cell in astuple(doubt)] for doubt in doubts)
-    return "".join("\t".join(re.sub(r"[\t\n\r]", " ", cell) for cell in row) + "\n" for row in (list(NAMES), *rows))
+    return "".join("\t".join(_in_table(cell) for cell in row) + "\n" for row in (list(NAMES), *rows))
 
 
 def as_json(doubts: Iterable[Doubt]) -> str:

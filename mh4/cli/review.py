@@ -129,7 +129,7 @@ def review(
         if output.endswith(".conllu"):
             text = "".join(one.conllu() for one in reviewed)
         elif output.endswith(".html"):
-            text = _page(reviewed, {doubt.key[:2]: k for k, doubt in reversed(list(enumerate(doubts)))})
+            text = _page(reviewed, {(doubt.file, doubt.sentence): k for k, doubt in reversed(list(enumerate(doubts)))})
         else:
             text = review.as_tsv(doubts) if output.endswith(".tsv") else review.as_json(doubts)
         write_text(output, text)

@@ -136,6 +136,8 @@ def test_the_command_with_a_model(trained):
     part.write_text("\n".join(tsv.split("\n")[:4]) + "\n", encoding="utf-8")
     rest = mh4(*command, "--since", str(part)).stdout.decode()
     assert table(rest) == table(tsv)[3:]
+    given.write_text(given.read_text(encoding="utf-8").replace("# sent_id = ", "# sent_id = a\tb "), encoding="utf-8")
+    assert mh4(*command, "-o", str(part)).returncode == 0 and not table(mh4(*command, "--since", str(part)).stdout.decode())
 
 
 @pytest.mark.slow

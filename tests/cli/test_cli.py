@@ -221,7 +221,8 @@ def test_info_says_what_the_model_is(model):
     found = json.loads(succeeds("info", "--json", model))
     assert (found["system"], found["seed"], found["vectors"]) == ("mh4-hybrid", 1, None)
     assert (
-        "%d parameters" % found["parameters"] in text and "vocabulary: %(words)d words, %(chars)d characters" % found["knows"] in text
+        "%d parameters" % found["parameters"] in text
+        and "vocabulary: %(words)d words, %(chars)d characters" % found["knows"] in text
     )
     assert "temperature %.3f" % found["temperature"] in text and "dev UAS %.2f" % found["training"]["dev_uas"] in text
     assert found["settings"]["training"]["max_updates"] == 30
