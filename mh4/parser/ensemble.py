@@ -95,9 +95,10 @@ class Ensemble(BaseParser):
 
         Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
         """
-        if isinstance(folders, (str, bytes, os.PathLike)):
-            raise InputError("%s: expected a list of the folders of several models" % os.fsdecode(folders))
-        paths = list(map(path_of, folders))
+        given = parsing.items_of(folders)
+        if given is None:
+            raise InputError("%s: expected a list of the folders of several models" % folders)
+        paths = list(map(path_of, given))
         parsers = [Parser.load(path) for path in paths]
         labels = [{without_subtype(label) for label in parser.model.vocabulary.labels.strings} - {"", ROOT} for parser in parsers]
         for path, others in zip(paths[1:], labels[1:], strict=True):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -236,18 +237,25 @@ def test_what_takes_too_long_is_ended(hurried):
     assert hurried.children() != [child]
 
 
+@contextmanager
+def request_in_flight(server, child):
+    """The connection of a request that this child, which is stopped, does not answer."""
+    os.kill(child, signal.SIGSTOP)
+    host, port = server.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
+        connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        end = time.monotonic() + SECONDS
+        while not json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
+            time.sleep(0.05)
+        yield connection
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_the_end_is_graceful(of_both, tmp_path, number, ending_signals):
     """A request that has begun is still answered; then nothing is left."""
     with serving(tmp_path, of_both) as server:
         (child,) = server.children()
-        os.kill(child, signal.SIGSTOP)
-        host, port = server.address.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
-            connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            end = time.monotonic() + SECONDS
-            while not json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
-                time.sleep(0.05)
+        with request_in_flight(server, child) as connection:
             server.process.send_signal(number)
             time.sleep(0.5)
             os.kill(child, signal.SIGCONT)
@@ -262,13 +270,7 @@ def test_a_second_signal_ends_it_at_once(of_both, tmp_path, ending_signals):
     """A request that has begun is refused, and the log has no traceback."""
     with serving(tmp_path, of_both) as server:
         (child,) = server.children()
-        os.kill(child, signal.SIGSTOP)
-        host, port = server.address.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
-            connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            end = time.monotonic() + SECONDS
-            while not json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
-                time.sleep(0.05)
+        with request_in_flight(server, child) as connection:
             for _ in range(2):
                 server.process.send_signal(signal.SIGINT)
                 time.sleep(0.5)
