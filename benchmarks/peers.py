@@ -56,10 +56,21 @@ else:
     open(other, "w", encoding="utf-8").write(parsed)
 sys.exit(error.message if error.occurred() else 0)
 """
-SUPAR_INI = (
-    "[Training] lr=2e-3 mu=.9 nu=.9 eps=1e-12 weight_decay=0 clip=5.0 decay=.75 decay_steps=5000 batch_size=500 epochs=1000"
-)
-SUPAR_INI = (SUPAR_INI + " patience=100 min_freq=2 fix_len=20").replace(" ", "\n")
+SUPAR_INI = """\
+[Training]
+lr=2e-3
+mu=.9
+nu=.9
+eps=1e-12
+weight_decay=0
+clip=5.0
+decay=.75
+decay_steps=5000
+batch_size=500
+epochs=1000
+patience=100
+min_freq=2
+fix_len=20"""
 
 
 class Peer(NamedTuple):
@@ -105,7 +116,8 @@ PEERS = {
         "supar" + TORCH,
         SUPAR + "--conf {work}/supar.ini train -b --feat char --punct --embed= --train {train} --dev {dev} --test {one}",
         SUPAR + "predict --data {input} --pred {output}",
-        "its biaffine parser of words and characters with the settings of its published models, %s" % SMALL,
+        "its biaffine parser of words and characters, %s; its predefined settings are a download, so these are ours (SUPAR_INI)"
+        % SMALL,
     ),
 }
 FILES = {"udpipe.py": UDPIPE, "supar.ini": SUPAR_INI}  # that commands name

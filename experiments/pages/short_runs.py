@@ -26,10 +26,10 @@ class Page:
         """Write the page and the plot; return their paths."""
         runs: list[Any] = [run for group in lines.values() for run in group]
         updates = sorted({run["settings"]["training"]["max_updates"] for run in runs})
-        said = "%s updates each, trained at commit %s."
-        said %= " or ".join(map(str, updates)), ", ".join(sorted({run["commit"] for run in runs}))
+        origin = "%s updates each, trained at commit %s."
+        origin %= " or ".join(map(str, updates)), ", ".join(sorted({run["commit"] for run in runs}))
         parts: list[document.Part] = ["![%s](%s.png)" % (self.shown, name), self.table(lines), self.text]
-        parts += sections.command(sorted({run["reproduce"] for run in runs}), said)
+        parts += sections.command(sorted({run["reproduce"] for run in runs}), origin)
         drawing = results / (name + ".png")
         with plotted(str(drawing), 10, self.height) as figure:
             self.plot(figure, lines)

@@ -94,7 +94,7 @@ def table(lines: Lines) -> Table:
     return Table([*header, *("UAS, %s words" % part for part in LENGTHS)], body, right=4)
 
 
-SAID = """\
+NOTE = """\
 Scores on the development set, in percent (mean and standard deviation over seeds), also by the length of sentences. Annotated: words at
 random in all sentences, sentences at random with all their words, or the shortest sentences; each up to a share of the words of train.
 All other heads and labels are missing, and in the last two cases also the other sentences. Tags are learned by none of the parsers, which
@@ -118,7 +118,7 @@ def plot(figure: Any, lines: Lines) -> None:
 
 PAGE = Page(
     "Partial trees: words annotated at random, or whole sentences",
-    SAID,
+    NOTE,
     table,
     "dev UAS by the share of words that are annotated",
     plot,

@@ -186,7 +186,7 @@ def table(lines: Lines) -> Table:
     return Table([*header, *("first %d" % n for n in FIRST), "corrected"], body, right=4)
 
 
-SAID = """\
+NOTE = """\
 The words of the test set, ranked by how doubtful their heads are to a parser that was trained on train and stopped on dev. In percent: the
 errors among the first words of the list, and average precision, the mean, over all errors, of the precision at the place of each (mean
 and standard deviation over seeds). "errors, %" is their share of all words, which is what chance finds. Corrected: the share of all
@@ -195,9 +195,8 @@ errors for which the parser's tree has the right head.
 - errors-2, errors-5: heads moved at random in train, dev and test, to any word that keeps the tree a tree. Most are easier to see than
   what annotators get wrong.
 - later: UD 2.0 as it is. What counts as an error is a head that a later release has changed, other than those of punctuation and cc,
-  for which conventions changed. Some of the others followed conventions, too, and errors that are still there count as correct. In the
-  whole treebanks, 87 % (hu) and 97 % (got) of these words moved to the head of their head, to another dependent of it, or changed places
-  with a dependent: neither head is far-fetched, and a parser has learned the earlier one from train.
+  for which conventions changed. Some of the others followed conventions, too, and errors that are still there count as correct. A
+  parser has learned the earlier head from train.
 
 Ranked by probability: as `mh4 review` does. By disagreement: where the parser's tree has another head, in the order of the file. By
 margin: by how much the best tree scores more than the best tree with the given head (mst). The parsers are trained for a few minutes only,
@@ -224,4 +223,4 @@ def plot(figure: Any, lines: Lines) -> None:
         axes.set_ylim(0)  # now that all lines are there
 
 
-PAGE = Page("Review: errors among the arcs listed first", SAID, table, "errors among the words listed first", plot, 9)
+PAGE = Page("Review: errors among the arcs listed first", NOTE, table, "errors among the words listed first", plot, 9)
