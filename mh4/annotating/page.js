@@ -313,7 +313,9 @@ document.addEventListener("keydown", (event) => {
 for (const id of ["relation", "others"]) {
   byId(id).addEventListener("keydown", (event) => {
     if (event.key === "Enter" && id === "relation") relate();
-    if (event.key === "Escape") focusOn(current);
+    else if (event.key === "Escape") focusOn(current);
+    else return;
+    event.preventDefault(); // or the word that gets the focus would be clicked, too
   });
 }
 

@@ -141,6 +141,7 @@ def test_pins_undo_redo_and_download(page, server, tmp_path):
     find(page, "#relation").clear()
     settled(page, lambda: find(page, "#relation").send_keys("my:label", Keys.ENTER))
     assert find(page, "small.pinned").text == "my:label"
+    assert "Choose the head" not in status(page)  # as if Enter had also clicked the word that now has the focus
     assert "my:label" in page.execute_script("return [...document.querySelectorAll('#relations option')].map((o) => o.value)")
     find(page, "#accept").click()
     assert find(page, "#place").text == "1 of 2, 1 accepted"
