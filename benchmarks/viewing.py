@@ -7,18 +7,17 @@ are the browser's own (its Performance API), in milliseconds since it began to l
 """
 
 import argparse
-import shutil
 import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
-
 from mh4.util.files import write_text
 from mh4.viewing import analyses, page
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+from browser import chromium  # noqa: E402
 
 TIMES = """
 const [page] = performance.getEntriesByType("navigation");
@@ -38,9 +37,6 @@ def main():
     parser.add_argument("file", metavar="FILE.conllu")
     parser.add_argument("second", nargs="?", metavar="SECOND.conllu")
     asked = parser.parse_args()
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and driver):
-        sys.exit("no chromium and chromedriver: on Debian, apt install chromium chromium-driver")
     start = time.process_time()
     sentences = list(analyses.read(asked.file, asked.second))
     text = page.page(sentences, [Path(file).name for file in (asked.file, asked.second) if file])
@@ -49,20 +45,15 @@ def main():
     print(
         "| page, MB | %.2f |\n| made in, s of processor time | %.1f |" % (len(text.encode()) / 1e6, time.process_time() - start)
     )
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for option in "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage".split():
-        options.add_argument(option)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "page.html")
         write_text(str(path), text)
         for _ in range(5):
-            browser = webdriver.Chrome(options, Service(driver))
-            browser.get(path.as_uri())
-            time.sleep(1)  # until it has painted
-            found.append({**browser.execute_script(TIMES), "search": browser.execute_script(SEARCH)})
-            browser.quit()
+            with chromium() as browser:
+                browser.get(path.as_uri())
+                time.sleep(1)  # until it has painted
+                found.append({**browser.execute_script(TIMES), "search": browser.execute_script(SEARCH)})
     for name in found[0]:
         print("| %s, ms | %.0f |" % (name, statistics.median(one[name] for one in found)))
 
