@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in that
 KINDS = (".tsv", ".json", ".conllu", ".html")
+LIKELIHOOD = {"training": {"loss": "likelihood"}}  # whose probabilities find more errors than those of margins (make review)
 
 
 @click.command()
@@ -61,8 +62,9 @@ def review(
     """List the heads and labels of treebanks that a parser finds improbable, the least probable first.
 
     Among them are errors of annotation. A parser must not have learned the sentences that it judges: so the treebanks are divided into K
-    parts, and the sentences of each are judged by a parser that is trained on the others (one of which says when to stop). All is kept in
-    the folder, so that the same command resumes what was interrupted. Or name a parser, with --model, that was trained on other texts.
+    parts, and the sentences of each are judged by a parser that is trained on the others (one of which says when to stop), by
+    likelihood, unless training.loss is set. All is kept in the folder, so that the same command resumes what was interrupted. Or name a
+    parser, with --model, that was trained on other texts.
 
     The probability of a head is that of its arc over all trees, calibrated on the part that says when to stop; that of a label is the
     labeller's, for the head that is given. A word is listed if another head or label is more probable.
@@ -172,7 +174,8 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
         files = {name: os.path.join(place, name + ".conllu") for name in split}
         for name, sentences in split.items():
             write_text(files[name], "".join(block.alone({}) for _, _, block in sentences))
-        arguments.append({**files, "model": os.path.join(place, "model"), **training})
+        config = [LIKELIHOOD, *training["config"]]
+        arguments.append({**files, "model": os.path.join(place, "model"), **training, "config": config})
 
     idle: SimpleQueue[Child] = SimpleQueue()
 

@@ -154,6 +154,7 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
     command = ["review", "--folder", str(folder), *options, str(folder.parent)]
     first = mh4(*command)
     assert first.returncode == 0 and table(first.stdout.decode())
+    assert "loss = 'likelihood'" in (folder / "1" / "model" / "config.toml").read_text(encoding="utf-8")
     names = [sentence.words for sentence in conllu.read(str(given))]
     for k in range(3):
         known = [s.words for name in ("train", "dev") for s in conllu.read(str(folder / str(k + 1) / (name + ".conllu")))]
