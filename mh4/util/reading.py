@@ -95,10 +95,9 @@ def _files(folder: str, entered: set[str]) -> Iterator[str]:
 
 @contextmanager
 def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
-    """A regular file, to be read.
+    """Open a regular file, to be read.
 
     Raises InputError if it cannot be read, or might never end: a device or, unless `pipe`, a FIFO.
-    forever.
     """
     try:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if pipe else os.O_NONBLOCK)), "rb") as file:
