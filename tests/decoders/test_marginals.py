@@ -6,6 +6,7 @@ import partition
 import pytest
 from common import bad_scores, rng_for, sample, small
 from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals
+from oneec_judge import ONEEC
 
 from mh4.decoders import mst
 
@@ -79,6 +80,14 @@ def test_sums_over_all(model, single_root, n, kind):
         scores = model.sample(n, rng, kind)
         expected = enumerated(model, n, scores, single_root)
         agree(marginals(model, scores, single_root=single_root), expected, n, scores, f"{model.name}, {kind}, draw {draw}")
+
+
+@every_root
+def test_sums_over_trees_of_six_words(single_root):
+    """Every rule of 1EC applies to some of them in every order of its nodes, which is not so for five words."""
+    scores = ONEEC.sample(6, rng_for("six"))
+    expected = enumerated(ONEEC, 6, scores, single_root)
+    agree(marginals(ONEEC, scores, single_root=single_root), expected, 6, scores, "1ec")
 
 
 @every_model

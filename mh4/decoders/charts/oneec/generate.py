@@ -8,9 +8,7 @@ arcs are stored: a kernel asks its argument `at` for them. For the rule
     open a b x <- closed a t x, gap t b
 
 it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
-state; so if complexes.hpp lacks one of these functions, it does not compile. Arcs come from the Links of at.chart. check() verifies
-that the kernels apply each rule exactly once for each order of its nodes in the sentence that a complex can need, and raises ValueError
-otherwise.
+state; so if complexes.hpp lacks one of these functions, it does not compile. Arcs come from the Links of at.chart.
 
 The reverse of a kernel for sums, `..._outside`, takes the derivatives by its items, at.derivatives_open_a_b_x(...), and adds to those
 by everything that they are made of: what at.closed_a_t_x(t) returns also has a function `add`. It does so in the opposite order. Of
@@ -19,96 +17,71 @@ the kernel's own items, the values come from at.kept_open_a_b_x().
 
 import os
 import textwrap
-from collections import Counter, namedtuple
+from collections import namedtuple
 from functools import reduce
-from itertools import permutations
 from pathlib import Path
 
 from mh4.decoders.charts.oneec import rules
 
 # An item to derive. nodes: the kernel's names for the nodes of the rules' result. fixed: the same for further nodes of a rule,
-# which otherwise take all values in between. over: apply only the rules with these further nodes (None: all rules). adds: the
-# kernel updates the values in at.so_far_...(values) instead of starting at minus infinity.
-Target = namedtuple("Target", "item nodes fixed over adds")
+# which otherwise take all values in between. over: None, or apply only the rules with these further nodes, and update the values in
+# at.so_far_...(values) instead of starting at nothing.
+Target = namedtuple("Target", "item nodes fixed over")
 
 # What a chart computes: its rules, and as text how one of several values is chosen, values are combined, and an item is updated.
-Algebra = namedtuple("Algebra", "rules choose combine update number")
-MAXIMA = Algebra(rules.RULES, "maximum(%s, %s)", " + ", "update_maximum(%s, %s);", "float")
-SUMS = Algebra(rules.SUM_RULES, "(%s + %s)", " * ", "%s += %s;", "Value")
+Algebra = namedtuple("Algebra", "rules choose combine update")
+MAXIMA = Algebra(rules.RULES, "maximum(%s, %s)", " + ", "update_maximum(%s, %s);")
+SUMS = Algebra(rules.SUM_RULES, "(%s + %s)", " * ", "%s += %s;")
 
-# lanes: the node whose values are in vectors. orders: the orders of the nodes in the sentence for which the kernel is called.
-# keep: the items that are passed to at.keep_...
-Kernel = namedtuple("Kernel", "name lanes targets orders keep algebra")
-
-
-def target(text, fixed=None, over=None, adds=False):
-    item, *nodes = text.split()
-    return Target(item, tuple(nodes), fixed or {}, None if over is None else set(over), adds)
+# lanes: the node whose values are in vectors. keep: the items that are passed to at.keep_...
+Kernel = namedtuple("Kernel", "name lanes targets keep algebra")
 
 
-def kernel(name, lanes, targets, orders, keep, algebra=MAXIMA):
-    targets = [target(text) if isinstance(text, str) else text for text in targets]
-    return Kernel(name, lanes, targets, [tuple(order.split()) for order in orders], set(keep.split()), algebra)
+def kernel(name, lanes, targets, keep, algebra=MAXIMA):
+    """Return a kernel. targets: a list, or the items of those that all rules apply to, as text."""
+    if isinstance(targets, str):
+        targets = [Target(item, tuple(nodes), {}, None) for item, *nodes in map(str.split, targets.split(", "))]
+    return Kernel(name, lanes, targets, set(keep.split()), algebra)
 
 
-KERNELS = [
-    # Regions a b, where x is on the side of a.
-    kernel(
-        "near",
-        "x",
-        ["hooked a b x", "open a b x", "closed a b x", "neither_open a b x", "neither a b x", "arm x b a"],
-        ["x a b", "b a x"],
-        "open closed neither arm",
-    ),
-    # Regions l r, where x is beyond r.
-    kernel(
-        "far",
-        "x",
-        ["hooked l r x", "open l r x", "closed l r x", "both l r x", "spanned l r x"],
-        ["l r x"],
-        "open closed spanned",
-    ),
-    kernel("half_pivots", "a", ["half_pivot a b v"], ["a v b", "b v a"], "half_pivot"),
-    kernel("pivots", None, ["pivot a b v"], ["a v b", "b v a"], "pivot"),
-    kernel("wings", "b", ["wing l b a"], ["l a b"], "wing"),
-    kernel("complexes_of_spanned", "x", [target("complex l x", fixed={"t": "t"}, over="t", adds=True)], ["l t x"], ""),
-    kernel("complexes_of_pivots", None, [target("complex l r", over="v", adds=True)], ["l r"], ""),
-    kernel("complexes_of_wings", "a", [target("complex l r", fixed={"a": "a"}, over="ab", adds=True)], ["l a r"], ""),
+def complexes(nodes, over, **fixed):
+    """As targets, the complexes of these nodes that rules with these further nodes derive."""
+    return [Target("complex", tuple(nodes), fixed, set(over))]
+
+
+# The nodes of a kernel "near" are a, b and x on the side of a; those of "far" are l, r and x beyond r.
+NEAR = "hooked a b x, open a b x, closed a b x, neither_open a b x, neither a b x, arm x b a"
+SHARED = [
+    kernel("half_pivots", "a", "half_pivot a b v", "half_pivot"),
+    kernel("pivots", None, "pivot a b v", "pivot"),
+    kernel("wings", "b", "wing l b a", "wing"),
+    kernel("complexes_of_spanned", "x", complexes("lx", "t", t="t"), ""),
+    kernel("complexes_of_pivots", None, complexes("lr", "v"), ""),
+    kernel("complexes_of_wings", "a", complexes("lr", "ab", a="a"), ""),
 ]
-
+KERNELS = [
+    kernel("near", "x", NEAR, "open closed neither arm"),
+    kernel("far", "x", "hooked l r x, open l r x, closed l r x, both l r x, spanned l r x", "open closed spanned"),
+    *SHARED,
+]
 SUM_KERNELS = [
-    kernel(
-        "near_left",
-        "x",
-        ["hooked a b x", "open a b x", "closed a b x", "neither_open a b x", "neither a b x", "arm x b a"],
-        ["x a b"],
-        "open closed neither_open neither arm",
-        SUMS,
-    ),
+    kernel("near_left", "x", NEAR, "open closed neither_open neither arm", SUMS),
     kernel(
         "near_right",
         "x",
-        [
-            *("hooked a b x", "open a b x", "closed a b x", "several a b x", "several_closed a b x"),
-            *("neither_open a b x", "neither a b x", "arm x b a"),
-        ],
-        ["b a x"],
+        "hooked a b x, open a b x, closed a b x, several a b x, several_closed a b x, neither_open a b x, neither a b x, arm x b a",
         "hooked open closed several several_closed neither_open neither arm",
         SUMS,
     ),
     kernel(
         "far",
         "x",
-        [
-            *("hooked l r x", "open l r x", "closed l r x", "several l r x", "several_closed l r x"),
-            *("tied l r x", "bound l r x", "bound_open l r x", "tied_several l r x", "bound_several l r x"),
-            *("both l r x", "spanned l r x"),
-        ],
-        ["l r x"],
+        "hooked l r x, open l r x, closed l r x, several l r x, several_closed l r x, tied l r x, bound l r x, bound_open l r x, "
+        "tied_several l r x, bound_several l r x, both l r x, spanned l r x",
         "open closed several several_closed tied bound bound_open tied_several bound_several both spanned",
         SUMS,
     ),
-    *(kernel._replace(algebra=SUMS) for kernel in KERNELS if kernel.name not in ("near", "far")),
+    *(kernel._replace(algebra=SUMS) for kernel in SHARED),
 ]
 
 
@@ -140,76 +113,12 @@ def steps_of(kernel):
     return steps
 
 
-# ------------------------------------------------------------------------------------------------- what has to be derived
-
-
-def node_orders(rule, order):
-    """All orders of the rule's nodes in the sentence that extend this order of its result."""
-    nodes = [*rule.result[1:], *sorted(further_nodes(rule))]
-    for line in permutations(nodes):
-        if tuple(node for node in line if node in order) != tuple(order):
-            continue
-        kept = tuple(node for node in line if node in rule.order)
-        inside = further_nodes(rule) <= set(line[1:-1])
-        if inside and (not rule.order or kept in (rule.order, rule.order[::-1])):
-            if all(may_have_order(item, line) for item in rule.antecedents):
-                yield line
-
-
-def may_have_order(item, line):
-    """Return whether ITEMS allows an item, (kind, node, ...), this order of nodes in the sentence."""
-    kind, *nodes = item
-    names = nodes_as_result(kind)
-    order = [names[nodes.index(node)] for node in line if node in nodes]
-    return any(order in (list(given), list(given)[::-1]) for given in rules.ITEMS[kind])
-
-
-def nodes_as_result(kind):
-    """The names of an item's nodes as the result of rules, which are those in ITEMS."""
-    known = rules.RULES + rules.SUM_RULES
-    return next((rule.result[1:] for rule in known if rule.result[0] == kind), ("a", "b"))
-
-
-def pattern(nodes, line):
-    """The nodes' order in the sentence, as indices of their positions in the item."""
-    return tuple(nodes.index(node) for node in line if node in nodes)
-
-
-def needed_rules(algebra):
-    """Counter of (number of the rule, order of its result) from which every complex l r with l < r is derived."""
-    found, agenda = set(), [("complex", (0, 1))]
-    while agenda:
-        item, order = agenda.pop()
-        for number, rule in enumerate(algebra.rules):
-            if rule.result[0] == item and (number, order) not in found:
-                found.add((number, order))
-                for line in node_orders(rule, [rule.result[1:][i] for i in order]):
-                    agenda += [(item[0], pattern(item[1:], line)) for item in rule.antecedents]
-    return Counter(found)
-
-
-def applied_rules(kernels):
-    """The same Counter for the rules that the kernels apply."""
-    found = Counter()
-    for kernel in kernels:
-        for order in kernel.orders:
-            for step in steps_of(kernel):
-                found[step.number, pattern(step.target.nodes, order)] += 1
-    return found
-
-
 def check(kernels):
-    """Raise ValueError unless the kernels apply each rule of their algebra exactly once wherever it is needed."""
-    (algebra,) = {id(kernel.algebra): kernel.algebra for kernel in kernels}.values()
-    needed, applied = needed_rules(algebra), applied_rules(kernels)
-    for key in sorted(needed.keys() | applied.keys()):
-        if needed[key] != applied[key]:
-            rule = algebra.rules[key[0]]
-            order = " ".join(rule.result[1:][i] for i in key[1])
-            raise ValueError(
-                "%s, for %s: needed %d times, but %d times in the kernels"
-                % (rules.rule_text(rule), order, needed[key], applied[key])
-            )
+    """Raise ValueError if there is a rule of their algebra that none of the kernels applies."""
+    applied = {step.rule for kernel in kernels for step in steps_of(kernel)}
+    for rule in kernels[0].algebra.rules:
+        if rule not in applied:
+            raise ValueError("%s: no kernel applies this rule" % rules.rule_text(rule))
 
 
 # --------------------------------------------------------------------------------------------------------------- kernels
@@ -389,14 +298,14 @@ def kernel_text(kernel, table):
     for target in kernel.targets:
         name = item_name(target)
         declared = "Value %s[STATES[%s]]" % (name, target.item.upper())
-        if target.adds:
+        if target.over:
             lines += [declared + ";", "at.so_far_%s(%s);" % (name, name)]
         else:
             lines += [declared + ";", "clear(%s);" % name] if kernel.algebra is MAXIMA else [declared + " = {};"]
     for steps in blocks(kernel):
         lines += inside_block(kernel, steps, table)
     for target in kernel.targets:
-        if target.item in kernel.keep or target.adds:
+        if target.item in kernel.keep or target.over:
             lines.append("at.keep_%s(%s);" % (item_name(target), item_name(target)))
     return "\n".join([*text, function(kernel.name, lines)])
 
@@ -415,8 +324,8 @@ def hoisted_text(kernel, step, cases):
     for i, of_one in enumerate(hoisted_terms(step, cases).values()):
         texts = [algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents) for antecedents in of_one]
         lines.append("sums[%d] = %s;" % (i, one_of(algebra, texts)))
-    types = (["class Value"] if algebra.number == "Value" else []) + ["class P%d" % i for i in range(len(names))]
-    arguments = [algebra.number + "* sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
+    types = ["class Value", *("class P%d" % i for i in range(len(names)))]
+    arguments = ["Value* sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
     what = "best sum of" if algebra is MAXIMA else "sum over"
     head = "// %s: the %s the antecedents by state and direction\n" % (rules.rule_text(step.rule), what)
     head += "enum { %s = %d };\n" % (hoisted_name(step).upper(), len(lines))
@@ -465,7 +374,7 @@ def outside_text(kernel, table):
     lines = ["typedef typename At::Value Value;"]
     for name, target in own.items():
         lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
-        if target.item in kernel.keep or target.adds:
+        if target.item in kernel.keep or target.over:
             lines.append("at.derivatives_%s(%s);" % (name, derivative(name)))
     used = {name for step in steps if len(step.antecedents) + len(step.arcs) > 1 for name, _ in accessors(step)[0]}
     for name, target in own.items():
