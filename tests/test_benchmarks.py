@@ -42,26 +42,3 @@ def test_peers_resume_from_their_records(tmp_path):
     lines.write_text(json.dumps(record | {"test_las": 12.34}))
     subprocess.run([*script, *options, "0"], env=env, check=True)
     assert "| 12.34 |" in page.read_text(encoding="utf-8")
-
-
-def test_the_commit_of_changed_code_says_so(tmp_path):
-    def git(*command):
-        subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *command], check=True)
-
-    def commit():
-        code = "from training import commit; print(commit(%r))" % str(tmp_path / "benchmarks")
-        env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(toy.ROOT / "benchmarks"), str(toy.ROOT)]))
-        return subprocess.run([sys.executable, "-c", code], stdout=-1, env=env, check=True).stdout.decode().strip()
-
-    for path in (tmp_path / "mh4" / "a.py", tmp_path / "benchmarks" / "results.md"):
-        path.parent.mkdir()
-        path.write_text("1")
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-qm", "one")
-    clean = commit()
-    assert clean and "+" not in clean
-    (tmp_path / "benchmarks" / "results.md").write_text("2")  # as when a page is written
-    assert commit() == clean
-    (tmp_path / "mh4" / "a.py").write_text("2")
-    assert commit() == clean + "+changes"

@@ -21,13 +21,6 @@ def finished(folder, settings=TODAY, **summary):
     (folder / "config.toml").write_text(settings)
 
 
-def test_folders_that_are_no_seeds(tmp_path):
-    for name in ("seed2", "seed1", "seed²", "seed", "seed-1", "seed" + "9" * 200):
-        folder = tmp_path / "models/toy/mst" / name
-        finished(folder)
-    assert [run.seed for run in finished_runs(Bench(tmp_path), BANK, "mst")] == [1, 2]
-
-
 def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
     """One of the default systems may have no model at all."""
     systems = ("mst", "mh3", "1ec")

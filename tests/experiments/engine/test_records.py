@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from samples import ROOT, calls, kept, record, recorded, rewrite, settings, trees, trees_file
+from samples import ROOT, calls, kept, record, recorded, rewrite, settings, trees_file
 
 from experiments import published
 from experiments.engine import records, treebank
@@ -47,24 +47,6 @@ def test_a_record_belongs_in_the_file_of_its_settings(tmp_path, folder, other):
         records.load(folder, tmp_path)
 
 
-def test_names_of_settings_that_end_alike(tmp_path, monkeypatch):
-    folder = tmp_path / "settings"
-    folder.mkdir()
-    for name in ("authors", "my-authors", "all-my-authors", "ours"):
-        (folder / (name + ".toml")).touch()
-    monkeypatch.setattr(treebank, "SETTINGS", folder)
-    names = {
-        "hu": "",
-        "hu-ours": "ours",
-        "hu-authors": "authors",
-        "hu-my-authors": "my-authors",
-        "hu-all-my-authors": "all-my-authors",
-    }
-    assert {name: treebank.settings_of(name) for name in names} == names
-    record(tmp_path, "hu-my-authors", "mh3", 1, 80.0, settings_of="my-authors")
-    assert len(records.load("hu-my-authors", tmp_path)) == 1
-
-
 @pytest.mark.parametrize(
     "damage, said",
     [
@@ -87,14 +69,6 @@ def test_a_wrong_field_is_named(tmp_path, damage, said):
     with pytest.raises(InputError) as error:
         records.load("eu", tmp_path)
     assert str(error.value).endswith("eu.jsonl, line 1: %s: restore or delete this line" % said)
-
-
-def test_a_file_is_read_again_only_if_it_was_replaced(tmp_path):
-    record(tmp_path, "eu", "mh3", 1, 80.0)
-    first = records.read(tmp_path / "eu.jsonl")
-    assert records.read(tmp_path / "eu.jsonl") is first
-    record(tmp_path, "eu", "mh3", 1, 81.0)
-    assert [one["dev_uas"] for one in records.read(tmp_path / "eu.jsonl").values()] == [81.0]
 
 
 def test_a_writer_that_is_killed_leaves_the_records(tmp_path):
@@ -150,18 +124,6 @@ def test_which_treebanks_have_records(tmp_path):
     (tmp_path / "conll17.jsonl").write_text("{}")  # of no treebank
     (tmp_path / "toy.jsonl").write_text("")
     assert records.names(tmp_path) == ["eu-ud1.4", "hu"]
-
-
-def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
-    """Including the trees, but not those of a run that replaces an older one."""
-    results = tmp_path / "home" / "results"
-    for system in ("mh3", "mst"):
-        record(results, "toy", system, 1, 12.34, lang="toy", release="toy treebank")
-        trees_file(results, "toy/%s-seed1" % system).write_bytes(b"old")
-    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    assert list(records.read(results / "toy.jsonl")) == [("", "mh3", 1)]
-    assert [path.name for path in (results / "trees" / "toy").iterdir()] == ["mh3-seed1.trees.gz"]
-    assert trees(trees_file(results, "toy/mh3-seed1")).startswith("# dev toy-ud-dev.conllu ")
 
 
 def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path):

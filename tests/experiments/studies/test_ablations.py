@@ -7,7 +7,7 @@ import sys
 from operator import attrgetter
 
 import pytest
-from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, kept, record, study, toy_settings
+from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, kept, record, study
 
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import markdown
@@ -154,16 +154,6 @@ def test_what_is_recorded_with_these_settings_is_not_trained_again(train, stand_
     assert {line["seeds"] for line in recorded(tmp_path).values()} == {"1 2"}
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)  # but the models there are of other settings
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 8
-
-
-@pytest.mark.slow
-def test_the_toy_treebank_beside_others_has_its_own_page(train, tmp_path, monkeypatch):
-    toy_settings(monkeypatch, PLAIN.config("mh4-hybrid"), tmp_path)
-    assert train("--langs", "hu toy", "--rows", "boundaries", "--seeds", "1") == 0
-    results = tmp_path / "home" / "results"
-    for name, lang in (("ablations", "hu"), ("toy-ablations", "toy")):
-        with open(results / (name + ".csv"), encoding="utf-8", newline="") as lines:
-            assert {(line["row"], line["lang"]) for line in csv.DictReader(lines)} == {("unchanged", lang), ("boundaries", lang)}
 
 
 @pytest.mark.slow

@@ -150,16 +150,6 @@ def test_a_record_says_where_and_how_it_was_made(make, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_model_that_cannot_parse_has_no_record_and_is_tried_again(make, stand_in, tmp_path):
-    (stand_in / "mute").write_text("mst-1")
-    assert make("--systems", "mst", "--seeds", "1") == 1
-    assert not kept(tmp_path, "toy/mst-seed1")
-    (stand_in / "mute").unlink()
-    assert make("--systems", "mst", "--seeds", "1") == 0
-    assert len(calls(stand_in)) == 1 and "test_las" in kept(tmp_path, "toy/mst-seed1")
-
-
-@pytest.mark.slow
 def test_what_has_a_record_has_all_else_of_it(make, monkeypatch, tmp_path):
     """If a process is killed before the record is written, it is made again; afterwards it is not."""
 

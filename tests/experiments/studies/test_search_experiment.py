@@ -7,13 +7,9 @@ from samples import study, trained
 
 from mh4.data import conllu, treebanks
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import SYSTEMS
 from mh4.training.trainer import evaluate
 
 pytest.importorskip("matplotlib")
-
-
-SEARCHED = [name for name, system in SYSTEMS.items() if {"exact", "greedy", "beam"} <= set(system.decoders)]
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +44,3 @@ def test_the_table_the_page_and_the_plot(home, capsys):
     assert "toy-search.png" in page and str(home) not in page
     assert (results / "toy-search.png").read_bytes().startswith(b"\x89PNG")
     assert "beam 64" in out and "toy-search.md" in out
-
-
-@pytest.mark.slow
-def test_all_finished_seeds_count_if_none_is_named(home):
-    assert study("search", "--lang", "toy", home=home) == 0
-    page = (home / "results" / "toy-search.md").read_text(encoding="utf-8")
-    assert "seed 1: trained" in page and "seed 2: trained" in page and "seed 3" not in page

@@ -3,9 +3,8 @@
 import pytest
 from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees, trees_file
 
-from experiments import published
 from experiments.engine import shared_task
-from mh4.data import conll17, conllu, treebanks
+from mh4.data import conll17, treebanks
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id
 
@@ -51,20 +50,6 @@ def test_without_the_segmentation_there_are_trees_of_dev_only(run, stand_in, hun
     assert not {"test", "segmentation", "test_uas", "test_las"} & set(kept(tmp_path))
     text = trees(trees_file(tmp_path / "home" / "results", "hu/mh3-seed1"))
     assert [line.split()[1] for line in text.splitlines() if line.startswith("#")] == ["dev"]
-
-
-@pytest.mark.slow
-def test_test_scores_of_the_toy_treebank(run, tmp_path):
-    """They are percentages of its words, which are the same in the segmentation: it is the same file."""
-    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    path = treebanks.locate("toy")["test"]
-    sentences = conllu.read(str(path))
-    words, roots = sum(map(len, sentences)), sum(sentence.heads[1] == 0 for sentence in sentences)
-    others = sum((sentence.heads[2:] == 1).sum() for sentence in sentences)  # the right heads of words that are never "dep"
-    record = kept(tmp_path, "toy/mh3-seed1")
-    assert record["test_uas"] == pytest.approx(100 * (roots + others) / words)
-    assert record["test_las"] == pytest.approx(100 * roots / words) and 0 < record["test_las"] < record["test_uas"]
-    assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": git_blob_id(path)}
 
 
 @pytest.mark.slow
@@ -136,32 +121,6 @@ def released(monkeypatch, folder):
     """Makes all files in the folder pass as those of UD 2.0."""
     texts = {split: (folder / ("hu-ud-%s.conllu" % split)).read_text() for split in treebanks.SPLITS}
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
-
-
-@pytest.mark.slow
-def test_the_table_of_the_test_set(run, hungarian, segmented, tmp_path, capsys, monkeypatch):
-    """Together with the paper's scores of the shared task's systems and of its own parsers."""
-    outputs = {
-        "stanford": (("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")),
-        "c2l2": (("a", 0, "root"), ("b", 1, "x"), ("cd", 1, "x")),
-    }
-    for system, words in outputs.items():
-        (segmented / conll17.file_name("hu", system)).write_text(as_conllu(*words))
-    released(monkeypatch, hungarian)
-    known = {git_blob_id(segmented / conll17.file_name("hu", system)): system for system in conll17.SYSTEMS if system != "c2l2"}
-    monkeypatch.setattr(
-        conll17, "identify_blob", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None
-    )
-    numbers = {"stanford": (57.14, None), "mh3": (30.0, 0.5)}
-    monkeypatch.setattr(published, "test_las", lambda lang, release, system: numbers.get(system))
-    assert run(*of_hungarian(hungarian, "--seeds", "1 2", "--conll17", str(segmented))) == 0
-    lines = (tmp_path / "home" / "results" / "hu-test.md").read_text(encoding="utf-8").splitlines()
-    assert "| mh3 | 1 2 | 28.57 ± 0.00 | 30.00 ± 0.50 | -1.43 |" in lines
-    assert "| CoNLL #1 (Stanford) |  | 57.14 | 57.14 | ✓ |" in lines
-    assert not any("C2L2" in line for line in lines)  # the file is not the released one
-    out = capsys.readouterr().out
-    assert "28.57 ± 0.00" in out and "Table 5, with 5 seeds" in out and "hu-test.md" in out
-    assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
 
 
 def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, hungarian, segmented, tmp_path, capsys, monkeypatch):

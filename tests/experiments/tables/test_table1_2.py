@@ -44,18 +44,6 @@ def test_the_page_is_among_those_made_from_records(tmp_path):
     assert "| greedy-mh4 | 1 | 82.00 |" in page and "| mh4-two | 1 | 84.00 |" in page
 
 
-@pytest.mark.slow
-def test_features_of_what_is_finished_when_a_run_fails(run_features, stand_in, tmp_path, capsys):
-    (stand_in / "fail").write_text("greedy-mh4-1")
-    assert run_features("--lang", "toy", "--seeds", "1") == 1
-    assert "greedy-mh4 seed 1 failed" in capsys.readouterr().out
-    page = (tmp_path / "home" / "results" / "toy-features.md").read_text(encoding="utf-8")
-    assert "| local | s1 s0 b0 | greedy-mh4-three | 1 |" in page and "| greedy-mh4 |" not in page
-    assert (
-        "paper's average" not in page and "no numbers for the toy treebank" in page
-    )  # whose scores have nothing to do with them
-
-
 def test_the_command_is_for_the_same_files(tmp_path):
     """Without a folder, it would be for UD 2.0."""
     for name, release, more, expected in (
