@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from mh4 import trees
 from mh4.data import conllu
 from mh4.decoders import mhk, oneec
-from mh4.trees.measures import core
 
 NEAREST = {"projective": 3, "mh3": 3, "mh4": 4, "mh5": 5, "1ec": None}  # classes, and k of those that MH_k derives
 PAPER = Path(__file__).parents[1] / "experiments" / "published" / "table3_coverage.csv"
@@ -97,35 +96,6 @@ def test_measures_of_random_trees(n, seed):
     rng = np.random.default_rng(seed)
     assert_measures(brute.random_tree(n, rng))
     assert_measures(brute.heads_of(n, brute.random_sequence(n, 4, rng)))
-
-
-@settings(max_examples=50)
-@given(n=st.integers(15, 80), changes=st.integers(0, 4), seed=seeds)
-def test_blocks_and_nesting_of_nearly_projective_trees(n, changes, seed):
-    """Which may be well-nested, unlike most random trees of this size."""
-    rng = np.random.default_rng(seed)
-    tree = brute.heads_of(n, brute.random_sequence(n, 3, rng))
-    for _ in range(changes):
-        word, head = rng.integers(1, n + 1), rng.integers(0, n + 1)
-        if word not in path_to_root(tree, head):
-            tree = (*tree[:word], int(head), *tree[word + 1 :])
-    heads, sets = int32(tree), yields(tree)
-    assert trees.block_degree(heads) == naive_block_degree(tree)
-    apart = [(one, two) for one, two in combinations(sets, 2) if not one & two]
-    assert trees.is_well_nested(heads) == (not any(interleave(*pair) for pair in apart))
-
-
-def path_to_root(tree, node):
-    path = {node}
-    while node > 0:
-        node = tree[node]
-        path.add(node)
-    return path
-
-
-def interleave(one, two):
-    sequence = [node in one for node in sorted(one | two)]
-    return sum(a != b for a, b in zip(sequence, sequence[1:])) > 2
 
 
 @pytest.mark.slow
@@ -263,24 +233,6 @@ def test_the_core_is_enough(name, words, more, seed, single_root):
     assert trees.in_class(near, name) and trees.in_class(judge, name)
     assert kept(near, tree) == kept(judge, tree)
     assert (near == 0).sum() == (judge == 0).sum()
-
-
-@settings(max_examples=100)
-@given(words=st.integers(1, 8), more=st.integers(0, 12), seed=seeds)
-def test_the_core(words, more, seed):
-    """The core is itself a tree, without leaves adjacent to their heads, and with all crossings of the original."""
-    rng = np.random.default_rng(seed)
-    tree = int32(grown(brute.random_tree(words, rng), words + more, rng))
-    nodes, heads = core(tree)
-    assert nodes.dtype == heads.dtype == np.int32 and len(nodes) == len(heads) <= words + 1
-    assert nodes[0] == 0 and (np.diff(nodes) > 0).all() and heads[0] == -1
-    assert brute.is_tree(heads.tolist())
-    assert (tree[nodes[1:]] == nodes[heads[1:]]).all()
-    assert not any(head > 0 and abs(head - word) == 1 and word not in heads for word, head in enumerate(heads.tolist()))
-    assert naive_crossings(heads.tolist()) == naive_crossings(tree.tolist())
-    assert naive_gap_degree(heads.tolist()) == naive_gap_degree(tree.tolist())
-    if naive_crossings(tree.tolist()) == 0:
-        assert (heads[1:] == 0).all()
 
 
 def kept(near, tree):

@@ -16,7 +16,7 @@ from mh4.parser import config, long_sentences
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, default, window, window_of
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import SYSTEMS, GlobalSystem
+from mh4.parser.systems import SYSTEMS
 
 
 @pytest.fixture(scope="module")
@@ -102,12 +102,6 @@ def test_windows(models, sentences, monkeypatch, name, size):
             assert found.deprels[start + m - 1] == ("dep" if attached else piece.deprels[m - 1])
     if name != "several roots":
         assert (found.heads[1:] == 0).sum() == 1
-
-
-def test_skipped(models, sentences):
-    found = long_sentences.parse(Parser(models["mst"]), sentences, 8, "skip")
-    for given, sentence in zip(sentences, found):
-        assert (sentence.heads is None) == (len(given) > 8) == sentence.note.startswith("skipped, %d words" % len(given))
 
 
 def test_python_has_the_same_rule(models, sentences, monkeypatch):
@@ -288,22 +282,6 @@ def test_defaults(models):
     assert default(Ensemble(members[:1], "1ec")) == EXACT["1ec"] and default(Ensemble([])) > 10**9
     for name, system in SYSTEMS.items():
         assert 4 * sum(t.matrices or 1 for t in system.tensors) * (whole[name] + 2) ** 2 <= 64 << 20
-
-
-def test_the_table_of_the_longest_sentences():
-    """The defaults are those that were measured, rounded."""
-    rows = [
-        [cell.strip() for cell in line.strip("|\n").split("|")]
-        for line in open(toy.ROOT / "benchmarks" / "results" / "longest.md", encoding="utf-8")
-        if line.startswith("| ") and not line.startswith("| system")
-    ]
-    assert {row[0] for row in rows} == {name for name, system in SYSTEMS.items() if isinstance(system, GlobalSystem)}
-    for name, what, words, _, _, said in rows:
-        most = window_of(SYSTEMS[name].tensors)
-        chosen = {"exact": EXACT, "marginals": MARGINALS}.get(what, {}).get(name, most)
-        assert said == ("%d, a window" if chosen == most else "%d") % chosen
-        assert 0.75 < chosen / int(words) < 1.34, (name, what)
-    assert {*EXACT, *MARGINALS} <= {row[0] for row in rows}
 
 
 def test_several_trees_have_a_lower_limit(models):

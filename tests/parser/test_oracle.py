@@ -46,40 +46,6 @@ def test_finds_a_sequence_for_every_tree_that_has_one(codes, n):
             check(rows, np.array(tree), codes)
 
 
-@pytest.mark.slow
-def test_trees_of_five_words():
-    """The projective trees; those of MH4 and five more, including the paper's example."""
-    found = {codes: set() for codes in (MH3, MH4)}
-    for codes, accepted in found.items():
-        for tree in brute.all_trees(5):
-            if oracle.canonical(np.array(tree), codes) is not None:
-                accepted.add(tree)
-    assert found[MH3] == set(brute.class_trees(5, "projective"))
-    assert found[MH4] > set(brute.mhk_trees(5, 4)) and tuple(EXAMPLE_HEADS) in found[MH4]
-    assert found[MH4] == {tree for tree in brute.all_trees(5) if reachable(tree)}
-
-
-def reachable(tree):
-    """Whether the transitions can make the tree, by trying all sequences of its arcs."""
-    n, pending = len(tree) - 1, [()]
-    while pending:
-        done = pending.pop()
-        configuration = Configuration(n)
-        for code in done:
-            configuration.apply(code)
-        if configuration.is_final():
-            return True
-        for code in MH4:
-            if configuration.legal(code):
-                head, dependent = (None, None) if code == SH else configuration.arc(code)
-                waiting = dependent is not None and any(
-                    tree[m] == dependent and configuration.heads[m] == EMPTY for m in range(1, n + 1)
-                )
-                if code == SH or (tree[dependent] == head and not waiting):
-                    pending.append(done + (code,))
-    return False
-
-
 def test_the_papers_example():
     rows = oracle.canonical(np.array(EXAMPLE_HEADS))
     check(rows, np.array(EXAMPLE_HEADS), MH4)

@@ -12,39 +12,8 @@ import mh4
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config
-from mh4.parser.network.graph import forward
-from mh4.parser.parsing import Parser, best
-from mh4.parser.systems import SYSTEMS
-from mh4.parser.vocabulary import TAGS, Table
+from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
-
-LABELS = Table({"nsubj": 9, "root": 5, "nmod:poss": 2, "nmod": 1})
-
-
-@pytest.mark.parametrize("of_root", [-1e3, 0.0, 1e3])
-def test_root_is_the_label_of_words_headed_by_the_root(of_root):
-    """However it is scored; the other words get the best of the other labels."""
-    rng = np.random.default_rng(1)
-    for words in (1, 2, 9):
-        scores, roots = rng.normal(size=(len(LABELS), words)), rng.random(words) < 0.5
-        scores[0] = 1e6  # the unknown label
-        scores[LABELS["root"]] += of_root
-        others = {name: scores[LABELS[name]] for name in ("nsubj", "nmod:poss", "nmod")}
-        expected = ["root" if is_root else max(others, key=lambda name: others[name][k]) for k, is_root in enumerate(roots)]
-        assert best(scores.copy(), LABELS, roots) == expected
-        assert best(scores[:, 0].copy(), LABELS, roots[:1]) == expected[:1]  # DyNet gives a single column as a vector
-    assert best(scores.copy(), LABELS, np.ones(words, bool)) == ["root"] * words
-    assert "root" not in best(scores.copy(), LABELS, np.zeros(words, bool))
-
-
-def test_tables_with_nothing_but_root_or_without_it():
-    roots = np.array([False, True])
-    assert best(np.zeros((2, 2)), Table({"root": 1}), roots) == ["root", "root"]  # there is nothing else to say
-    assert best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "root"]
-    assert best(np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]]), Table({"root": 1, "dep": 1}), np.array([-1, -1])) == [
-        "root",
-        "dep",
-    ]
 
 
 def test_untrained_parsers_label_roots_too(tmp_path):
@@ -239,28 +208,6 @@ def raising(error):
         raise error
 
     return fail
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("system, without", [("mh3-arcs", "mh3"), ("mh4-arcs", "mh4-hybrid")])
-def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
-    """Trees come from all tensors of the system, including its arc scores, which change them."""
-    sentences = toy.sentences(tmp_path)[:20]
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=20"])
-    trainer = Trainer(system, settings, sentences, sentences, str(tmp_path / "model"))
-    trainer.run()
-    model = trainer.model
-    scores = model.build(sentences)
-    forward(scores.tags[TAGS[-1]])
-    values = scores.trees.arrays()
-    for how in ("exact", "greedy", "beam"):
-        parsed = [sentence.heads.tolist() for sentence in Parser(model, how).parse(sentences)]
-        decode = SYSTEMS[without].decoder(how)
-        assert parsed == [decode(**tensors, single_root=True).heads.tolist() for tensors in values]
-        plain = [
-            decode(**{k: v for k, v in tensors.items() if k != "arcs"}, single_root=True).heads.tolist() for tensors in values
-        ]
-        assert plain != parsed
 
 
 def test_labels_of_a_treebank_without_root(tmp_path):
