@@ -21,7 +21,7 @@ from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
 from mh4.parser.temperature import FILE, at_temperature
-from mh4.training.calibration import calibrate, minimum
+from mh4.training.calibration import calibrate
 from mh4.training.trainer import Trainer
 
 WITH_MARGINALS = [name for name, system in SYSTEMS.items() if system.marginals]
@@ -63,15 +63,6 @@ def test_minimum_bayes_risk(name, single_root):
             assert tuple(found.heads.tolist()) in trees
             assert marginals.arcs[found.heads[1:], np.arange(1, n + 1)].sum() == pytest.approx(expected, abs=1e-5)
             assert found.score == pytest.approx(expected, abs=1e-5)
-
-
-def test_minimum_bayes_risk_is_not_always_the_best_tree():
-    system, differ = SYSTEMS["mh4-hybrid"], 0
-    for draw in range(20):
-        scores = sample_scores(system, 8, rng_for("differ", draw))
-        heads = [system.decoder(how)(**scores, single_root=True).heads for how in ("mbr", "exact")]
-        differ += (heads[0] != heads[1]).any()
-    assert 0 < differ
 
 
 def test_probabilities_of_parsed_arcs(trained):
@@ -211,27 +202,6 @@ def test_sentences_of_one_word_leave_the_temperature_at_1(tmp_path):
 
 def test_arcs_outside_the_class_do_not_make_the_likelihood_infinite():
     assert negative_log_likelihood(np.array([1, 0])) == pytest.approx(-np.log(1e-3) / 2)
-
-
-@pytest.mark.parametrize("at", [-0.7, 0.0, 2.5])
-@pytest.mark.parametrize(
-    "function", [lambda x: x**4 + x**2, lambda x: np.exp(2 * x) - 2 * x, abs], ids=["even", "skewed", "edge"]
-)
-def test_where_the_minimum_is(function, at):
-    called = []
-
-    def counted(x):
-        called.append(x)
-        return function(x - at)
-
-    assert minimum(counted, 0, -3, 4) == pytest.approx(at, abs=0.005)
-    assert len(called) < (15 if function is not abs else 25)
-
-
-def test_a_minimum_at_an_end_or_everywhere():
-    assert minimum(lambda x: x, 0, -3, 4) == pytest.approx(-3, abs=0.005)
-    assert minimum(lambda x: -x, 0, -3, 4) == pytest.approx(4, abs=0.005)
-    assert -3 <= minimum(lambda x: 1, 0, -3, 4) <= 4
 
 
 def test_reliability():

@@ -19,14 +19,6 @@ from mh4.training.trainer import Trainer
 from mh4.transitions import EMPTY, Configuration
 
 
-def test_hamming_cost_counts_hamming_cost():
-    heads = np.array([-1, 2, 0, 2], dtype=np.int32)
-    other = np.array([-1, 2, 3, 0], dtype=np.int32)
-    words = np.arange(1, 4)
-    assert hamming_cost(heads)[heads[1:], words].sum() == 0
-    assert hamming_cost(heads)[other[1:], words].sum() == 2
-
-
 def test_coefficients_cancel_what_both_use():
     rows, weights = coefficients(np.array([[0, 1], [1, 2], [1, 2]]), np.array([[0, 1], [0, 2]]))
     assert dict(zip(map(tuple, rows.tolist()), weights)) == {(1, 2): 2.0, (0, 2): -1.0}

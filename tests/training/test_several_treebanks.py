@@ -114,22 +114,6 @@ def test_a_model_begins_with_the_weights_of_another(first, files, tmp_path):
         assert one.heads.tolist() == other.heads.tolist()
 
 
-@pytest.mark.slow
-def test_it_resumes_exactly(first, files, tmp_path):
-    def tune(name, progress=None):
-        return mh4.train([files["b"], files["a"]], [files["c"], files["d"]], tmp_path / name, init=first, progress=progress)
-
-    tune("whole")
-    for cut in (Cut(updates=3), Cut(evaluations=2), Cut(updates=7)):
-        with pytest.raises(KeyboardInterrupt):
-            tune("cut", cut)
-    parser = tune("cut")
-    assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
-    one, other = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("cut", "whole"))
-    assert without_times(one) == without_times(other) and one["sources"]["init"]["file"] == "model"
-    assert parser.model.temperature == mh4.load(tmp_path / "whole").model.temperature
-
-
 def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     def refused(message, **options):
         given = {"train": files["b"], "dev": files["d"], "model": tmp_path / "new", "init": first, **options}

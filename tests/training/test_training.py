@@ -21,7 +21,6 @@ from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS, GreedySystem
 from mh4.training.loss import minibatch_loss
 from mh4.training.trainer import Trainer, evaluate
-from mh4.util.batching import batches
 from mh4.util.progress import Listener
 
 
@@ -370,12 +369,6 @@ def test_trees_with_several_roots_are_refused_or_allowed(tmp_path):
         Trainer("mst", SHORT, two_roots, two_roots, str(tmp_path / "model"))
     allowed = settings("scorer.single_root=false", "training.max_updates=1")
     assert Trainer("mh4-two", allowed, two_roots, two_roots, str(tmp_path / "model")).run()["updates"] == 1
-
-
-def test_batches_have_at_least_so_many_words():
-    assert list(batches([2, 0, 1, 3], [5, 6, 4, 1].__getitem__, 9)) == [[2, 0], [1, 3]]
-    assert list(batches(["of", "four", "words"], len, 6)) == [["of", "four"], ["words"]]
-    assert list(batches([], len, 9)) == []
 
 
 def test_a_listener_may_load_models(everything, tmp_path):

@@ -92,7 +92,7 @@ def arguments(run):
 
 def test_outputs_stay_whole(run, arguments):
     failures = [("write", errno.ENOSPC, 0), ("write", errno.EIO, 1), ("fsync", errno.EIO, 0), ("rename", errno.ENOSPC, 0)]
-    failures += [("sync", errno.EIO, 0), ("rename", errno.EIO, 1)]
+    failures += [("sync", errno.EIO, 0), ("rename", errno.EIO, 1), ("rename", errno.EACCES, 0)]
     cases = [
         (*failure, old, outputs, command) for outputs, command in arguments.items() for failure in failures for old in ("", OLD)
     ]
