@@ -241,15 +241,3 @@ def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
         assert " is named as the output of two runs" in refuses("compare", gold, "--a", gold, "--b", a, "--b", again)
     for runs in (["--a", a], ["--a", a, "--b", a, a, a]):
         assert "expected A.conllu and B.conllu, or the runs of both by --a and --b" in refuses("compare", gold, *runs)
-
-
-@pytest.mark.slow
-def test_a_plot(paths, tmp_path):  # noqa: F811
-    pytest.importorskip("matplotlib")
-    image, drawing = tmp_path / "out.png", tmp_path / "out.svg"
-    assert succeeds("compare", *paths, "--plot", str(image)) == succeeds("compare", *paths)
-    assert image.read_bytes().startswith(b"\x89PNG")
-    comparison.plot(str(drawing), comparison.compare(*paths))
-    assert "<svg" in drawing.read_text(encoding="utf-8")
-    assert "a name that ends in .png" in refuses("compare", *paths, "--plot", str(tmp_path / "out.txt"))
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".conllu"] * 3 + [".png", ".svg"]

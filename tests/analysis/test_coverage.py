@@ -1,16 +1,13 @@
 """Coverage, against its definition, and the command `mh4 coverage`."""
 
 import json
-import os
-import subprocess
 import sys
 from collections import Counter
 
 import brute
 import numpy as np
 import pytest
-import toy
-from running import COMMAND, on_a_terminal, refuses, succeeds
+from running import refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
 from tiny import CROSSING, NEITHER, PROJECTIVE, WORD, as_conllu
 
@@ -141,23 +138,6 @@ def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
     tokens = "1-2\tww\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (1, 1, 2) + "1.1\te\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (2, 2, 0)
     path.write_text("# sent_id = a\n" + tokens + "\n")
     assert json.loads(succeeds("coverage", "--json", str(path)))["total"]["words"] == 2
-
-
-@pytest.mark.parametrize("command, files", [("coverage", 1), ("compare", 3)])
-def test_neither_dynet_nor_matplotlib_is_imported(bank, tmp_path, command, files):
-    for name in ("dynet", "dynet_config", "matplotlib"):
-        (tmp_path / (name + ".py")).write_text("raise SystemExit('%s was imported')" % name)
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
-    done = subprocess.run([*COMMAND, command, *files * [bank]], stdout=-1, stderr=-1, env=environment)
-    assert done.returncode == 0, done.stderr.decode()
-
-
-@pytest.mark.slow
-def test_progress_shows_on_a_terminal(tmp_path):
-    path = tmp_path / "a.conllu"
-    path.write_text(5000 * as_conllu(CROSSING))
-    code, shown = on_a_terminal("coverage", str(path))
-    assert code == 0 and b"measuring" in shown
 
 
 # --------------------------------------------------------------------------------------------------------------- the plot

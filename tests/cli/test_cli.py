@@ -33,11 +33,12 @@ def model(treebank):
 
 
 @pytest.mark.slow
-def test_help_and_version_come_without_dynet(tmp_path):
-    (tmp_path / "dynet.py").write_text("raise SystemExit('DyNet was imported')")
-    (tmp_path / "dynet_config.py").write_text("raise SystemExit('DyNet was imported')")
-    path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
-    for arguments in (["--help"], ["--version"], ["train", "--help"], ["data", "toy", "--to", str(tmp_path)]):
+def test_what_needs_no_model_comes_without_dynet_and_matplotlib(treebank, tmp_path):
+    for name in ("dynet", "dynet_config", "matplotlib"):
+        (tmp_path / (name + ".py")).write_text("raise SystemExit('%s was imported')" % name)
+    path, dev = os.pathsep.join([str(tmp_path), str(toy.ROOT)]), str(treebank / "toy-ud-dev.conllu")
+    commands = [["--help"], ["--version"], ["train", "--help"], ["data", "toy", "--to", str(tmp_path)]]
+    for arguments in (*commands, ["coverage", dev], ["compare", dev, dev, dev], ["ensemble", "--vote", dev, dev]):
         done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
         assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "toy-ud-train.conllu").exists()
@@ -185,33 +186,6 @@ def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
         assert code == 0 and shown.count(rb"\x1b[31m\x07\x9b2J\x7f\u202e\u2066\u2028\u2029") == 2 and "é".encode() in shown
         assert not re.search(b"[^\r\n\t -~\x80-\xff]|\xc2[\x80-\x9f]|\r[^\r\n]", shown) and shown.count(b"\n") == 3
     assert succeeds("parse", "--model", model, str(path)).count(odd.encode("utf-8")) == 2
-
-
-@pytest.mark.slow
-def test_ways_to_decode(model, treebank, tmp_path):
-    """Greedy and beam search: a beam of width 1 is greedy; exact decoding is the default for a global model."""
-    gold = str(treebank / "toy-ud-test.conllu")
-
-    def parsed(*options, folder=model):
-        return succeeds("parse", "--model", folder, gold, *options)
-
-    exact, greedy = parsed(), parsed("--decode", "greedy")
-    assert parsed("--decode", "exact") == exact
-    assert parsed("--decode", "beam", "--beam", "1") == greedy
-    assert parsed("--decode", "beam") == parsed("--decode", "beam", "--beam", "8")
-    assert parsed("--decode", "greedy", "--jobs", "2") == greedy
-    assert greedy != exact  # the model is hardly trained
-    out = str(tmp_path / "greedy.conllu")
-    with open(out, "wb") as file:
-        file.write(greedy)
-    own = succeeds("test", "--model", model, gold, "--decode", "greedy").decode().split()
-    scores = {line.split("|")[0].strip(): line.split("|") for line in succeeds("evaluate", gold, out).decode().splitlines()}
-    assert own[1] == scores["UAS"][3].strip()
-
-    assert "a beam of width 4 needs the decoding beam (--decode beam), not exact" in refuses(
-        "parse", "--model", model, gold, "--beam", "4"
-    )
-    assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
 
 
 def test_info_says_what_the_model_is(model):

@@ -175,16 +175,6 @@ def test_a_missing_file_is_named_before_others_are_parsed(folder, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_no_output_is_a_file_in_a_folder_that_is_read(folder):
-    inside = str(folder / "a.conllu")
-    assert "would overwrite %s, which is read" % inside in refuses("view", str(folder), "--html", inside)
-    done = mh4("ensemble", "--vote", str(folder), str(folder), "-o", str(folder))
-    assert done.returncode == 2 and b"would overwrite" in done.stderr
-    model, data = folder / "new", str(folder / "a.conllu")
-    command = ["train", "--system", "mst", "--train", data, "--dev", data, "--model", str(model), "--log"]
-    assert "would overwrite" in refuses(*command, str(model / "checkpoint.npz")) and not model.exists()
-
-
 @pytest.mark.slow
 def test_votes_and_parses_of_a_folder(folder, parsed, tmp_path):
     out = tmp_path / "out"

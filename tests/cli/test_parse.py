@@ -2,9 +2,7 @@
 
 import gzip
 import os
-import shlex
 import subprocess
-import sys
 
 import pytest
 import tiny
@@ -149,17 +147,6 @@ def test_rejects_that_cannot_be_written(model):
     """They are not said to have been."""
     said = refuses("parse", "--model", model, "--rejects", "/dev/full", stdin=b"1\tx\n\n")
     assert said == "mh4: /dev/full: cannot be written: No space left on device"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_standard_error_may_be_closed(given, model, jobs, tmp_path):
-    out = tmp_path / "out"
-    line = shlex.join([*COMMAND, "parse", "--model", model, str(given), "--jobs", jobs, "-o", str(out)])
-    assert subprocess.run(line + " 2>&-", shell=True, cwd=toy.ROOT).returncode == 0
-    assert out.read_bytes() == succeeds("parse", "--model", model, str(given))
-    code = "import mh4; mh4.load(%r)" % model
-    assert subprocess.run("%s 2>&-" % shlex.join([sys.executable, "-c", code]), shell=True, cwd=toy.ROOT).returncode == 0
 
 
 @pytest.mark.slow

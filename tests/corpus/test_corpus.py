@@ -57,17 +57,6 @@ def besides_warnings(said):
     return re.sub(r"^mh4: .*/model has no calibration.json, .*\n", "", said)
 
 
-def test_records(folder):
-    parse("--tags")
-    record = json.loads(corpora.records(folder / "out")[-1].read_text())
-    content = (folder / "in" / "long.conllu").read_bytes()
-    assert record["input"] == str(folder / "in" / "long.conllu") and record["offset"] + record["length"] == len(content)
-    assert record["options"]["tags"] is True and record["options"]["mh4"] == version.__version__
-    assert record["parsed_sentences"] == record["sentences"] > 0 < record["seconds"] and record["rejects"] == 0
-    text = corpora.records(folder / "out")[-1].with_suffix(".conllu").read_bytes()
-    assert record["output_bytes"] == len(text) and sum(line[:1].isdigit() for line in text.splitlines()) >= record["parsed_words"]
-
-
 def test_what_is_done_is_not_done_again(folder, monkeypatch):
     """Whoever is stopped, wherever: the next continues, from records, and from the plan where the file was not cut to its end."""
     worked_on = []
@@ -129,13 +118,6 @@ def test_files_are_added_and_removed(folder, monkeypatch):
     assert "no longer" not in parse()
     assert [shard.file for shard in worked_on[16:]] == 6 * [4] and same_as_mh4_parse(folder)
     mh4("corpus", "verify", "out")
-
-
-def test_a_model_that_is_moved(folder, model):
-    parse()
-    os.unlink("model")
-    os.symlink(model, "moved")
-    assert "8 shards" in mh4("corpus", "parse", "in", "-o", "out", "--model", "moved")
 
 
 def test_a_shard_that_fails(folder, monkeypatch):

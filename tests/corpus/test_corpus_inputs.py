@@ -65,18 +65,6 @@ def test_a_file_called_as_a_folder(tmp_path, monkeypatch):
     assert [one.name for one in inputs(["x", "y"], False, "out")] == ["a-2.conllu", "a.conllu/b.conllu"]
 
 
-def test_extensions_in_capitals(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    make(tmp_path, "in/a.conllu", "in/a.CONLLU", "in/b.Conllu.GZ", "in/c.conll")
-    with pytest.warns(RuntimeWarning, match=r"^in: only \.conllu files are read; left out: c.conll$"):
-        found = inputs(["in"], False, "out")
-    assert [(one.given, one.name) for one in found] == [
-        ("in/a.CONLLU", "a.conllu"),
-        ("in/a.conllu", "a-2.conllu"),
-        ("in/b.Conllu.GZ", "b.conllu.GZ"),
-    ]
-
-
 def test_what_cannot_be_parsed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "empty/readme.txt")

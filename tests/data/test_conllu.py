@@ -228,23 +228,6 @@ def test_a_sentence_is_read_before_the_next(file):
         next(blocks)
 
 
-def test_write_is_whole_or_not_at_all(tmp_path):
-    def write(path, text):
-        with conllu.open_output(str(path)) as file:
-            file.write(text)
-
-    path = tmp_path / "out.conllu"
-    write(path, "old\n")
-    with pytest.raises(UnicodeEncodeError):
-        write(path, "new \ud800\n")
-    assert path.read_text() == "old\n" and [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
-    with pytest.raises(InputError, match="cannot be written"):
-        write(tmp_path / "no" / "out.conllu", "text")
-    with pytest.raises(InputError, match="it is a folder"):
-        write(tmp_path, "text")
-    assert [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
-
-
 def test_nothing_of_a_sentence_without_a_tree_is_written(file):
     (block,) = conllu.blocks(file(row(1) + "\n"))
     assert block.parsed_columns(conllu.Sentence(["w"]), tags=True) == {}

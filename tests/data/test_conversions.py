@@ -1,6 +1,5 @@
 """Sentences as CoNLL-U and as objects of conllu, udapi and spaCy, and their words."""
 
-import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -149,15 +148,6 @@ def test_a_new_vocabulary_of_spacy_is_used():
     assert not vocab  # as it is empty
     docs = [conversions.to_spacy(PARSED, vocab) for _ in range(2)]
     assert docs[0].vocab is vocab and len(Doc.from_docs(docs)) == 2 * len(PARSED)
-
-
-@pytest.mark.parametrize("column, tag", [("upos", "V"), ("feats", "nom"), ("feats", "A=1|"), ("feats", "A=b=c")])
-def test_tags_that_spacy_does_not_have(column, tag):
-    pytest.importorskip("spacy", reason="spaCy is not installed")
-    with pytest.raises(
-        InputError, match=r"^the sentence has %s '%s', which spaCy does not have$" % (column.upper(), re.escape(tag))
-    ):
-        conversions.to_spacy(Sentence(["a", "b"], **{column: ["_", tag]}))
 
 
 def test_a_tree_without_labels_for_spacy(monkeypatch):

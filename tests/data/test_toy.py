@@ -1,11 +1,8 @@
 """The toy treebank: the same everywhere, well-formed, and with trees of every kind."""
 
 import collections
-import contextlib
 import hashlib
-import multiprocessing
 import os
-import time
 
 import pytest
 
@@ -49,36 +46,6 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="folder: this folder cannot be created: Not a directory"):
         treebanks.locate("toy", to=str(tmp_path / "file" / "folder"))
-
-
-@pytest.mark.slow
-def test_many_write_it_at_once(paths, tmp_path):
-    """Some of them are killed: the next deletes what these have left."""
-    fork = multiprocessing.get_context("fork")
-
-    def write():
-        while True:
-            for path in treebanks.locate("toy", to=str(tmp_path)).values():
-                path.unlink(missing_ok=True)
-
-    writers = [fork.Process(target=write, daemon=True) for _ in range(4)]
-    for writer in writers:
-        writer.start()
-    time.sleep(0.5)
-    for _ in range(5):
-        again = treebanks.locate("toy", to=str(tmp_path))
-        for split, path in again.items():
-            with contextlib.suppress(FileNotFoundError):  # a writer has just deleted it
-                assert path.read_bytes() == paths[split].read_bytes()
-    for writer in writers:
-        writer.kill()
-        writer.join()
-    again = treebanks.locate("toy", to=str(tmp_path))
-    assert all(path.read_bytes() == paths[split].read_bytes() for split, path in again.items())
-    for path in again.values():  # what is complete is not written, and so nothing deleted
-        path.unlink()
-    treebanks.locate("toy", to=str(tmp_path))
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in again.values())
 
 
 def test_something_else_in_its_place(tmp_path):

@@ -10,8 +10,6 @@ import resource
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tarfile
 import threading
 import time
@@ -425,14 +423,6 @@ def eventually(condition):
 
 
 @pytest.mark.slow
-def test_many_at_once(server, tmp_path):
-    server.pause = 0.005
-    assert ended([started(server, tmp_path) for _ in range(12)]) == [0] * 12
-    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT
-    assert names(tmp_path) == ["hu-ud-train.conllu"]
-
-
-@pytest.mark.slow
 def test_many_at_once_of_which_some_are_killed(server, tmp_path):
     """What they leave is deleted by the next."""
     server.pause = 0.02
@@ -612,23 +602,6 @@ def test_the_command(server, tmp_path, monkeypatch):
     assert done.exit_code == 2 and "no toy treebank" in done.output
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [b"\xff\xfe", b"a b", b"%s{0}", b"-x", b"~", "é".encode()])
-def test_folders_may_have_any_name(tmp_path, name):
-    """A tilde in quotes is a name like any other."""
-    environment = dict(os.environ, PYTHONPATH=str(Path(cli.__file__).parents[2]), HOME="", XDG_CACHE_HOME="")
-    for arguments in (["toy", b"--to=" + name], ["hu", b"--ud=" + name]):
-        command = [sys.executable, "-m", "mh4", "data", *arguments]
-        done = subprocess.run(command, cwd=str(tmp_path), env=environment, capture_output=True)
-        assert (done.returncode, done.stderr) == (0, b"") and done.stdout.count(b"\n") == 3
-        assert os.listdir(bytes(tmp_path)) == [name]
-        for split in treebanks.SPLITS:
-            shutil.copy(
-                tmp_path / os.fsdecode(name) / ("toy-ud-%s.conllu" % split),
-                tmp_path / os.fsdecode(name) / ("hu-ud-%s.conllu" % split),
-            )
-
-
 def test_unknown_language_or_source(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"'en_US.UTF-8', expected one of: eu ur got hu .* lv toy$"):
         treebanks.locate("en_US.UTF-8", to=str(tmp_path))
@@ -657,17 +630,6 @@ def test_a_folder_of_ones_own(tmp_path):
     assert len(treebanks.locate("toy", ud=str(tmp_path), to=str(tmp_path / "toy"))) == 3  # made, wherever the others come from
 
 
-def test_manifest():
-    rows = treebanks.manifest()
-    assert len(treebanks.languages()) == 20
-    assert {(row.lang, row.split) for row in rows if row.release == "2.0"} == {
-        (lang, split) for lang in treebanks.languages() for split in treebanks.SPLITS
-    }
-    assert {(row.lang, row.release) for row in rows if row.release != "2.0"} == {("eu", "1.4")}
-    assert all(re.fullmatch("[0-9a-f]{40}", row.git_blob_sha1) for row in rows)
-    assert len({row.git_blob_sha1 for row in rows}) == len(rows)
-
-
 def test_every_file_has_a_place_at_every_source():
     for module in (treebanks, conll17):
         rows = [row for row in module.manifest() if getattr(row, "release", "2.0") == "2.0"]
@@ -677,28 +639,6 @@ def test_every_file_has_a_place_at_every_source():
             assert len({(url, *members) for url, members in places}) == len(rows)
     (option,) = (option for option in cli.main.commands["data"].params if option.name == "source")
     assert tuple(option.type.choices) == tuple(treebanks.SOURCES) == tuple(conll17.SOURCES)
-
-
-def test_manifest_of_the_shared_tasks_outputs():
-    rows = conll17.manifest()
-    assert [(row.lang, row.system) for row in rows] == [
-        (lang, system) for lang in treebanks.languages() for system in conll17.SYSTEMS
-    ]
-    assert all(row.file == conll17.file_name(row.lang, row.system) for row in rows)
-    assert all(row.path.endswith("/output/%s.conllu" % row.lang) for row in rows)
-    assert all(re.fullmatch("[0-9a-f]{40}", blob) for row in rows for blob in (row.commit, row.git_blob_sha1))
-    assert len({row.git_blob_sha1 for row in rows}) == len({row.path for row in rows}) == len(rows)
-    assert conll17.identify_blob(rows[0].git_blob_sha1) == rows[0] and conll17.identify_blob("0" * 40) is None
-
-
-@pytest.mark.skipif(not shutil.which("git"), reason="no git to compare with")
-def test_git_blob_id(tmp_path):
-    for content in (b"", b"a\r\n\0", CONTENT):
-        path = tmp_path / "file"
-        path.write_bytes(content)
-        expected = subprocess.run(["git", "hash-object", "--no-filters", str(path)], stdout=subprocess.PIPE, check=True)
-        assert git_blob_id(path) == expected.stdout.decode().strip()
-        assert treebanks.identify(path) is None
 
 
 @pytest.mark.skipif(not os.environ.get("UD"), reason="UD names no folder with treebanks")

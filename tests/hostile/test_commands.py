@@ -15,7 +15,6 @@ import corpus
 import pytest
 import sandbox
 from click.testing import CliRunner
-from running import WRITTEN
 from sweep import Sweep
 
 from mh4.cli.group import Commands
@@ -361,9 +360,6 @@ def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
     assert done.returncode == 0 and Path("out").stat().st_size > 100
 
 
-# -------------------------------------------------------------------------------------------------------- the scorer
-
-
 # ----------------------------------------------------------------------------------------------------------------- size
 
 
@@ -393,19 +389,6 @@ def test_a_relation_of_a_million_characters(tmp_path):
 
 
 # --------------------------------------------------------------------------------------------------------------- memory
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
-def test_a_sentence_that_is_too_long_for_memory(sweep, tmp_path):
-    path, out = tmp_path / "long.conllu", tmp_path / "out.conllu"
-    path.write_bytes(corpus.GOOD.encode() + corpus.sentence_of(1200))
-    arguments = ["parse", "--model", str(sweep.models["mh4-hybrid"]), str(path), "-o", str(out)]
-    done = sandbox.run(*arguments, "--longest", "2000", memory=3 << 30)
-    said = "mh4: %s: 1 of 3 sentences was not parsed as the others, as a comment in it says: "
-    said += "1 by beam 64 in windows of up to 1134 words\n"
-    assert (done.code, WRITTEN.sub("", done.stderr)) == (0, said % path)
-    note = "# mh4 = beam 64 in windows of up to 1134 words, there was not enough memory for 1200 words\n"
-    assert out.read_text(encoding="utf-8").count(note) == 1
 
 
 @pytest.mark.parametrize("message", ["", "a reason"])

@@ -58,21 +58,6 @@ def run(*arguments, **options):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_levels(seed):
-    """From short arcs to long ones, each takes the lowest level above all those before that it shares some space with."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 60))
-    heads = random_tree(rng, n)
-    left, right = np.sort([heads[1:], np.arange(1, n + 1)], axis=0)
-    highest, expected = np.zeros(n + 1, dtype=int), np.zeros(n, dtype=int)
-    for m in np.argsort(right - left, kind="stable"):
-        if left[m]:
-            highest[left[m] : right[m]] = expected[m] = highest[left[m] : right[m]].max() + 1
-    expected[left == 0] = highest.max() + 1
-    assert layout.place(["x"] * n, [(heads, [""] * n)])[0].levels.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("seed", range(30))
 def test_arcs_and_labels_do_not_touch(seed):
     """Arcs on one level have nothing in common but ends, longer arcs are above those within them, and there is room for text."""
     rng = np.random.default_rng(seed)

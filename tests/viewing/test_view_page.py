@@ -429,20 +429,6 @@ def test_a_link_opens_the_same_place(opened, files):
         wait_for(shown, lambda: shown.all(".nothing"))
 
 
-def test_panels_do_not_close_each_other(opened, files):
-    with opened(files[0]) as shown:
-        wait_for(shown, lambda: shown.all("article svg"))
-        transitions, table = shown.all(".actions button")[:2]
-        for button in (table, transitions):
-            assert button.get_attribute("aria-pressed") == "false"
-            button.click()
-            assert button.get_attribute("aria-pressed") == "true"
-        assert shown.all(".steps") and shown.all("table")[0].is_displayed() and table.is_displayed()
-        assert "later" not in " ".join(shown.attributes(".arc", "class"))
-        transitions.click()
-        assert not shown.all(".steps") and shown.all("table") and transitions.get_attribute("aria-pressed") == "false"
-
-
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_itself_is_not_wider_than_the_window(opened, files, width):
     with opened(*files) as shown, shown.window(width):
