@@ -9,7 +9,7 @@ import time
 import pytest
 
 from mh4.errors import InputError
-from mh4.serving.queue import Busy, TooLong, Workers
+from mh4.serving.queue import Busy, Workers
 from mh4.util.processes import Killed
 
 pytestmark = pytest.mark.slow
@@ -35,22 +35,6 @@ def run(scenario, size=1, waiting=100, seconds=120, prepare=(os.getpid,)):
 async def idle(workers):
     while workers.busy:
         await asyncio.sleep(0.01)
-
-
-def test_calls_wait_their_turn():
-    async def scenario(workers, first):
-        pids = await asyncio.gather(*(workers.call(os.getpid) for _ in range(20)))
-        with pytest.raises(ZeroDivisionError):
-            await workers.call(divmod, 1, 0)
-        assert await workers.call(pow, 2, 10) == 1024 and workers.waiting == 0
-        await idle(workers)
-        return first, set(pids), workers.started
-
-    first, pids, started = run(scenario, size=2)
-    assert first in pids and len(pids) <= 2 and started == 2 and os.getpid() not in pids
-    for pid in pids:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
 
 
 def test_killed_processes_come_back_and_no_call_is_lost():
@@ -84,36 +68,10 @@ def test_a_full_queue_and_a_slow_one():
     assert run(scenario, waiting=2) == 4
 
 
-def test_calls_that_take_too_long():
-    async def scenario(workers, first):
-        took_too_long = asyncio.ensure_future(workers.call(time.sleep, 10**6))
-        await asyncio.sleep(0)
-        with pytest.raises(Busy):  # it waits as long as the other takes, which began before
-            await workers.call(os.getpid)
-        with pytest.raises(TooLong):
-            await took_too_long
-        await idle(workers)
-        return workers.started
-
-    assert run(scenario, seconds=0.5) == 2
-
-
 def test_a_timeout_of_the_function_itself():
     async def scenario(workers, first):
         with pytest.raises(TimeoutError, match="of its own"):
             await workers.call(_times_out)
-        return await workers.call(os.getpid) == first
-
-    assert run(scenario)
-
-
-def test_a_client_that_goes_does_not_free_the_process_before_it_is_done():
-    async def scenario(workers, first):
-        at_work = asyncio.ensure_future(workers.call(time.sleep, 1))
-        await asyncio.sleep(0.1)
-        at_work.cancel()
-        await asyncio.sleep(0)
-        assert workers.busy == 1
         return await workers.call(os.getpid) == first
 
     assert run(scenario)

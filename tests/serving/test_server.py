@@ -341,30 +341,3 @@ def test_what_is_not_installed(package, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     assert refused("--model", "x=y").partition("which is not installed: ")[2].startswith("pip install 'starlette>=")
-
-
-def test_a_client_that_takes_little_at_a_time():
-    """It is given up when it has taken nothing for as long as it may, and not before."""
-    from mh4.serving.connections import connection
-
-    class Transport:
-        sizes, aborted = [100, 50, 49, 49], False
-
-        def get_write_buffer_size(self):
-            return self.sizes[0]
-
-        def abort(self):
-            self.aborted = True
-
-    class Loop:
-        def call_later(self, seconds, function, *arguments):
-            self.function = lambda: function(*arguments)
-
-    Connection = connection(1, 1)
-    slow = Connection.__new__(Connection)
-    slow.transport, slow.loop = Transport(), Loop()
-    slow._watch()
-    for aborted in (False, False, True):
-        Transport.sizes.pop(0)
-        slow.loop.function()
-        assert slow.transport.aborted is aborted
