@@ -146,23 +146,6 @@ def test_gradients_reach_every_parameter(name, nodes):
         assert weights.grad.isfinite().all() and (weights.grad != 0).any(), parameter
 
 
-def test_it_learns():
-    """Trees of random vectors, by heart."""
-    hidden, lengths = vectors("mh4")
-    gold = torch.tensor([[-1, 2, 0, 2, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, 3, 4, 0, 3, -1]])  # the last has crossing arcs
-    for name in ("mh4", "mst", "1ec"):
-        model = scorer(name)
-        optimizer = torch.optim.Adam(model.parameters(), 0.05)
-        for _ in range(100):
-            found = TreeDistribution(name, model(hidden, lengths), lengths)
-            if (found.argmax == gold).all():
-                break
-            optimizer.zero_grad()
-            found.structured_hinge(gold).sum().backward()
-            optimizer.step()
-        assert torch.equal(found.argmax, gold)
-
-
 @pytest.mark.parametrize("end", ["encoded", "learned"])
 @pytest.mark.parametrize("name", SYSTEM_OF)
 def test_they_are_those_of_the_scorer_in_dynet(name, end):
