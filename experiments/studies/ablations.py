@@ -29,7 +29,7 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document
 from experiments.pages.sections import page_name
-from experiments.pages.writer import average, comma_separated, plus_minus, pooled
+from experiments.pages.writer import average, plus_minus, pooled
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser.config import MOST, as_toml, tables
@@ -202,7 +202,6 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
 
 DEV: tuple[Literal["dev_uas", "dev_las"], ...] = ("dev_uas", "dev_las")
 SCORES: tuple[Literal["uas", "las"], ...] = ("uas", "las")
-HEADER = "within row system lang seeds uas uas_effect uas_error las las_effect las_error commits".split()
 
 Key = tuple[str, str, str]  # a row, or "" for unchanged; system; treebank
 
@@ -401,25 +400,10 @@ def _how(plan: Plan, within: Within) -> list[document.Part]:
     return [how, document.code(commands)]
 
 
-def as_csv(plan: Plan, everything: Sequence[Measured]) -> str:
-    """Return a line for each row, system and treebank that has runs."""
-    rows, body = {row.name: row for row in plan.rows}, []
-    for found in everything:
-        for (name, system, lang), group in sorted(found.scores.items()):
-            line: list[object] = [found.within.name, name or "unchanged", system, lang]
-            line.append(" ".join(str(run.seed) for run in group))
-            for score in SCORES:
-                mean = found.mean((name, system, lang), score)
-                effect = found.effect(rows[name], system, [lang], score) if name else None
-                line += [mean[0] if mean else None, *(effect or (None, None))]
-            body.append([*line, " ".join(sorted({run.commit for run in group}))])
-    return comma_separated(HEADER, body)
-
-
 def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) -> list[Path]:
     """Write the pages into the folder `results`; return their paths."""
     title = "Ablations: what each %s changes by itself" % ("row" if plan.own else "difference between the authors' runs and ours")
-    return document.write(results, plan.page(toy), title, page(plan, everything), as_csv(plan, everything))
+    return document.write(results, plan.page(toy), title, page(plan, everything))
 
 
 # The effects in the table of docs/differences.md: the last cell of each line of settings

@@ -19,7 +19,7 @@ from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import comma_separated, print_table
+from experiments.pages.writer import print_table
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
 from mh4.data import conllu
@@ -117,7 +117,7 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
         bench.console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
         measured.append(measure(model, sentences))
     name, title = bank.name + "-calibration", bank.title + ": calibration of the probabilities of arcs"
-    written = document.write(bench.results, name, title, page(bank, measured, options.repeat()), as_csv(bank, measured))
+    written = document.write(bench.results, name, title, page(bank, measured, options.repeat()))
     drawing = bench.results / (name + ".png")
     with plotted(str(drawing), 10, 4.2) as figure:
         plot(figure, bank.title + ", development set", measured)
@@ -172,16 +172,6 @@ NLL: the negative log-likelihood of a gold arc (whose probability counts as at l
 which NLL is lowest, is fitted on every other sentence of the development set, and everything is measured on the rest
 (%d words). UAS is that of the system's default decoder, mbr that of minimum-Bayes-risk decoding at this temperature.
 The accuracy of the most probable arcs, in percent, by their share of all:"""
-
-
-def as_csv(bank: Treebank, measured: Sequence[Measured]) -> str:
-    """Return the summary and the accuracies by coverage as csv."""
-    header = ["lang", "data", "system", "seed", *COLUMNS, *("accuracy_at_%g" % share for share in COVERAGES)]
-    body = []
-    for found in measured:
-        numbers = [*(found.scores[name] for name in COLUMNS), *map(found.accuracy, COVERAGES)]
-        body.append([bank.lang, bank.release, found.model.system, found.model.seed, *numbers])
-    return comma_separated(header, body)
 
 
 def plot(figure: Any, title: str, measured: Sequence[Measured]) -> None:

@@ -15,7 +15,7 @@ from experiments.engine.provenance import shown
 from experiments.engine.record_fields import SharedTask
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import comma_separated, show
+from experiments.pages.writer import show
 from mh4.data import conll17 as task
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -50,8 +50,8 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     if not scored:
         raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (shown(tests), shown(outputs), HOW))
     kept = shared_task.load_all(bench.results)
-    parts, csv_text = page(kept, missing, options.repeat()), as_csv(kept)
-    pages = document.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts, csv_text)
+    parts = page(kept, missing, options.repeat())
+    pages = document.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts)
     show(bench.console, table(kept), "\n".join(agreement(kept, missing)), pages)
 
 
@@ -137,21 +137,5 @@ NOTE = """\
 ✓: identical to the paper, which does not list the baseline. The baseline's segmentation is the input of the paper's
 parsers and of ours."""
 OF_FILES = """\
-The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0. Their git blob ids are in
-[conll17.csv](conll17.csv); `conll17.jsonl` has every score with the commit that produced it."""
-
-
-def as_csv(kept: Sequence[SharedTask]) -> str:
-    """Return the table as csv, a line for each output; scores are empty if the scorer rejects it."""
-    header = ["lang", "table", "system", "uas", "las", "paper_las", "agrees", "git_blob", "test_git_blob"]
-    body = []
-    for record in kept:
-        lang = record["lang"]
-        for system in published.COLUMNS:
-            entry, theirs = record["systems"].get(system), _published(lang, system)
-            if entry:
-                las = entry.get("las")
-                agrees = None if las is None or theirs is None else "yes" if published.same_digits(las, theirs) else "no"
-                numbers = [entry.get("uas"), las, None if theirs is None else "%.2f" % theirs, agrees]
-                body.append([lang, published.test_table(lang), system, *numbers, entry["git_blob"], record["test"]["git_blob"]])
-    return comma_separated(header, body)
+The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0. `conll17.jsonl` has their git blob
+ids, and every score with the commit that produced it."""

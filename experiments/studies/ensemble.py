@@ -22,7 +22,7 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, average, comma_separated, print_table
+from experiments.pages.writer import Average, average, print_table
 from experiments.tables import treebank
 from mh4.cli.group import say
 from mh4.data import conllu
@@ -81,7 +81,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     name = "%s-%s" % (bank.name, name_of(wanted))
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
     parts = page(bank, by_seed, rows, ways, repeat)
-    written = document.write(bench.results, name, title, parts, as_csv(bank, by_seed, rows, ways))
+    written = document.write(bench.results, name, title, parts)
     print_table(table(rows), bench.console)
     print_table(by_way(ways), bench.console)
     if set(wanted) == set(MEMBERS):
@@ -155,19 +155,3 @@ With the models of one seed, on dev, with any tree allowed. The first way is tha
 a higher dev UAS. The second tree of a member is the best one if each arc of its first costs 0.5. The max-marginal of an arc is
 the score of a member's best tree with the arc; each member's vote for a word is shared among the arcs that members chose.
 Marginals share it among all arcs; a member without them votes for the arcs of its tree."""
-
-
-def as_csv(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting) -> str:
-    """Both tables as csv, one line for each score."""
-    header = ["lang", "data", "seeds", "ensemble", "models", "score", "mean", "std"]
-    seeds, body = " ".join(map(str, members)), []
-    for row in rows:
-        for score in SCORES:
-            known = row.average(score)
-            if known is not None:
-                body.append([bank.lang, bank.release, seeds, row.name, row.models, score, known.mean, known.std])
-    models = len(next(iter(members.values())))
-    for name, uas in ways.items():
-        mean = average(uas)
-        body.append([bank.lang, bank.release, seeds, name, models, "dev_uas", mean.mean, mean.std])
-    return comma_separated(header, body)

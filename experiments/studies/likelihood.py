@@ -22,7 +22,7 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, average, averages, comma_separated, print_table
+from experiments.pages.writer import Average, average, averages, print_table
 from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
 from mh4.data import conllu
@@ -80,7 +80,7 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     found = rows(experiment.recorded(), measured)
     title = bank.title + ": training on likelihood and with the hinge"
     parts = page(bank, experiment.runs, found, ensembles, options.repeat(SEEDS=list(map(str, asked.seeds))))
-    written = document.write(bench.results, bank.name + "-likelihood", title, parts, as_csv(bank, found))
+    written = document.write(bench.results, bank.name + "-likelihood", title, parts)
     print_table(table(found), bench.console)
     report_written(written)
     return experiment.exit_code()
@@ -131,13 +131,3 @@ temperature fitted on the rest. ECE: expected calibration error of the predicted
 of a gold arc (whose probability counts as at least 0.001); both at temperature 1 and at the temperature given. UAS and LAS are
 those of exact decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The speed of training with either loss is
 in [benchmarks/results/training.md](../../benchmarks/results/training.md)."""
-
-
-def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
-    header = ["lang", "data", "system", "loss", "seeds", "dev_uas", "dev_uas_std", "dev_las", "dev_las_std", *SCORES]
-    body = [
-        [bank.lang, bank.release, row.system, row.loss, row.uas.seeds_listed]
-        + [row.uas.mean, row.uas.std, row.las.mean, row.las.std, *row.scores.values()]
-        for row in rows
-    ]
-    return comma_separated(header, body)

@@ -21,7 +21,7 @@ from experiments.engine.records import load
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import Average, average, averages, comma_separated, difference, print_table
+from experiments.pages.writer import Average, average, averages, difference, print_table
 from mh4 import trees
 from mh4.data import conllu
 from mh4.data.treebanks import TOY
@@ -78,8 +78,8 @@ def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
     found = [_of_treebank(each.treebank(test=False), each.seeds, bool(seeds), bench) for each in asked]
     name = sections.page_name("mh5", toy=wanted == [TOY])
-    parts = page(found, options.repeat())
-    written = document.write(bench.results, name, "MH5 compared with MH4, on development sets", parts, as_csv(found))
+    title = "MH5 compared with MH4, on development sets"
+    written = document.write(bench.results, name, title, page(found, options.repeat()))
     for treebank in found:
         print_table(table(treebank), bench.console)
     report_written(written)
@@ -195,16 +195,3 @@ Mean and standard deviation (n - 1) over seeds, in percent; differences of means
 are those missing from the MH4 tree that shares the most arcs with gold; of several such trees the decoder's. Training speed
 is that of the records, on machines that may have been busy; parsing is timed by this command, one model after the other on
 one core, the best of three rounds."""
-
-
-def as_csv(treebanks: Sequence[OfTreebank]) -> str:
-    header = "lang data system seeds dev_uas dev_uas_std dev_las dev_las_std outside_uas outside_uas_std arcs_beyond arcs_found".split()
-    header += ["trees_outside", "training_tokens_per_second", "parsing_words_per_second"]
-    body = [
-        [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
-        + [value for each in (row.uas, row.las, row.outside) for value in ((each.mean, each.std) if each else (None, None))]
-        + [len(found.beyond), float(row.recalled), float(row.predicted), row.training, row.parsing]
-        for found in treebanks
-        for row in found.rows
-    ]
-    return comma_separated(header, body)

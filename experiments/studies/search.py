@@ -21,7 +21,7 @@ from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import comma_separated, print_table
+from experiments.pages.writer import print_table
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
 from mh4.util.plots import plotted, require_matplotlib
@@ -115,8 +115,7 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
     lengths, name = list(map(len, sentences)), bank.name + "-search"
     title = bank.title + ": greedy and beam search with global models"
-    parts, csv_text = page(bank, models, measured, lengths, options.repeat()), as_csv(bank, models, measured, sum(lengths))
-    written = document.write(bench.results, name, title, parts, csv_text)
+    written = document.write(bench.results, name, title, page(bank, models, measured, lengths, options.repeat()))
     drawing = bench.results / (name + ".png")
     with plotted(str(drawing), 10, 4.2) as figure:
         plot(figure, bank.title + ", development set", measured, lengths)
@@ -181,17 +180,6 @@ finds a derivation that scores at least as high as the exact decoder's. Beyond t
 which is possible because the transition system produces more trees, and more derivations of a tree, than MH4 deduces.
 Speed and time are for decoding only, without the network, on one core: for each sentence, the fastest of %d rounds in
 random order."""
-
-
-def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int) -> str:
-    """Return the tables of all systems as csv."""
-    header = ["lang", "data", "system", "seeds", "decoding", "dev_uas", "mean_score", "found", "beyond", "words_per_second"]
-    body = []
-    for system, decoded in measured.items():
-        seeds = " ".join(str(model.seed) for model in models if model.system == system)
-        for row in rows(decoded, words):
-            body.append([bank.lang, bank.release, system, seeds, *row[:-1], "%.0f" % row.speed])
-    return comma_separated(header, body)
 
 
 def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) -> None:

@@ -21,7 +21,7 @@ from experiments.engine.run import Run, read_json, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.writer import comma_separated, show
+from experiments.pages.writer import show
 from mh4.analysis import evaluation
 from mh4.data import conllu
 from mh4.data.segmenter import EPOCHS
@@ -102,7 +102,7 @@ def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: st
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(bank, models, str(segmenter), Path(folder)))
     title, parts = bank.title + ": from raw text", page(bank, segmenter, rows, options.repeat())
-    pages = document.write(bench.results, bank.name + "-text", title, parts, as_csv(bank, rows))
+    pages = document.write(bench.results, bank.name + "-text", title, parts)
     show(bench.console, summary(rows), "F1 by the official scorer, on the test set.", pages)
 
 
@@ -151,12 +151,3 @@ NOTE = """\
 F1 by the official scorer (%s) on the test set. %s: segmented by `mh4 segmenter train` (ufal.udpipe %s, %d epochs, the best on
 dev) from the text of the test set; %s: the segmentation of the shared task's baseline, UDPipe 1.1, which is the input of
 the paper's parsers; %s: that of the test set itself."""
-
-
-def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
-    header = ["lang", "data", "system", "seed", "segmentation", *(metric.lower() for metric in METRICS)]
-    body = [
-        [bank.lang, bank.release, row.model.system, row.model.seed, row.segmentation, *(row.scores[m] for m in METRICS)]
-        for row in rows
-    ]
-    return comma_separated(header, body)

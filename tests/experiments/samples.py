@@ -133,6 +133,19 @@ def trees(path):
     return gzip.decompress(path.read_bytes()).decode("utf-8")
 
 
+def tables(page):
+    """The tables of a page: of each, the rows, as cells by column."""
+    found, header = [], None
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line[1:-1].split(" | ")] if line.startswith("| ") else None
+        if cells and header and not set(line) <= set("|-: "):
+            found[-1].append(dict(zip(header, cells, strict=True)))
+        elif cells and not header:
+            found.append([])
+        header = (header or cells) if cells else None
+    return found
+
+
 def assert_nothing_of_this_machine(results, tmp_path):
     for path in results.rglob("*.*"):
         text = trees(path) if path.suffix == ".gz" else path.read_text(encoding="utf-8")

@@ -1,6 +1,5 @@
 """``make ablations``: rows cover the authors' settings, runs differ in one row, and effects with their standard errors."""
 
-import csv
 import dataclasses
 import shutil
 import sys
@@ -110,9 +109,15 @@ def train(stand_in, hungarian, tmp_path, monkeypatch):
 
 
 def recorded(tmp_path):
-    """The lines of the csv."""
-    with open(tmp_path / "home" / "results" / "ablations.csv", encoding="utf-8", newline="") as lines:
-        return {(line["within"], line["row"], line["system"]): line for line in csv.DictReader(lines)}
+    """By settings, row and system: the seeds of the runs, the mean UAS, and the effects on UAS and LAS."""
+    plan, found = Plan.read(tmp_path / "plan.toml"), {}
+    rows = {row.name: row for row in plan.rows}
+    for one in ablations.measured(plan, tmp_path / "home" / "results", toy=False):
+        for (name, system, lang), runs in sorted(one.scores.items()):
+            effects = [one.effect(rows[name], system, [lang], score) if name else None for score in ("uas", "las")]
+            numbers = [one.mean((name, system, lang), "uas"), *effects]
+            found[one.within.name, name, system] = [[run.seed for run in runs], *(each and round(each[0], 4) for each in numbers)]
+    return found
 
 
 @pytest.mark.slow
@@ -126,15 +131,11 @@ def test_short_runs(train, stand_in, tmp_path, capsys):
     assert [joint[k + 1] for k, word in enumerate(joint) if word == "--set"] == [
         "training.max_updates=1500", "training.evaluate_updates=500", "scorer.greedy='joint'",
     ]  # fmt: skip
-    lines = recorded(tmp_path)
-    assert list(lines) == [
-        ("short", "unchanged", greedy), ("short", "unchanged", ours), ("short", "boundaries", ours), ("short", "greedy", greedy),
-    ]  # fmt: skip
     # The last three evaluations of seed 1 are 82.6, 83.6 and 84.6, those of seed 2 by .1 better.
-    assert lines["short", "unchanged", ours]["uas"] == "83.6500"
-    changed = lines["short", "boundaries", ours]
-    assert [changed[name] for name in ("uas", "uas_effect", "las_effect", "seeds")] == ["85.6500", "2.0000", "0.0000", "1 2"]
-    assert lines["short", "greedy", greedy]["uas_effect"] == "0.0000"
+    lines, seeds = recorded(tmp_path), [1, 2]
+    assert list(lines) == [("short", "", greedy), ("short", "", ours), ("short", "boundaries", ours), ("short", "greedy", greedy)]
+    assert lines["short", "", ours] == [seeds, 83.65, None, None]
+    assert lines["short", "boundaries", ours] == [seeds, 85.65, 2, 0] and lines["short", "greedy", greedy][2:] == [0, 0]
     found = kept(tmp_path, "ablations/hu-short/mh4-hybrid-seed2", "boundaries")
     assert found["settings"]["encoder"]["word_boundaries"] is True and found["dev_uas"] == pytest.approx(86.7)
     assert found["reproduce"] == 'make ablations LANGS="hu" SEEDS="1 2" UD=ud' and "8 to train" in capsys.readouterr().out
@@ -149,9 +150,9 @@ def test_what_is_recorded_with_these_settings_is_not_trained_again(train, stand_
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 2
     (tmp_path / "plan.toml").write_text(SMALL_PLAN.replace("updates = 1500", "updates = 1000"))
     assert train("--rows", "boundaries", "--seeds", "2") == 0 and len(calls(stand_in)) == 4
-    assert {line["seeds"] for line in recorded(tmp_path).values()} == {"2"}  # those of other settings are not in the table
+    assert all(seeds == [2] for seeds, *_ in recorded(tmp_path).values())  # those of other settings are not in the table
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 6
-    assert {line["seeds"] for line in recorded(tmp_path).values()} == {"1 2"}
+    assert all(seeds == [1, 2] for seeds, *_ in recorded(tmp_path).values())
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)  # but the models there are of other settings
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 8
 
@@ -165,7 +166,7 @@ def test_full_length_within_both_settings(train, stand_in, tmp_path):
     assert "--config" not in first and "encoder.word_boundaries=true" in first
     assert "authors.toml" in second[second.index("--config") + 1] and "encoder.word_boundaries=false" in second
     assert not any("updates" in word for word in first + second)
-    assert {line["uas_effect"] for line in recorded(tmp_path).values()} == {""}
+    assert {effect for _, _, effect, _ in recorded(tmp_path).values()} == {None}
     text = (tmp_path / "home" / "results" / "ablations.md").read_text(encoding="utf-8")
     assert "| boundaries | mh4-hybrid | 2 / 0 |  |  |" in text and "Without changes" not in text
     for name, uas, settings in (("hu", 84.0, {}), ("hu-authors", 85.0, {"settings_of": "authors"})):
@@ -174,10 +175,10 @@ def test_full_length_within_both_settings(train, stand_in, tmp_path):
         record(tmp_path / "home" / "results", name, "mst", 1, 1.0, **settings)
     assert train("--length", "full") == 0 and len(calls(stand_in)) == 4
     # The best of the stand-in are 84.6 and 84.7, and with symbols 86.6 and 86.7.
-    lines = {(within, row): (line["uas"], line["uas_effect"]) for (within, row, _), line in recorded(tmp_path).items()}
+    lines = {(within, row): (uas, effect) for (within, row, _), (_, uas, effect, _) in recorded(tmp_path).items()}
     assert lines == {
-        ("full", "unchanged"): ("86.0000", ""), ("full", "boundaries"): ("86.6500", "0.6500"),
-        ("full-authors", "unchanged"): ("87.0000", ""), ("full-authors", "boundaries"): ("84.6500", "2.3500"),
+        ("full", ""): (86, None), ("full", "boundaries"): (86.65, 0.65),
+        ("full-authors", ""): (87, None), ("full-authors", "boundaries"): (84.65, 2.35),
     }  # fmt: skip
 
 
@@ -189,7 +190,7 @@ def test_a_run_that_fails_is_named_and_trained_the_next_time(train, stand_in, tm
     assert {system for _, _, system in recorded(tmp_path)} == {"mh4-hybrid"}
     (stand_in / "fail").unlink()
     assert train("--rows", "greedy", "--seeds", "1") == 0
-    assert recorded(tmp_path)["short", "greedy", "greedy-mh4"]["seeds"] == "1"
+    assert recorded(tmp_path)["short", "greedy", "greedy-mh4"][0] == [1]
 
 
 @pytest.mark.parametrize("evaluations", [[], [{"updates": 4000, "dev_uas": 80.0}]])
