@@ -113,7 +113,6 @@ template <class Value, int WIDTH> struct Layout {
     INLINE int blocks_before(int a) const { return (a + WIDTH - 1) / WIDTH; }  // with nodes to the left of a
     INLINE int block_of(int x) const { return (x + shift) / WIDTH; }            // of a node to the right
     INLINE int right_node(int block) const { return block * WIDTH - shift; }    // the first in a block to the right
-    INLINE int right_lane(int x) const { return (x + shift) % WIDTH; }
 
     INLINE Value* at_e(int h, int m) const { return e + ((size_t)h * side + m) * rows; }
     INLINE Value* at_c(int h, int end) const { return c + ((size_t)h * side + end) * rows; }

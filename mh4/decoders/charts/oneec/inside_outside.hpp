@@ -17,10 +17,10 @@ namespace sums {
 
 template <class N> struct Complexes : Projective<N> {
     typedef Projective<N> Base;
-    using typename Base::Common, typename Base::Rows, typename Base::Single, typename Base::Tile;
+    using typename Base::Common, typename Base::Rows, typename Base::Side, typename Base::Single, typename Base::Tile;
     using typename Base::Value, typename Base::Vector;
-    using Base::n, Base::side, Base::width, Base::blocks, Base::derivatives, Base::layer, Base::watch, Base::WIDTH;
-    using Base::block_of, Base::blocks_before, Base::right_node, Base::right_lane;
+    using Base::n, Base::side, Base::width, Base::blocks, Base::derivatives, Base::layer, Base::left, Base::right, Base::watch;
+    using Base::block_of, Base::blocks_before, Base::right_node, Base::WIDTH;
 
     template <int size> static INLINE void fetch(const Value* tile, Vector (&values)[size]) {
         for (int i = 0; i < size; i++) values[i] = N::at(tile + i * WIDTH);
@@ -56,41 +56,27 @@ template <class N> struct Complexes : Projective<N> {
 
     // Regions a b for a block of x on the side of a
     struct Near : Region {
+        const Side& side;
         int a, b;
-        const typename Base::Value* pivots;  // a b v over v
-        typename Base::Value* pivot_lanes;
 
         INLINE Common pivot_a_b_v(int v) const {
-            return Common{pivots + v * STATES[PIVOT], 1, pivot_lanes + v * STATES[PIVOT] * WIDTH};
+            return Common{side.pivot + v * STATES[PIVOT], 1, side.pivot_lanes + v * STATES[PIVOT] * WIDTH};
         }
         INLINE Common gap_t_b(int t) const { return this->chart.gap(t, b); }
         INLINE Common gap_a_b() const { return this->chart.gap(a, b); }
-    };
-
-    struct NearLeft : Near {  // x < a < b
-        INLINE Tile closed_a_t_x(int t) const { return this->tile(this->chart.closed_left.tile(this->a, this->block, t)); }
-        INLINE Tile neither_a_t_x(int t) const { return this->tile(this->chart.neither_left.tile(this->a, this->block, t)); }
-        STORED(open_a_b_x, OPEN, this->chart.open_left.tile(this->a, this->block, this->b))
-        STORED(closed_a_b_x, CLOSED, this->chart.closed_left.tile(this->a, this->block, this->b))
-        STORED(neither_open_a_b_x, NEITHER_OPEN, this->chart.neither_open_left.tile(this->a, this->block, this->b))
-        STORED(neither_a_b_x, NEITHER, this->chart.neither_left.tile(this->a, this->block, this->b))
-        STORED(arm_x_b_a, ARM, this->chart.arm_left.tile(this->a, this->block, this->b))
-    };
-
-    struct NearRight : Near {  // b < a < x
-        INLINE Tile closed_a_t_x(int t) const { return this->tile(this->chart.closed_right.tile(this->a, this->block, t)); }
+        INLINE Tile closed_a_t_x(int t) const { return this->tile(side.closed.tile(a, this->block, t)); }
         INLINE Tile several_closed_a_t_x(int t) const {
-            return this->tile(this->chart.several_closed_right.tile(this->a, this->block, t));
+            return this->tile(this->chart.several_closed_right.tile(a, this->block, t));
         }
-        INLINE Tile neither_a_t_x(int t) const { return this->tile(this->chart.neither_right.tile(this->a, this->block, t)); }
-        STORED(hooked_a_b_x, HOOKED, this->chart.hooked_right.tile(this->a, this->block, this->b))
-        STORED(open_a_b_x, OPEN, this->chart.open_right.tile(this->a, this->block, this->b))
-        STORED(closed_a_b_x, CLOSED, this->chart.closed_right.tile(this->a, this->block, this->b))
-        STORED(several_a_b_x, SEVERAL, this->chart.several_right.tile(this->a, this->block, this->b))
-        STORED(several_closed_a_b_x, SEVERAL_CLOSED, this->chart.several_closed_right.tile(this->a, this->block, this->b))
-        STORED(neither_open_a_b_x, NEITHER_OPEN, this->chart.neither_open_right.tile(this->a, this->block, this->b))
-        STORED(neither_a_b_x, NEITHER, this->chart.neither_right.tile(this->a, this->block, this->b))
-        STORED(arm_x_b_a, ARM, this->chart.arm_right.tile(this->a, this->block, this->b))
+        INLINE Tile neither_a_t_x(int t) const { return this->tile(side.neither.tile(a, this->block, t)); }
+        STORED(hooked_a_b_x, HOOKED, this->chart.hooked_right.tile(a, this->block, b))
+        STORED(open_a_b_x, OPEN, side.open.tile(a, this->block, b))
+        STORED(closed_a_b_x, CLOSED, side.closed.tile(a, this->block, b))
+        STORED(several_a_b_x, SEVERAL, this->chart.several_right.tile(a, this->block, b))
+        STORED(several_closed_a_b_x, SEVERAL_CLOSED, this->chart.several_closed_right.tile(a, this->block, b))
+        STORED(neither_open_a_b_x, NEITHER_OPEN, side.neither_open.tile(a, this->block, b))
+        STORED(neither_a_b_x, NEITHER, side.neither.tile(a, this->block, b))
+        STORED(arm_x_b_a, ARM, side.arm.tile(a, this->block, b))
     };
 
     // Regions l r for a block of x beyond r
@@ -98,7 +84,7 @@ template <class N> struct Complexes : Projective<N> {
         int l, r;
 
         INLINE Common pivot_l_r_v(int v) const {
-            return Common{this->chart.pivot_left + v * STATES[PIVOT], 1, this->chart.pivot_left_lanes + v * STATES[PIVOT] * WIDTH};
+            return Common{this->chart.left.pivot + v * STATES[PIVOT], 1, this->chart.left.pivot_lanes + v * STATES[PIVOT] * WIDTH};
         }
         INLINE Common gap_t_r(int t) const { return this->chart.gap(t, r); }
         INLINE Common gap_l_r() const { return this->chart.gap(l, r); }
@@ -108,7 +94,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Tile tied_several_l_t_x(int t) const { return in_layer(this->chart.layer.tied_several, t); }
         INLINE Tile bound_l_t_x(int t) const { return in_layer(this->chart.layer.bound, t); }
         INLINE Tile bound_open_l_t_x(int t) const { return in_layer(this->chart.layer.bound_open, t); }
-        INLINE Tile closed_r_t_x(int t) const { return this->tile(this->chart.closed_right.tile(r, this->block, t)); }
+        INLINE Tile closed_r_t_x(int t) const { return this->tile(this->chart.right.closed.tile(r, this->block, t)); }
         INLINE Tile hooked_r_t_x(int t) const { return this->tile(this->chart.hooked_right.tile(r, this->block, t)); }
         INLINE Tile several_r_l_x() const { return this->tile(this->chart.several_right.tile(r, this->block, l)); }
         STORED(open_l_r_x, OPEN, this->chart.layer.open.tile(0, this->block, r))
@@ -131,22 +117,19 @@ template <class N> struct Complexes : Projective<N> {
 
     // half_pivot a b v for a block of a beyond v
     struct HalfPivots : Region {
+        const Side& side;
         int b, v, v_block, v_lane;  // where v is an x
-        const Tiles<N, ARM>& arms;
-        const Tiles<N, NEITHER>& neither;
-        const Tiles<N, CLOSED>& closed;
-        const Tiles<N, HALF_PIVOT>& half_pivots;
 
-        typename Base::Value* at_neither(int t) const { return neither.tile(t, v_block, b) + v_lane; }
-        typename Base::Value* at_closed(int t) const { return closed.tile(t, v_block, b) + v_lane; }
-        INLINE Tile arm_a_t_v(int t) const { return this->tile(arms.tile(v, this->block, t)); }
+        typename Base::Value* at_neither(int t) const { return side.neither.tile(t, v_block, b) + v_lane; }
+        typename Base::Value* at_closed(int t) const { return side.closed.tile(t, v_block, b) + v_lane; }
+        INLINE Tile arm_a_t_v(int t) const { return this->tile(side.arm.tile(v, this->block, t)); }
         INLINE Common neither_t_b_v(int t) const {
             return Common{at_neither(t), WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
         }
         INLINE Common sums_gap_closed(int t) const {
             return Common{this->chart.sums + t * SUMS_GAP_CLOSED, 1, this->chart.sums_lanes + t * SUMS_GAP_CLOSED * WIDTH};
         }
-        STORED(half_pivot_a_b_v, HALF_PIVOT, half_pivots.tile(v, this->block, b))
+        STORED(half_pivot_a_b_v, HALF_PIVOT, side.half_pivot.tile(v, this->block, b))
     };
 
     // pivot a b v for one v
@@ -168,7 +151,7 @@ template <class N> struct Complexes : Projective<N> {
     // wing l b a for a block of b beyond a
     struct Wings : Region {
         int l, a;
-        INLINE Tile open_a_l_b() const { return this->tile(this->chart.open_right.tile(a, this->block, l)); }
+        INLINE Tile open_a_l_b() const { return this->tile(this->chart.right.open.tile(a, this->block, l)); }
         INLINE Tile several_a_l_b() const { return this->tile(this->chart.several_right.tile(a, this->block, l)); }
         INLINE Rows gap_a_b() const { return this->chart.gap_from(a, this->x); }
         INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {  // transposed, into blocks of a
@@ -225,7 +208,7 @@ template <class N> struct Complexes : Projective<N> {
         int begin, end;
 
         INLINE Single pivot_l_r_v(int v) const {
-            typename Base::Value* const at = this->chart.pivot_left + v * STATES[PIVOT];
+            typename Base::Value* const at = this->chart.left.pivot + v * STATES[PIVOT];
             return Single{at, 1, at + this->chart.derivatives};
         }
     };
@@ -235,7 +218,7 @@ template <class N> struct Complexes : Projective<N> {
         int r, block, begin, end;
 
         INLINE Tile wing_l_b_a(int b) const { return Tile{this->chart.layer.wing.tile(0, block, b), this->chart.derivatives}; }
-        INLINE Tile closed_b_r_a(int b) const { return Tile{this->chart.closed_left.tile(b, block, r), this->chart.derivatives}; }
+        INLINE Tile closed_b_r_a(int b) const { return Tile{this->chart.left.closed.tile(b, block, r), this->chart.derivatives}; }
     };
 
     // Fill the chart. Throws signals::Raised, as `outside` does.
@@ -261,37 +244,21 @@ template <class N> struct Complexes : Projective<N> {
         for (int block = block_of(r + 1); block < blocks; block++) f(right_of(r, block, l + 1, r));
     }
 
-    NearLeft at_near_left(const Region& at, int l, int r) {
-        return {{at, l, r, this->pivot_left, this->pivot_left_lanes}};
+    HalfPivots at_half_pivots(const Region& at, const Side& side, int b, int v) {  // v is between a and b
+        return {at, side, b, v, (v + side.shift) / WIDTH, (v + side.shift) % WIDTH};
     }
-    NearRight at_near_right(const Region& at, int l, int r) {
-        return {{at, r, l, this->pivot_right, this->pivot_right_lanes}};
-    }
-    HalfPivots at_half_pivots_left(const Region& at, int l, int r) {  // a < v < b
-        return {at, r, l, l / WIDTH, l % WIDTH, this->arm_left, this->neither_left, this->closed_left, this->half_pivot_left};
-    }
-    HalfPivots at_half_pivots_right(const Region& at, int l, int r) {  // b < v < a
-        return {at, l, r, block_of(r), right_lane(r), this->arm_right, this->neither_right, this->closed_right, this->half_pivot_right};
-    }
-    Pivots at_pivots_left(int l, int r, int v) {
-        const Value* half_pivot = this->half_pivot_left.tile(v, l / WIDTH, r) + l % WIDTH;
-        return at_pivots(half_pivot, l, v, this->pivot_left, this->pivot_left_lanes);
-    }
-    Pivots at_pivots_right(int l, int r, int v) {
-        const Value* half_pivot = this->half_pivot_right.tile(v, block_of(r), l) + right_lane(r);
-        return at_pivots(half_pivot, r, v, this->pivot_right, this->pivot_right_lanes);
-    }
-    Pivots at_pivots(const Value* half_pivot, int a, int v, Value* pivots, const Value* lanes) {
-        Value* const out = pivots + v * STATES[PIVOT];
-        return Pivots{Single{half_pivot, WIDTH, const_cast<Value*>(half_pivot) + derivatives}, this->single_gap(a, v), out,
-                      out + derivatives, lanes + v * STATES[PIVOT] * WIDTH};
+    Pivots at_pivots(const Side& side, int a, int b, int v) {
+        Value* const half_pivot = side.half_pivot.tile(v, (a + side.shift) / WIDTH, b) + (a + side.shift) % WIDTH;
+        Value* const out = side.pivot + v * STATES[PIVOT];
+        return Pivots{Single{half_pivot, WIDTH, half_pivot + derivatives}, this->single_gap(a, v), out, out + derivatives,
+                      side.pivot_lanes + v * STATES[PIVOT] * WIDTH};
     }
 
     void pivots_left(int l, int r) {
-        for (int v = l + 1; v < r; v++) pivots(at_pivots_left(l, r, v));
+        for (int v = l + 1; v < r; v++) pivots(at_pivots(left, l, r, v));
     }
     void pivots_right(int l, int r) {
-        for (int v = l + 1; v < r; v++) pivots(at_pivots_right(l, r, v));
+        for (int v = l + 1; v < r; v++) pivots(at_pivots(right, r, l, v));
     }
     void regions_far(int l, int r) {
         each_right(l, r, [&](const Region& at) { far(Far{at, l, r}); });
@@ -330,19 +297,19 @@ template <class N> struct Complexes : Projective<N> {
         watch.pass((size_t)40 * (r - l) * n);
         pivots_left(l, r);
         if (l > 0) {
-            prepare_sums(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r);
-            each_left(l, r, [&](const Region& at) { half_pivots(at_half_pivots_left(at, l, r)); });
+            prepare_sums(at_half_pivots(left_of(l, 0, l + 1, r), left, r, l), l, r);
+            each_left(l, r, [&](const Region& at) { half_pivots(at_half_pivots(at, left, r, l)); });
         }
         if (r < n) {
             pivots_right(l, r);
-            prepare_sums(at_half_pivots_right(right_of(r, blocks - 1, l + 1, r), l, r), l, r);
-            each_right(l, r, [&](const Region& at) { half_pivots(at_half_pivots_right(at, l, r)); });
+            prepare_sums(at_half_pivots(right_of(r, blocks - 1, l + 1, r), right, l, r), l, r);
+            each_right(l, r, [&](const Region& at) { half_pivots(at_half_pivots(at, right, l, r)); });
         }
         inside_complexes(l, r);
         this->inside_projective(l, r);
-        each_left(l, r, [&](const Region& at) { near_left(at_near_left(at, l, r)); });
+        each_left(l, r, [&](const Region& at) { near_left(Near{at, left, l, r}); });
         if (r < n) {
-            each_right(l, r, [&](const Region& at) { near_right(at_near_right(at, l, r)); });
+            each_right(l, r, [&](const Region& at) { near_right(Near{at, right, r, l}); });
             regions_far(l, r);
             wings_from(l, r);
             each_right(l, r, [&](const Region& at) { complexes_of_spanned(ComplexesOfSpanned{at, l, r}); });
@@ -351,32 +318,32 @@ template <class N> struct Complexes : Projective<N> {
 
     void outside(int l, int r) {
         watch.pass((size_t)80 * (r - l) * n);
-        for (Value* lanes : {this->pivot_left_lanes, this->pivot_right_lanes})
-            std::fill(lanes + l * STATES[PIVOT] * WIDTH, lanes + r * STATES[PIVOT] * WIDTH, Value());
-        for (Value* by : {this->pivot_left + derivatives, this->pivot_right + derivatives})
-            std::fill(by + l * STATES[PIVOT], by + r * STATES[PIVOT], Value());
+        for (const Side* side : {&left, &right}) {
+            std::fill(side->pivot_lanes + l * STATES[PIVOT] * WIDTH, side->pivot_lanes + r * STATES[PIVOT] * WIDTH, Value());
+            std::fill(side->pivot + derivatives + l * STATES[PIVOT], side->pivot + derivatives + r * STATES[PIVOT], Value());
+        }
         pivots_left(l, r);
         if (r < n) {
             pivots_right(l, r);
             each_right(l, r, [&](const Region& at) { complexes_of_spanned_outside(ComplexesOfSpanned{at, l, r}); });
             each_right(l, r, [&](const Region& at) { wings_outside(Wings{at, l, r}); });
             each_right(l, r, [&](const Region& at) { far_outside(Far{at, l, r}); });
-            each_right(l, r, [&](const Region& at) { near_right_outside(at_near_right(at, l, r)); });
+            each_right(l, r, [&](const Region& at) { near_right_outside(Near{at, right, r, l}); });
         }
-        each_left(l, r, [&](const Region& at) { near_left_outside(at_near_left(at, l, r)); });
+        each_left(l, r, [&](const Region& at) { near_left_outside(Near{at, left, l, r}); });
         this->outside_projective(l, r);
         outside_complexes(l, r);
         if (r < n) {
-            reverse_half_pivots(at_half_pivots_right(right_of(r, blocks - 1, l + 1, r), l, r), l, r, [&] {
-                each_right(l, r, [&](const Region& at) { half_pivots_outside(at_half_pivots_right(at, l, r)); });
+            reverse_half_pivots(at_half_pivots(right_of(r, blocks - 1, l + 1, r), right, l, r), l, r, [&] {
+                each_right(l, r, [&](const Region& at) { half_pivots_outside(at_half_pivots(at, right, l, r)); });
             });
-            for (int v = l + 1; v < r; v++) pivots_outside(at_pivots_right(l, r, v));
+            for (int v = l + 1; v < r; v++) pivots_outside(at_pivots(right, r, l, v));
         }
         if (l > 0)
-            reverse_half_pivots(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r, [&] {
-                each_left(l, r, [&](const Region& at) { half_pivots_outside(at_half_pivots_left(at, l, r)); });
+            reverse_half_pivots(at_half_pivots(left_of(l, 0, l + 1, r), left, r, l), l, r, [&] {
+                each_left(l, r, [&](const Region& at) { half_pivots_outside(at_half_pivots(at, left, r, l)); });
             });
-        for (int v = l + 1; v < r; v++) pivots_outside(at_pivots_left(l, r, v));
+        for (int v = l + 1; v < r; v++) pivots_outside(at_pivots(left, l, r, v));
     }
 
     // Compute again what later ones have overwritten.

@@ -179,7 +179,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
     using typename Of::Value, typename Of::Vector, typename Of::Rows, typename Of::Common, typename Of::Single;
     enum { WIDTH = N::WIDTH };
     typedef Layout<Value, WIDTH> Base;
-    using Base::n, Base::side, Base::blocks, Base::width, Base::rows, Base::hidden;
+    using Base::n, Base::side, Base::blocks, Base::width, Base::shift, Base::rows, Base::hidden;
     using Base::may_have_two, Base::blocks_before, Base::block_of, Base::at_c, Base::memory, Base::watch, Base::take;
     template <int kind> using TilesOf = Tiles<N, kind>;
 
@@ -208,12 +208,16 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
 
     ptrdiff_t derivatives;
 
-    TilesOf<OPEN> open_left, open_right;
-    TilesOf<CLOSED> closed_left, closed_right;
-    TilesOf<NEITHER_OPEN> neither_open_left, neither_open_right;
-    TilesOf<NEITHER> neither_left, neither_right;
-    TilesOf<ARM> arm_left, arm_right;
-    TilesOf<HALF_PIVOT> half_pivot_left, half_pivot_right;
+    struct Side {  // where x is
+        int shift;  // by how much its first block begins before node 0
+        TilesOf<OPEN> open;
+        TilesOf<CLOSED> closed;
+        TilesOf<NEITHER_OPEN> neither_open;
+        TilesOf<NEITHER> neither;
+        TilesOf<ARM> arm;
+        TilesOf<HALF_PIVOT> half_pivot;
+        Value *pivot, *pivot_lanes;  // pivot a b v of the current l and r: [v] by state; lanes of derivatives
+    } left, right;
     TilesOf<HOOKED> hooked_right;
     TilesOf<SEVERAL> several_right;
     TilesOf<SEVERAL_CLOSED> several_closed_right;
@@ -243,8 +247,6 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
     Value* pairs;                                    // rows over g
     Value *arc, *sibling, *hidden_sibling;           // [h, m]; [m, s]; [m]
     Value* grandparent;                              // rows over g, [m]
-    Value *pivot_left, *pivot_right;                 // pivot l r v and r l v of the current l and r: [v] by state
-    Value *pivot_left_lanes, *pivot_right_lanes;     // lanes of derivatives
     Value *sums, *sums_lanes, *neither_lanes;        // for half pivots: [t]
 
     INLINE Common gap(int a, int b) const {
@@ -301,24 +303,23 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         Value* const before = take(size + 2 * WIDTH);
         return before ? before + WIDTH : nullptr;
     }
-    template <int kind> void take_tiles(TilesOf<kind>& tiles, size_t count, const std::vector<ptrdiff_t>& first) {
-        tiles = TilesOf<kind>{take(count * STATES[kind] * WIDTH), first.data(), blocks};
+    template <int... kinds> void take_tiles(size_t count, const std::vector<ptrdiff_t>& first, TilesOf<kinds>&... tiles) {
+        ((tiles = TilesOf<kinds>{take(count * STATES[kinds] * WIDTH), first.data(), blocks}), ...);
     }
-    template <int... kinds> void take_left(TilesOf<kinds>&... tiles) { (take_tiles(tiles, lefts, first_left), ...); }
-    template <int... kinds> void take_right(TilesOf<kinds>&... tiles) { (take_tiles(tiles, rights, first_right), ...); }
-    template <int... kinds> void take_layer(TilesOf<kinds>&... tiles) {
-        (take_tiles(tiles, (size_t)side * blocks, first_layer), ...);
+    void take_side(Side& of, int shift, size_t count, const std::vector<ptrdiff_t>& first) {
+        of.shift = shift;
+        take_tiles(count, first, of.open, of.closed, of.neither_open, of.neither, of.arm, of.half_pivot);
     }
 
     // Assign all tables their place in memory: values, derivatives, and then what has none.
     void arrange() {
         const size_t square = (size_t)side * width, cells = (size_t)side * side, cube = cells * rows;
-        take_left(open_left, closed_left, neither_open_left, neither_left, arm_left, half_pivot_left);
-        take_right(open_right, closed_right, neither_open_right, neither_right, arm_right, half_pivot_right);
-        take_right(hooked_right, several_right, several_closed_right);
+        take_side(left, 0, lefts, first_left);
+        take_side(right, shift, rights, first_right);
+        take_tiles(rights, first_right, hooked_right, several_right, several_closed_right);
         layer.begin = take(0);
-        take_layer(layer.open, layer.closed, layer.several, layer.several_closed, layer.tied, layer.tied_several);
-        take_layer(layer.bound, layer.bound_open, layer.bound_several, layer.both, layer.spanned, layer.wing);
+        take_tiles((size_t)side * blocks, first_layer, layer.open, layer.closed, layer.several, layer.several_closed, layer.tied,
+                   layer.tied_several, layer.bound, layer.bound_open, layer.bound_several, layer.both, layer.spanned, layer.wing);
         layer.end = take(0);
         for (Links* links : {&crossed, &longest}) {
             links->to = take_rows(square);
@@ -332,8 +333,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         this->c = take(cube);
         this->s = take(cube / 2);
         pairs = take(cube / 2);
-        pivot_left = take(STATES[PIVOT] * side);
-        pivot_right = take(STATES[PIVOT] * side);
+        for (Side* of : {&left, &right}) of->pivot = take(STATES[PIVOT] * side);
         derivatives = memory.bytes() / sizeof(Value);
         take(derivatives);
         for (Links* links : {&crossed, &longest}) {
@@ -343,8 +343,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
             links->derivatives = derivatives;
         }
         gap_lanes = take(cells * STATES[GAP] * WIDTH);
-        pivot_left_lanes = take(STATES[PIVOT] * WIDTH * side);
-        pivot_right_lanes = take(STATES[PIVOT] * WIDTH * side);
+        for (Side* of : {&left, &right}) of->pivot_lanes = take(STATES[PIVOT] * WIDTH * side);
         sums = take(SUMS_GAP_CLOSED * side);
         sums_lanes = take(SUMS_GAP_CLOSED * WIDTH * side);
         neither_lanes = take(STATES[NEITHER] * WIDTH * side);
