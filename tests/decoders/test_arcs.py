@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from common import WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
+from common import MH5, WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mh5_judge import DECODERS as MH5
 
 from mh4.decoders import NotInClass
 

@@ -102,17 +102,6 @@ def everything(n, kinds):
     return complete
 
 
-def greedy(model, scores, n, single_root):
-    """The greedy parser in plain Python: the best transition, among equal ones the one with the lowest code."""
-    configuration, rows = Configuration(n), []
-    while not configuration.is_final():
-        here = positions(configuration)
-        code = max(legal(configuration, model.kinds, single_root), key=lambda code: model.score(scores, n, code, *here))
-        rows.append((code, *here[1:]))
-        configuration.apply(code)
-    return rows, configuration.heads
-
-
 def check(model, derivation, n, scores, single_root=False):
     """Checks that the transitions make the tree, and that the score is that of the parts, which are the transitions'."""
     heads, rows = derivation.heads, derivation.transitions
@@ -190,20 +179,6 @@ def test_finds_the_papers_tree_beyond_the_chart():
 
 
 # --------------------------------------------------------------------------------------------------- any length and width
-
-
-@pytest.mark.slow
-@every_model
-@every_root
-@settings(max_examples=40)
-@given(n=st.integers(1, 40), seed=seeds, kind=st.sampled_from(KINDS))
-def test_width_one_is_the_greedy_parser(model, single_root, n, seed, kind):
-    scores = model.sample(n, np.random.default_rng(seed), kind)
-    derivation = model.decode(scores, single_root=single_root)
-    rows, heads = greedy(model, scores, n, single_root)
-    assert derivation.transitions.tolist() == [list(row) for row in rows]
-    np.testing.assert_array_equal(derivation.heads, heads)
-    check(model, derivation, n, scores, single_root)
 
 
 def beam_search(model, scores, n, width, single_root):

@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from common import rng_for
+from common import padded, rng_for
 from marginals_judge import EXTREMES, MODELS, extreme
 from oneec_judge import ONEEC, trees
 from partition import distribution
@@ -148,13 +148,7 @@ def test_batches_of_any_padding(name):
     """Results do not depend on what is around a sentence, nor on threads; what is not finite stays in its sentence."""
     rng = rng_for("covariances of batches", name)
     lengths = [3, 9, 0, 6, 2]
-    scores, direction = (
-        {tensor: rng.normal(size=(5, *shape.of(10))) for tensor, shape in DECODERS[name].tensors.items()} for _ in "sd"
-    )
-    for tensor, shape in DECODERS[name].tensors.items():
-        for b, n in enumerate(lengths):
-            for array in (scores[tensor], direction[tensor]):
-                array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
+    scores, direction = (padded(name, lengths, 10, rng) for _ in "sd")
     first = next(iter(direction))
     direction[first][3, ..., 1, 2] = np.inf
     found = batch.hessian_product(name, scores, direction, lengths, threads=3)

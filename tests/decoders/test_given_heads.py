@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH3_ARCS, MH4_HYBRID, MHK, MST, rng_for
+from common import MH3, MH3_ARCS, MH4_HYBRID, MHK, MST, padded, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, marginals, only, with_arcs, with_heads
@@ -217,12 +217,7 @@ def test_samples_with_some_heads(model, single_root):
 
 def batch_of(name, lengths, longest, rng):
     """Scores with NaN in the padding; and heads, all open, a part of a tree, or a whole one."""
-    tensors = {}
-    for tensor, shape in DECODERS[name].tensors.items():
-        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest)))
-        for b, n in enumerate(lengths):
-            array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
-    heads = np.full((len(lengths), longest + 1), -1)
+    tensors, heads = padded(name, lengths, longest, rng), np.full((len(lengths), longest + 1), -1)
     for b, n in enumerate(lengths):
         heads[b, : n + 1] = brute.random_tree(n, rng, single_root=True)
         if b % 3 == 1:

@@ -5,13 +5,12 @@ from functools import partial
 import brute
 import numpy as np
 import pytest
-from common import DECODERS, TransitionDecoder, costs, rng_for, tolerance
-from oneec_judge import random_scores, trees
+from common import DECODERS, MH5_HYBRID, costs, rng_for, tolerance
+from oneec_judge import ONEEC
 
-from mh4.decoders import NotInClass, mh5, mhk, mst, oneec
+from mh4.decoders import NotInClass, mhk, mst
 from mh4.decoders.kbest import kbest
 
-MH5 = TransitionDecoder("mh5-hybrid", mh5.decode, 5, hybrid=True)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 every_length = pytest.mark.parametrize("n", range(1, 6))
 
@@ -45,7 +44,7 @@ def decoding(decoder, *, cost, heads, single_root, **tensors):
     return decoder.decode(tensors, cost=cost, heads=heads, single_root=single_root)
 
 
-@pytest.mark.parametrize("decoder", [*DECODERS, MH5], ids=lambda decoder: decoder.name)
+@pytest.mark.parametrize("decoder", [*DECODERS, MH5_HYBRID, ONEEC], ids=lambda decoder: decoder.name)
 @every_root
 @every_length
 def test_all_trees_in_order(decoder, single_root, n):
@@ -55,16 +54,6 @@ def test_all_trees_in_order(decoder, single_root, n):
         found = kbest(partial(decoding, decoder), scores, len(candidates) + 1, cost=cost, heads=heads, single_root=single_root)
         expected = decoder.candidate_scores(n, scores, cost)
         check_order(found, candidates, expected, single_root, heads, tolerance(n, scores, cost))
-
-
-@every_root
-@every_length
-def test_all_1ec_trees_in_order(single_root, n):
-    rng, judge = rng_for("kbest 1ec", n), trees(n)
-    for heads in [np.full(n + 1, -1)] * (n < 5) + [some_heads(judge.trees, n, rng, single_root) for _ in range(4)]:
-        scores, cost = random_scores(n, rng), costs(n, rng)[int(rng.integers(3))]
-        found = kbest(oneec.decode, scores, len(judge.trees) + 1, cost=cost, heads=heads, single_root=single_root)
-        check_order(found, judge.trees, judge.scores(scores, cost), single_root, heads, tolerance(n, scores, cost))
 
 
 def test_the_first_of_all_trees_of_five_words():

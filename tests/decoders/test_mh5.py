@@ -6,11 +6,12 @@ See test_decoders.py for properties of all decoders.
 import brute
 import numpy as np
 import pytest
-from common import costs, kinds, rng_for, small, tolerance
-from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, judge, scores_of
+from common import KINDS, MH5, MH5_HYBRID, MH5_HYBRID_ARCS, check, costs, kinds, parts_score, rng_for, sample, small, tolerance
 
-every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
-every_kind = kinds(*EVERY_KIND)
+from mh4.decoders import mh4, mh5
+
+every_decoder = pytest.mark.parametrize("decoder", MH5, ids=lambda decoder: decoder.name)
+every_kind = kinds(*KINDS, "planted")
 
 TREES = [1, 1, 3, 16, 125, 1276]  # over n = 0 to 5 words
 SEQUENCES = [1, 1, 6, 84, 1860, 49908]
@@ -76,8 +77,8 @@ def test_the_reference_by_recognition(n):
 
 @pytest.mark.parametrize(
     "decoder, n",
-    [(decoder, n) for n in (1, 2, 3, 4) for decoder in DECODERS]
-    + [pytest.param(decoder, 5, marks=pytest.mark.slow) for decoder in (HYBRID, HYBRID_ARCS)],
+    [(decoder, n) for n in (1, 2, 3, 4) for decoder in MH5]
+    + [pytest.param(decoder, 5, marks=pytest.mark.slow) for decoder in (MH5_HYBRID, MH5_HYBRID_ARCS)],
     ids=lambda what: getattr(what, "name", what),
 )
 def test_finds_every_sequence(decoder, n):
@@ -97,10 +98,10 @@ def test_finds_every_sequence(decoder, n):
 def test_best_of_all(decoder, n, kind):
     rng = rng_for("best", n, kind)
     for draw in range(20 if n < 5 else 8):
-        scores = scores_of(decoder, n, rng, kind)
+        scores = decoder.sample(n, rng, kind)
         for cost in costs(n, rng):
             best = decoder.candidate_scores(n, scores, cost).max()
-            judge(decoder, decoder.decode(scores, cost=cost), n, scores, cost, best, f"{kind}, draw {draw}")
+            check(decoder, decoder.decode(scores, cost=cost), n, scores, cost, best, f"{kind}, draw {draw}")
 
 
 @every_decoder
@@ -110,13 +111,13 @@ def test_best_with_a_single_root(decoder, n, kind):
     rng = rng_for("root", n, kind)
     single = brute.derivations(n, 5).single_root
     for draw in range(10 if n < 5 else 3):
-        scores = scores_of(decoder, n, rng, kind)
+        scores = decoder.sample(n, rng, kind)
         scores["reduce_s0b0"][..., n + 1] += rng.integers(2) * 3  # many roots
         for cost in costs(n, rng):
             best = decoder.candidate_scores(n, scores, cost)[single].max()
             derivation = decoder.decode(scores, cost=cost, single_root=True)
             assert brute.has_single_root(derivation.heads), f"{decoder.name} n={n}: roots in {derivation.heads.tolist()}"
-            judge(decoder, derivation, n, scores, cost, best, f"{kind}, single root, draw {draw}")
+            check(decoder, derivation, n, scores, cost, best, f"{kind}, single root, draw {draw}")
 
 
 @pytest.mark.slow
@@ -126,7 +127,7 @@ def test_best_with_a_single_root(decoder, n, kind):
 def test_best_sequence_of_every_tree(decoder, n, kind):
     """MH5 derives a tree in up to 441 ways at n = 5: the best of them, for each of the 1276 trees."""
     rng = rng_for("heads", n, kind)
-    scores, derivations = scores_of(decoder, n, rng, kind), brute.derivations(n, 5)
+    scores, derivations = decoder.sample(n, rng, kind), brute.derivations(n, 5)
     cost = costs(n, rng)[2]
     without, with_cost = decoder.candidate_scores(n, scores), decoder.candidate_scores(n, scores, cost)
     for number, (tree, of_tree) in enumerate(derivations.of_tree.items()):
@@ -138,7 +139,7 @@ def test_best_sequence_of_every_tree(decoder, n, kind):
             best = candidates[of_tree].max()
             near = tolerance(n, scores, given_cost)
             if abs(derivation.score - best) > near or number % 20 == 0:
-                judge(decoder, derivation, n, scores, given_cost, best, f"{kind}, heads={tree}")
+                check(decoder, derivation, n, scores, given_cost, best, f"{kind}, heads={tree}")
 
 
 # ---------------------------------------------------------------------------------------------------------------- bad input
@@ -153,3 +154,19 @@ def test_the_number_of_reduces(decoder):
             with pytest.raises(ValueError, match=name):
                 decoder.decode({**scores, name: np.zeros((count, 6, 6), dtype=np.float32)})
                 pytest.fail(f"{count} reduces: no error")
+
+
+def test_too_long_for_memory():
+    """MH4 instead, with a warning; not for a given tree."""
+    n = 20
+    tensors = MH5_HYBRID_ARCS.sample(n, rng_for("long"))
+    cost = sample((n + 1, n + 1), rng_for("cost"), "normal")
+    with pytest.warns(RuntimeWarning, match=r"MH5 takes .* 20 words, more than .* decoded by MH4"):
+        found = mh5.decode(**tensors, cost=cost, single_root=True, max_bytes=10_000)
+    of_mh4 = {name: tensor[:6] if name.startswith("reduce") else tensor for name, tensor in tensors.items()}
+    expected = mh4.decode(**of_mh4, cost=cost, single_root=True)
+    assert found.score == expected.score and found.heads.tolist() == expected.heads.tolist()
+    assert found.score == pytest.approx(parts_score(found, tensors, cost))
+    again = mh5.decode(**tensors, cost=cost, single_root=True)
+    assert again.score >= found.score
+    assert mh5.decode(**tensors, heads=again.heads, max_bytes=10_000).heads.tolist() == again.heads.tolist()

@@ -4,17 +4,29 @@ import brute
 import dense
 import numpy as np
 import pytest
-from common import KINDS, costs, hamming_cost, parts_score, rng_for, sample, small, tolerance
+from common import (
+    KINDS,
+    MH5,
+    MH5_HYBRID,
+    MH5_HYBRID_ARCS,
+    check,
+    costs,
+    hamming_cost,
+    parts_score,
+    rng_for,
+    sample,
+    small,
+    tolerance,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, TWO, judge, scores_of
 
 from mh4 import trees
 from mh4.decoders import beam, mh4, mh5, mhk
 
 pytestmark = pytest.mark.slow
 
-every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
+every_decoder = pytest.mark.parametrize("decoder", MH5, ids=lambda decoder: decoder.name)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -23,30 +35,30 @@ seeds = st.integers(0, 2**32 - 1)
 
 @every_decoder
 @settings(max_examples=40)
-@given(n=st.integers(1, 20), seed=seeds, kind=st.sampled_from(EVERY_KIND))
+@given(n=st.integers(1, 20), seed=seeds, kind=st.sampled_from((*KINDS, "planted")))
 def test_best_of_longer_sentences(decoder, n, seed, kind):
     """Its tree being given, the sequence found is found again."""
     rng = np.random.default_rng(seed)
-    scores = scores_of(decoder, n, rng, kind)
+    scores = decoder.sample(n, rng, kind)
     cost = costs(n, rng)[seed % 3]
     derivation = decoder.decode(scores, cost=cost)
-    judge(decoder, derivation, n, scores, cost, dense.best_score(n, 5, scores, cost), kind)
+    check(decoder, derivation, n, scores, cost, dense.best_score(n, 5, scores, cost), kind)
     assert trees.in_class(derivation.heads, "mh5")
     again = decoder.decode(scores, cost=cost, heads=derivation.heads)
     np.testing.assert_array_equal(again.heads, derivation.heads)
-    judge(decoder, again, n, scores, cost, said=f"{kind}, heads= of the tree found")
+    check(decoder, again, n, scores, cost, said=f"{kind}, heads= of the tree found")
     assert abs(again.score - derivation.score) <= 2 * tolerance(n, scores, cost)
 
 
-@pytest.mark.parametrize("decoder", [HYBRID, HYBRID_ARCS], ids=lambda decoder: decoder.name)
+@pytest.mark.parametrize("decoder", [MH5_HYBRID, MH5_HYBRID_ARCS], ids=lambda decoder: decoder.name)
 @pytest.mark.parametrize("kind", ["whole", "planted"])
 @pytest.mark.parametrize("n", [14, 15, 16, 17, 24, 30, 31, 32, 33])
 def test_best_at_the_lengths_where_blocks_begin(decoder, n, kind):
     """Of eight, sixteen or thirty-two nodes, should the chart be filled in such."""
     rng = rng_for("blocks", n)
-    scores = scores_of(decoder, n, rng, kind)
+    scores = decoder.sample(n, rng, kind)
     cost = costs(n, rng)[n % 3]
-    judge(decoder, decoder.decode(scores, cost=cost), n, scores, cost, dense.best_score(n, 5, scores, cost))
+    check(decoder, decoder.decode(scores, cost=cost), n, scores, cost, dense.best_score(n, 5, scores, cost))
 
 
 @every_decoder
@@ -59,7 +71,7 @@ def test_best_of_what_is_not_forbidden(decoder, n, seed):
         tensor[rng.random(tensor.shape) < 0.2] = -np.inf
     best = dense.best_score(n, 5, scores, None)
     if best > -np.inf:
-        judge(decoder, decoder.decode(scores), n, scores, None, best, "forbidding")
+        check(decoder, decoder.decode(scores), n, scores, None, best, "forbidding")
     else:
         with pytest.raises(ValueError, match="no derivation"):
             decoder.decode(scores)
@@ -75,7 +87,7 @@ def test_best_sequence_of_a_tree_in_longer_sentences(decoder, n, seed):
     tree = brute.heads_of(n, brute.random_sequence(n, 5, rng, links=0.9))
     derivation = decoder.decode(scores, cost=cost, heads=np.array(tree, dtype=np.int32))
     assert tuple(derivation.heads) == tree
-    judge(decoder, derivation, n, scores, cost, dense.best_score(n, 5, scores, cost, heads=tree), f"heads={tree}")
+    check(decoder, derivation, n, scores, cost, dense.best_score(n, 5, scores, cost, heads=tree), f"heads={tree}")
     assert derivation.score <= decoder.decode(scores, cost=cost).score + 2 * tolerance(n, scores, cost)
 
 
@@ -89,7 +101,7 @@ def test_best_with_a_single_root_in_longer_sentences(decoder, n, seed):
     best = max(dense.best_score(n, 5, scores, cost, root=word) for word in range(1, n + 1))
     derivation = decoder.decode(scores, cost=cost, single_root=True)
     assert brute.has_single_root(derivation.heads)
-    judge(decoder, derivation, n, scores, cost, best, "single root")
+    check(decoder, derivation, n, scores, cost, best, "single root")
 
 
 @settings(max_examples=60)
@@ -98,7 +110,7 @@ def test_arc_factored_mh5(n, seed, kind, single_root):
     """Arc scores given as arcs, as a cost or as some of each, all transitions scored zero, are those of mhk."""
     rng = np.random.default_rng(seed)
     arcs, cost = sample((2, n + 1, n + 1), rng, kind)
-    zeros = TWO.sample(n, rng, "zeros")
+    zeros = MH5[0].sample(n, rng, "zeros")
     expected = mhk.decode(arcs, 5, cost=cost, single_root=single_root).score
     both = arcs + cost
     for options in ({"arcs": arcs, "cost": cost}, {"arcs": both}, {"cost": both}):
@@ -111,10 +123,10 @@ def test_arc_factored_mh5(n, seed, kind, single_root):
 @given(n=st.integers(1, 4), seed=seeds, single_root=st.booleans())
 def test_a_beam_that_holds_everything_finds_at_least_as_much(n, seed, single_root):
     """The transition system produces all that the chart derives."""
-    scores = HYBRID_ARCS.sample(n, np.random.default_rng(seed))
+    scores = MH5_HYBRID_ARCS.sample(n, np.random.default_rng(seed))
     found = beam.decode(**scores, beam=10**6, single_root=single_root)
     assert found.score == pytest.approx(parts_score(found, scores), rel=1e-12)
-    assert found.score >= HYBRID_ARCS.decode(scores, single_root=single_root).score - 1e-4
+    assert found.score >= MH5_HYBRID_ARCS.decode(scores, single_root=single_root).score - 1e-4
 
 
 # ---------------------------------------------------------------------------------------------------- beside smaller classes
@@ -157,9 +169,9 @@ def test_the_first_reduces_only(count, n):
     by_six = {derivations.sequences[d] for d in np.flatnonzero(rest)}
     assert by_six >= set(brute.derivations(n, {2: 3, 6: 4}[count]).known)
     for draw in range(10):
-        scores = first_reduces(HYBRID_ARCS.sample(n, rng_for("first", n, draw)), count, -np.inf)
-        best = HYBRID_ARCS.candidate_scores(n, scores).max()
-        judge(HYBRID_ARCS, HYBRID_ARCS.decode(scores), n, scores, best=best, said=f"the first {count} reduces")
+        scores = first_reduces(MH5_HYBRID_ARCS.sample(n, rng_for("first", n, draw)), count, -np.inf)
+        best = MH5_HYBRID_ARCS.candidate_scores(n, scores).max()
+        check(MH5_HYBRID_ARCS, MH5_HYBRID_ARCS.decode(scores), n, scores, best=best, said=f"the first {count} reduces")
 
 
 # ------------------------------------------------------------------------------------------------ how scores and cost add up
@@ -178,7 +190,7 @@ def test_hamming_cost(decoder, n, seed):
         for weight in (1, 100_000):
             cost = weight * hamming_cost(gold)
             derivation = decoder.decode(scores, cost=cost)
-            judge(decoder, derivation, n, scores, cost, said="Hamming cost")
+            check(decoder, derivation, n, scores, cost, said="Hamming cost")
             as_arcs = mh5.decode(**bare, arcs=cost + scores.get("arcs", 0))
             assert derivation.score == as_arcs.score, f"{decoder.name} n={n}: {weight} for each wrong head of {gold}"
             assert derivation.score >= decoder.decode(scores).score

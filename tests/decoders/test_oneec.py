@@ -107,12 +107,6 @@ def test_the_chart_derives_every_tree_with_a_single_root(n):
                 best_tree(scores, only(heads), True)
 
 
-def test_a_trap():
-    """A complex with an arc between two boundary nodes of an item."""
-    heads = (-1, 3, 0, 0, 1)
-    check_chart(heads, random_scores(4, rng_for("trap")))
-
-
 # ----------------------------------------------------------------------------------------------------- longer sentences
 
 

@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH3_ARCS, MST, bad_arrays, rng_for
+from common import MH3, MH3_ARCS, MST, bad_arrays, padded, rng_for
 from frequencies import LIMIT, deviation, deviation_of
 from marginals_judge import SEQUENCES, extreme, marginals
 from partition import distribution
@@ -187,20 +187,11 @@ def test_bad_arguments(model):
 WITH_SAMPLES = [name for name, decoder in DECODERS.items() if decoder.sample]
 
 
-def padded(name, lengths, longest, rng):
-    tensors = {}
-    for tensor, shape in DECODERS[name].tensors.items():
-        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(np.float32)
-        for b, n in enumerate(lengths):
-            array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
-    return tensors
-
-
 @pytest.mark.parametrize("name", WITH_SAMPLES)
 @every_root
 def test_a_batch_is_its_sentences_one_after_the_other(name, single_root):
     lengths = [4, 9, 1, 6, *([] if single_root else [0])]
-    tensors = padded(name, lengths, 10, rng_for("batch", name))
+    tensors = padded(name, lengths, 10, rng_for("batch", name), np.float32)
     generator, expected = np.random.default_rng(7), np.full((len(lengths), 30, 11), -1)
     for b, n in enumerate(lengths):
         alone = single(name, tensors, b, n)

@@ -5,15 +5,14 @@ from itertools import product
 import brute
 import numpy as np
 import pytest
-from common import DECODERS, TransitionDecoder, check, costs, rng_for, small, tolerance, zero_cost
+from common import DECODERS, MH5_HYBRID, check, costs, rng_for, small, tolerance, zero_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oneec_judge import ONEEC
 
 from mh4.decoders import NotInClass, mh3, mh4, mh5
 
-MH5 = TransitionDecoder("mh5-hybrid", mh5.decode, 5, hybrid=True)
-every_decoder = pytest.mark.parametrize("decoder", [*DECODERS, MH5, ONEEC], ids=lambda decoder: decoder.name)
+every_decoder = pytest.mark.parametrize("decoder", [*DECODERS, MH5_HYBRID, ONEEC], ids=lambda decoder: decoder.name)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 
 
@@ -56,7 +55,7 @@ def test_the_best_tree_with_some_heads(decoder, single_root, n):
 def test_longer_sentences(decoder, n, seed, single_root):
     """The tree found keeps the heads, its own derivation scores as much, and that of the tree which they are taken from no more."""
     rng = np.random.default_rng(seed)
-    n = min(n, 10) if decoder in (MH5, ONEEC) else n
+    n = min(n, 10) if decoder in (MH5_HYBRID, ONEEC) else n
     tree = decoder.decode(decoder.sample(n, rng), single_root=single_root).heads
     heads = np.where(rng.random(n + 1) < rng.random(), -1, tree)
     scores = decoder.sample(n, rng)
