@@ -23,9 +23,8 @@ sys.path[1:1] = [str(Path(__file__).resolve().parent.parent / "decoders")]
 
 import brute  # noqa: E402
 import corpus  # noqa: E402
-from common import DECODERS, MHK, MST, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
+from common import DECODERS, MH5, MHK, MST, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
 from marginals_judge import MODELS, ONEEC, marginals, well_formed  # noqa: E402
-from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4.data import conllu  # noqa: E402
