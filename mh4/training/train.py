@@ -133,6 +133,9 @@ def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
     """Return the sentences of each file; one that is empty is left out, with a warning, unless all are."""
     contents = conllu.some_empty((path, conllu.blocks(path, partial=partial)) for path in files)
     found = {path: [block.sentence for block in blocks] for path, blocks in contents}
+    for sentence in chain(*found.values()) if partial else ():
+        if why := kept_heads.obstacle(sentence.heads, single_root=False):
+            raise InputError("%s: %s" % (sentence.name, why))
     return {path: sentences for path, sentences in found.items() if sentences}
 
 

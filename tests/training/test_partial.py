@@ -160,12 +160,28 @@ def test_the_command(gold, tmp_path):
     greedy = ["train", "--system", "greedy-mh3", "--model", str(tmp_path / "greedy"), *files, *small, "--partial"]
     assert "only learned by systems with exact decoding" in refuses(*greedy)
     block = next(conllu.blocks(str(tmp_path / "partial.conllu"), partial=True))
-    n = len(block.sentence)
-    cycle = block.text({conllu.HEAD: ["2", "1", *["_"] * (n - 2)], conllu.DEPREL: ["x"] * n})
+    n, partial = len(block.sentence), (tmp_path / "partial.conllu").read_text(encoding="utf-8")
+    dev = (tmp_path / "dev.conllu").read_text(encoding="utf-8")
+    for name, rest in (("partial", "_"), ("partial", "0"), ("dev", "_")):
+        cycle = block.text({conllu.HEAD: ["2", "1", rest, *["3"] * (n - 3)], conllu.DEPREL: ["x"] * n})
+        (tmp_path / (name + ".conllu")).write_text(cycle if name == "partial" else dev + cycle, encoding="utf-8")
+        assert "word 1 is on a cycle" in refuses(*command[:3], "--model", str(tmp_path / "other"), *files, *small, "--partial")
+        (tmp_path / "partial.conllu").write_text(partial, encoding="utf-8")
     (tmp_path / "partial.conllu").write_text(cycle, encoding="utf-8")
-    assert "word 1 is on a cycle" in refuses(*command[:3], "--model", str(tmp_path / "other"), *files, *small, "--partial")
     with pytest.raises(InputError, match="cycle"):
         package.train(str(tmp_path / "partial.conllu"), str(tmp_path / "dev.conllu"), str(tmp_path / "o"), "mst", partial=True)
+
+
+def test_no_model_among_the_files_of_a_treebank(gold, tmp_path):
+    """It would be taken for the folder of a model then, whose CoNLL-U files are not read."""
+    path, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
+    for file, sentences in ((path, gold[:30]), (dev, gold[30:])):
+        file.write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")
+    command = ["train", "--system", "mst", "--model", str(tmp_path), "--train", str(path), "--dev", str(dev)]
+    assert "contains CoNLL-U files, which are no part of a model; choose another folder" in refuses(*command)
+    assert {one.name for one in tmp_path.iterdir()} == {path.name, dev.name}
+    (tmp_path / "config.toml").write_text("")
+    assert "would overwrite" in refuses("view", str(tmp_path), "--html", str(path))
 
 
 def test_nothing_to_learn_or_to_score_is_said_at_once(gold, tmp_path):
