@@ -106,7 +106,7 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
 
 def _is_treebank(path: str) -> bool:
     """Return whether this is a folder whose CoNLL-U files are read, and not that of a model."""
-    return os.path.isdir(path) and not os.path.exists(os.path.join(path, "config.toml"))
+    return os.path.isdir(path) and not os.path.exists(os.path.join(path, "vocabulary.json"))
 
 
 def _next_input(folder: str, outputs: Mapping[Any, str], omitted: Sequence[str]) -> list[str]:

@@ -302,6 +302,8 @@ class Trainer:
         if "config.toml" not in names:
             if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
+            if any(reading.CONLLU in name.lower() for name in names):  # in which it would look as if this were no treebank
+                raise InputError("%s: contains CoNLL-U files, which are no part of a model; choose another folder" % self.folder)
             self.model.save_all_but_weights(self.folder)
             return True
         finished = "summary.json" in names
