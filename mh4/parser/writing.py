@@ -13,6 +13,9 @@ from mh4.errors import counted
 Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse
 Progress = Callable[[int], None]  # takes a number of words that are done
 
+_SENT_ID = re.compile(r"^(# *sent_?id *= *\S.*?)( *\r?)$", re.MULTILINE)
+_BEGINNING = re.compile(r"^# *new(doc|par)\b.*\n", re.MULTILINE)
+
 
 @dataclass
 class Written:
@@ -63,7 +66,5 @@ def text_of(block: Block, parsed: Sentence, tags: bool, keep_deps: bool) -> str:
 
 
 def _renamed(text: str, number: int) -> str:
-    """Return the block for one of a sentence's trees. Later trees begin no document or paragraph; their sent_ids end in a number."""
-    if number == 1:
-        return text
-    return re.sub(r"(?m)^(# sent_id *=.*?)(\r?)$", r"\1-%d\2" % number, re.sub(r"(?m)^# new(doc|par)\b.*\n", "", text))
+    """Return the block for one of a sentence's trees. Later trees begin no document or paragraph; their sent_ids name the tree."""
+    return text if number == 1 else _SENT_ID.sub(r"\1-tree%d\2" % number, _BEGINNING.sub("", text))

@@ -100,7 +100,7 @@ def test_the_best_trees_follow_one_another(model, tmp_path, jobs):
     for number, tree in enumerate(trees, start=1):
         first, note, *words = tree.split("\n")
         assert (
-            first == "# sent_id = two" + ("-%d" % number if number > 1 else "")
+            first == "# sent_id = two" + ("-tree%d" % number if number > 1 else "")
             and note.startswith("# mh4 = tree %d of 3, score " % number)
             and len(words) == 4
         )
@@ -112,9 +112,10 @@ def test_the_best_trees_follow_one_another(model, tmp_path, jobs):
 def test_the_best_trees_of_a_last_sentence_without_a_blank_line(model, tmp_path, end):
     """They are valid CoNLL-U: sentences of their own, with sent_ids of their own, in a document that begins once."""
     path, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
-    lines = ["\ufeff", "# newdoc", "# sent_id = a", *("%d\tw%s" % (m, 8 * "\t_") for m in (1, 2, 3))]
+    lines = ["\ufeff", "# newdoc", "#newpar", "#sent_id = a ", "# sent_id =", *("%d\tw%s" % (m, 8 * "\t_") for m in (1, 2, 3))]
     path.write_bytes(end.join(lines).encode())
     assert mh4("parse", "--model", model, "--best", "3", str(path), "-o", str(out)).returncode == 0
     text = out.read_bytes().decode()
-    assert len(conllu.read(str(out))) == 3 and "\ufeff" not in text and text.count("# newdoc") == 1
-    assert [line for line in text.split(end) if "sent_id" in line] == ["# sent_id = a", "# sent_id = a-2", "# sent_id = a-3"]
+    assert len(conllu.read(str(out))) == 3 and "\ufeff" not in text and text.count("# newdoc") == text.count("#newpar") == 1
+    named = [line for line in text.split(end) if line.startswith("#sent_id")]
+    assert named == ["#sent_id = a ", "#sent_id = a-tree2 ", "#sent_id = a-tree3 "] and text.count("# sent_id =" + end) == 3
