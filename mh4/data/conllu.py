@@ -126,14 +126,15 @@ class Sentence:
         return len(self.words)
 
     def __iter__(self) -> Iterator[Word]:
-        """Iterate over the words with their columns. Raises InputError if a column has more or fewer entries than there are words."""
+        """Iterate over the words with their columns. Raises InputError for a column with more or fewer entries, or heads out of range."""
         absent = [None] * len(self)
         tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
-        heads = absent if self.heads is None else [None if head < 0 else head for head in np.asarray(self.heads)[1:].tolist()]
+        name = self.name or "the sentence"
+        heads = absent if self.heads is None else [None if head < 0 else head for head in checked_heads(self, name)[1:].tolist()]
         probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
         columns = [self.words, *tags, heads, self.deprels or absent, probabilities]
         if {len(column) for column in columns} != {len(self)}:
-            raise InputError("%s: a column has more or fewer entries than there are words" % (self.name or "the sentence"))
+            raise InputError("%s: a column has more or fewer entries than there are words" % name)
         return (Word(*row) for row in zip(range(1, len(self) + 1), *columns, strict=True))
 
     def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
@@ -169,9 +170,9 @@ class Sentence:
         """Draw the tree, if there is one, for a notebook. Raises InputError as iteration does, and ValueError if the heads are no tree."""
         from mh4.drawing.svg import picture
 
-        if self.heads is None or not list(self):
+        labels = [word.deprel or "" for word in self]
+        if self.heads is None or not labels:
             return None
-        labels = self.deprels or [""] * len(self)
         drawing = picture(self.words, np.asarray(self.heads), labels, self.probabilities)
         return '<div style="overflow-x: auto">%s</div>' % drawing  # which scrolls if the tree is wide
 
@@ -248,6 +249,22 @@ class Block:
                 kept = [*(a for a in kept if a not in ("_", "")), "%s=%s" % (name, values[k])]
             column.append("|".join(kept) or "_")
         return column
+
+
+def checked_heads(sentence: Sentence, name: str) -> np.ndarray:
+    """Return the heads of a sentence, which the user may have made: int32 (n+1,), -1 for None.
+
+    Raises InputError, which begins with `name`, unless they are -1 and, for each word, 0 to n or, where it has none, -1 or None.
+    """
+    try:
+        heads = np.asarray([-1 if head is None else head for head in sentence.heads])
+    except (TypeError, ValueError):  # not a sequence, or of sequences
+        heads = np.empty(0)
+    n = len(sentence)
+    if heads.shape != (n + 1,) or heads.dtype.kind not in "iu" or heads[0] != -1 or (heads < -1).any() or (heads > n).any():
+        expected = "-1 and then one of 0 to %d for each word, or -1 where it has none" % n
+        raise InputError("%s: its heads are %s, expected %s" % (name, shown(sentence.heads), expected))
+    return heads.astype(np.int32)
 
 
 def without_subtype(deprel: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mh4 import trees
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import Sentence, checked_heads
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 
@@ -127,14 +127,4 @@ def checked(sentence: Sentence, name: str) -> Sentence:
         or not all(label is None or isinstance(label, str) for label in labels)
     ):
         raise InputError("%s: its deprels are %s, expected a list of %d strings" % (name, shown(labels), len(sentence)))
-    if sentence.heads is None:
-        return sentence
-    heads = np.asarray(sentence.heads)
-    if (
-        heads.shape != (len(sentence) + 1,)
-        or heads.dtype.kind not in "iu"
-        or ((heads[1:] < -1) | (heads[1:] > len(sentence))).any()
-    ):
-        expected = "-1 and then one of 0 to %d for each word, or -1 where it has none" % len(sentence)
-        raise InputError("%s: its heads are %s, expected %s" % (name, shown(sentence.heads), expected))
-    return replace(sentence, heads=heads.astype(np.int32))
+    return sentence if sentence.heads is None else replace(sentence, heads=checked_heads(sentence, name))

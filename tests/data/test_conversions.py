@@ -85,14 +85,21 @@ def test_words_that_are_empty_or_missing(tmp_path):
     assert sentence(upos=["", "Y"]).to_conllu() == sentence(upos=["_", "Y"]).to_conllu()
 
 
-@pytest.mark.parametrize(
-    "changed", [{"upos": ["X"]}, {"deprels": ["x"] * 3}, {"heads": np.array([-1, 0])}, {"probabilities": np.ones(4)}]
-)
+@pytest.mark.parametrize("changed", [{"upos": ["X"]}, {"deprels": ["x"] * 3}, {"probabilities": np.ones(4)}])
 def test_columns_of_different_lengths(changed):
     """Words that have no entry are not left out in silence."""
     for use in (list, Sentence.to_conllu, conversions.to_udapi):
         with pytest.raises(InputError, match="the sentence: a column has more or fewer entries than there are words"):
             use(sentence(**changed))
+
+
+@pytest.mark.parametrize("heads", [[-1, 0], [-1, 0, 3], [-1, 0, -2], [0, 0, 1], [-1, 0, 1.0], [-1, 0, "1"], [-1, 0, [1]], 5])
+def test_heads_out_of_range(heads):
+    """No HEAD is written that cannot be read."""
+    for use in (list, Sentence.to_conllu, conversions.to_udapi):
+        with pytest.raises(InputError, match="the sentence: its heads are .*, expected -1 and then one of 0 to 2 for each word"):
+            use(sentence(heads=heads))
+    assert sentence(heads=[-1, 0, None]).to_conllu() == sentence(heads=[-1, 0, -1]).to_conllu()
 
 
 @pytest.mark.parametrize(

@@ -281,9 +281,10 @@ def test_a_sentence_in_a_notebook(file):
     (sentence,) = conllu.read(file)
     assert sentence._repr_html_().count("<path") == 10
     assert Sentence(["not", "parsed"])._repr_html_() is None
-    assert Sentence(["no", "labels"], heads=[-1, 2, 0])._repr_html_().count("<path") == 4
+    for labels in (None, [None, None]):
+        assert Sentence(["no", "labels"], heads=[-1, 2, 0], deprels=labels)._repr_html_().count("<path") == 4
     assert Sentence([], heads=[-1])._repr_html_() is None
-    with pytest.raises(InputError, match="a column has more or fewer entries than there are words"):
+    with pytest.raises(InputError, match="the sentence: its heads are"):
         Sentence(["too", "few"], heads=[-1, 0])._repr_html_()
 
 
