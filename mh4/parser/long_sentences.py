@@ -95,7 +95,7 @@ def parse(
     Those parsed differently have a note that says how and why. They have no probabilities, and those that were skipped have no heads.
     Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says; never OutOfMemory.
     """
-    if longest is not None and (not isinstance(longest, Integral) or longest < 1):
+    if longest is not None and (isinstance(longest, bool) or not isinstance(longest, Integral) or longest < 1):
         raise InputError("longest is %s, expected a number of words from 1" % shown(longest))
     if beyond is not None and beyond not in BEYOND:
         raise InputError(unknown("way to decode long sentences", beyond, BEYOND))

@@ -110,7 +110,7 @@ class BaseParser:
         if best != 1 and any(isinstance(one, TokenList) for one in given):
             raise InputError("best: a TokenList has no place for other trees: give Sentences")
         options: dict[str, Any] = {"transitions": True} if transitions else {}
-        options |= {} if best == 1 else {"best": best}
+        options |= {} if type(best) is int and best == 1 else {"best": best}
         parsed = long_sentences.parse(self, unparsed, longest, beyond, confidence, tags, progress, keep_heads, **options)
         if best != 1:  # those that have only one tree, as long ones, have no others
             parsed = [one if one.alternatives is not None else replace(one, alternatives=[]) for one in parsed]
@@ -213,8 +213,7 @@ class Parser(BaseParser):
             self.check_probabilities()
         if keep_heads and self.decoding not in AROUND_HEADS:
             raise InputError("%s decoding cannot keep heads, only %s can" % (self.decoding, " and ".join(AROUND_HEADS)))
-        if best != 1:
-            check_best(best, self.decoding)
+        check_best(best, self.decoding)
         options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags, "keep_heads": keep_heads}
         with self.model.lock:
             parse = partial(self.parse_scored, **options) if best == 1 else partial(self._best, best, **options)
@@ -425,7 +424,7 @@ def check_best(best: int, decoding: str) -> None:
     """Raise InputError if so many best trees cannot be found."""
     if isinstance(best, bool) or not isinstance(best, (int, np.integer)) or not 1 <= best <= MOST_TREES:
         raise InputError("best is %s, expected 1 to %d" % (shown(best), MOST_TREES))
-    if decoding != "exact":
+    if best > 1 and decoding != "exact":
         raise InputError("%s decoding finds one tree, only exact decoding finds the best %d" % (decoding, best))
 
 

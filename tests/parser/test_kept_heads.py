@@ -220,7 +220,7 @@ def test_the_best_trees_with_their_probabilities(parsers, gold):
     given[0][0]["head"] = 99
     with pytest.raises(InputError, match="the head of word 1 is 99, expected 0 to 1, or None"):
         parsers["mst"].parse(given, keep_heads=True)
-    for best in (0, 1001, "2"):
+    for best in (0, 1001, "2", True, 1.0):
         with pytest.raises(InputError, match="best is .*, expected 1 to 1000"):
             parsers["mst"].parse([["a"]], best=best)
     with pytest.raises(InputError, match="greedy decoding finds one tree"):

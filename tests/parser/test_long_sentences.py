@@ -124,7 +124,11 @@ def test_python_has_the_same_rule(models, sentences, monkeypatch):
         scores = parser.test(sentences)
     assert scores == attachment_scores(sentences, long_sentences.parse(parser, sentences, 8))
     assert [s.heads.tolist() for s in parser.parse([[], ["a"] * 9], allow_empty=True)][0] == [-1]
-    for wrong, said in (({"longest": 0}, "longest is 0, expected a number"), ({"beyond": "never"}, "no way to decode long")):
+    for wrong, said in (
+        ({"longest": 0}, "longest is 0, expected"),
+        ({"longest": True}, "longest is True, expected"),
+        ({"beyond": "never"}, "no way to decode long"),
+    ):
         with pytest.raises(InputError, match=said):
             parser.parse(sentences[:1], **wrong)
 
