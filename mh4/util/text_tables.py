@@ -118,12 +118,13 @@ def _latex(cell: str) -> str:
 
 def written(parts: Iterable[Table | str], form: Form = "text") -> str:
     """Format tables and the paragraphs between them, which are comments in LaTeX and left out of csv."""
+    new_line = {"latex": "\n% ", "markdown": "\\\n"}.get(form, "\n")
     shown = []
     for part in parts:
         if isinstance(part, Table):
             shown.append(part.written(form))
         elif form != "csv":
-            shown.append("\n".join("% " + line for line in part.split("\n")) if form == "latex" else part)
+            shown.append("% " * (form == "latex") + part.replace("\n", new_line))
     return "\n\n".join(shown)
 
 

@@ -72,3 +72,4 @@ def test_paragraphs_between_tables():
     parts = [GROUPED, "two\nlines", TABLE]
     assert written(parts) == "\n\n".join([GROUPED.text(), "two\nlines", TABLE.text()])
     assert "\n\n% two\n% lines\n\n" in written(parts, "latex") and "two" not in written(parts, "csv")
+    assert "\n\ntwo\\\nlines\n\n" in written(parts, "markdown")  # not in one line
