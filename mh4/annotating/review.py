@@ -177,8 +177,8 @@ def as_json(doubts: Iterable[Doubt]) -> str:
 
 
 def known(path: str) -> set[tuple[str, ...]]:
-    """Return the keys of the doubts in a table that `as_tsv` has written. Raises InputError for anything else."""
-    first, *lines = reading.text(path).removesuffix("\n").split("\n")
+    """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet. Raises InputError for others."""
+    first, *lines = reading.text(path).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
     if first.split("\t") != list(NAMES):
         raise InputError("%s, line 1: expected the names of the columns of a table that `mh4 review` has written" % path)
     found = set()

@@ -138,6 +138,8 @@ def test_the_command_with_a_model(trained):
     assert table(rest) == table(tsv)[3:]
     given.write_text(given.read_text(encoding="utf-8").replace("# sent_id = ", "# sent_id = a\tb "), encoding="utf-8")
     assert mh4(*command, "-o", str(part)).returncode == 0 and not table(mh4(*command, "--since", str(part)).stdout.decode())
+    part.write_bytes(b"\xef\xbb\xbf" + part.read_bytes().replace(b"\n", b"\r\n"))  # as a spreadsheet may save it
+    assert not table(mh4(*command, "--since", str(part)).stdout.decode())
 
 
 @pytest.mark.slow
