@@ -6,6 +6,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from unittest import mock
 
@@ -60,3 +61,31 @@ def on_a_terminal(*arguments, streams=("stderr",), columns=200):
                 break
     os.close(terminal)
     return process.returncode, shown
+
+
+def children(pid):
+    """The processes that a process has started."""
+    found = []
+    for path in Path("/proc/%d/task" % pid).glob("*/children"):
+        with contextlib.suppress(OSError):  # it has just ended
+            found += map(int, path.read_text().split())
+    return found
+
+
+def spawned(pid):
+    """Those of them that work for it."""
+    found = []
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            if b"spawn_main" in Path("/proc/%d/cmdline" % child).read_bytes():
+                found.append(child)
+    return found
+
+
+def wait_for(condition, process=None):
+    """Wait until the condition is true, on a busy machine, while the process, if there is one, runs."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -12,6 +12,7 @@ import time
 
 import pytest
 import toy
+from running import children, spawned, wait_for
 
 import mh4
 from mh4.parser import config
@@ -181,28 +182,6 @@ def test_a_fork_while_a_thread_parses(folders, sentences):
         thread.join()
 
 
-def children(pid):
-    """The processes that a process has started."""
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open("/proc/%s/stat" % name) as file:
-                    fields = file.read().rpartition(")")[2].split()
-            except OSError:  # it has just ended
-                continue
-            if int(fields[1]) == pid and fields[0] != "Z":
-                found.append(int(name))
-    return found
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
 @pytest.mark.parametrize("whom", ["parent by SIGTERM", "parent by SIGHUP", "parent by SIGKILL", "worker by SIGKILL"])
@@ -219,7 +198,7 @@ def test_killing_parsing_processes(folders, tmp_path, whom):
     workers = []
 
     def working():
-        workers[:] = [pid for pid in children(process.pid) if b"spawn_main" in open("/proc/%d/cmdline" % pid, "rb").read()]
+        workers[:] = spawned(process.pid)
         return len(workers) == 2 and any(path.stat().st_size for path in tmp_path.glob(".out.*.part"))
 
     wait_for(working)

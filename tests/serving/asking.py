@@ -12,7 +12,7 @@ from functools import partial
 from urllib.parse import urlencode
 
 import toy
-from running import COMMAND
+from running import COMMAND, spawned
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -115,17 +115,8 @@ class Server:
         return [json.loads(line) for line in self.log_file.read_text(encoding="utf-8").splitlines()]
 
     def children(self):
-        """The processes that parse: those of its children that have loaded a model, by pid."""
-        found = []
-        for number in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/stat" % number) as status, open("/proc/%s/cmdline" % number) as command:
-                    parent = status.read().rpartition(")")[2].split()[1]
-                    if int(parent) == self.process.pid and "spawn_main" in command.read():
-                        found.append(int(number))
-            except OSError:
-                continue
-        return found
+        """The processes that parse."""
+        return spawned(self.process.pid)
 
     def memory(self):
         """The resident memory of the server and its processes, in bytes."""

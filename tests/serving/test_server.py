@@ -22,6 +22,7 @@ import toy  # noqa: E402
 from asking import running, serving  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
 from many_clients import documents, load  # noqa: E402
+from running import wait_for  # noqa: E402
 from udapi.core.document import Document  # noqa: E402
 from udapi.core.root import Root  # noqa: E402
 from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
@@ -191,10 +192,8 @@ def test_idle_connections_do_not_use_up_the_files(of_both, tmp_path):
         finally:
             for client in clients:
                 client.close()
-        end = time.monotonic() + SECONDS
-        while server.get("/health")[0] != 200 and time.monotonic() < end:
-            time.sleep(0.05)
-        assert server.get("/health")[0] == 200 and [entry["event"] for entry in server.log()][0] == "started"
+        wait_for(lambda: server.get("/health")[0] == 200)
+        assert [entry["event"] for entry in server.log()][0] == "started"
         assert {entry["event"] for entry in server.log()} <= {"started", "request"} and len(server.log()) < 2000
 
 
@@ -205,12 +204,10 @@ def test_a_client_that_goes(hurried):
     os.kill(child, signal.SIGSTOP)
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    end = time.monotonic() + SECONDS
-    while len(gone(hurried)) == before and time.monotonic() < end:
-        time.sleep(0.05)
+    wait_for(lambda: len(gone(hurried)) > before)
     os.kill(child, signal.SIGCONT)
     assert len(gone(hurried)) == before + 1
-    wait_until_idle(hurried)
+    wait_for(lambda: not busy(hurried))
 
 
 def gone(server):
@@ -218,10 +215,8 @@ def gone(server):
     return [entry for entry in server.log() if entry["event"] == "request" and entry["status"] == 499]
 
 
-def wait_until_idle(server):
-    end = time.monotonic() + SECONDS
-    while json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
-        time.sleep(0.05)
+def busy(server):
+    return json.loads(server.get("/health")[1])["busy"]
 
 
 def test_what_takes_too_long_is_ended(hurried):
@@ -232,7 +227,7 @@ def test_what_takes_too_long_is_ended(hurried):
     os.kill(child, signal.SIGSTOP)  # as if it were busy
     status, body = hurried.get("/process", b"input=horizontal&parser=&data=a+b")
     assert (status, body) == (504, b"this took more than 1 seconds: send fewer or shorter sentences\n")
-    wait_until_idle(hurried)
+    wait_for(lambda: not busy(hurried))
     assert hurried.process_text(data="a b", input="horizontal", parser="").count("\n1\ta\t") == 1
     assert hurried.children() != [child]
 
@@ -244,9 +239,7 @@ def request_in_flight(server, child):
     host, port = server.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
         connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        end = time.monotonic() + SECONDS
-        while not json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
-            time.sleep(0.05)
+        wait_for(lambda: busy(server))
         yield connection
 
 

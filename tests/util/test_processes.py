@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import toy
+from running import children, wait_for
 
 from mh4.util.processes import Child, Killed
 
@@ -71,27 +71,12 @@ def read_pids(process, count):
     return [int(process.stdout.readline()) for _ in range(count)]
 
 
-def children(pid):
-    """The processes that the main thread of a process has started."""
-    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
-        return [int(child) for child in file.read().split()]
-
-
 def is_alive(pid):
     try:
         with open("/proc/%d/stat" % pid) as file:
             return file.read().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
-
-
-def wait_for(condition, process=None):
-    """Wait until the condition is true, while the process, if there is one, runs."""
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert process is None or process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def processor_seconds(pid):

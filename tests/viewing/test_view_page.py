@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import browser
 import pytest
-from browser import webdriver
+from browser import wait_for, webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -100,12 +100,6 @@ def test_pages_are_drawn_as_they_come_into_view(opened, files):
         shown.all("#previous")[0].click()
         wait_for(shown, lambda: shown.all("h2"))
         assert shown.texts("h2")[0].startswith("1 ")
-
-
-def wait_for(shown, condition):
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(shown.driver, 120, poll_frequency=0.05).until(lambda driver: condition())
 
 
 def test_arcs_are_drawn_where_the_layout_puts_them(opened, files):
