@@ -146,14 +146,3 @@ def test_agrees_with_the_scorer_on_any_segmentation(texts):
             path.write_text(text)
         for gold, (system,) in evaluation.chunks(str(paths[0]), [str(paths[1])]):
             add_up_to_the_counts(gold, system, evaluation.evaluate(gold, system))
-
-
-def test_a_relation_called_total(paths):
-    for path in paths[:2]:
-        text = Path(path).read_text()
-        Path(path).write_text(text.replace("\tdet\t", "\ttotal\t"))
-    _, relations = succeeds("evaluate", paths[0], paths[1], "--by", "deprel").decode().split("\n\n")
-    assert [line.split() for line in relations.splitlines() if "total" in line] == [
-        "total 1 1 0 0.00 0.00 0.00".split(),
-        "total 6 6 4 66.67 66.67 66.67".split(),
-    ]

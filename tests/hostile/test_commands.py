@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import re
 import shutil
 import stat
@@ -361,21 +360,6 @@ def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
 
 
 # ----------------------------------------------------------------------------------------------------------------- size
-
-
-@pytest.mark.parametrize("tree", ["two chains", "star", "random"])
-def test_a_sentence_of_many_words(tmp_path, tree):
-    """In far less than the square of their number."""
-    n, rng = 60_000, random.Random(1)
-    order = rng.sample(range(1, n + 1), n)
-    heads = {order[k]: order[rng.randrange(k)] if k else 0 for k in range(n)}
-    head = {"two chains": lambda m: max(m - 2, 0), "star": lambda m: int(m > 1), "random": heads.get}[tree]
-    path, page = tmp_path / "long.conllu", tmp_path / "page.html"
-    path.write_bytes(corpus.text(*(corpus.word(m, "w", head(m)) for m in range(1, n + 1))))
-    assert (b"Sentences left out" in accepted("coverage", str(path))) == (tree != "star")
-    assert b"# not drawn: 60000 words" in accepted("view", str(path))
-    accepted("view", str(path), "--html", str(page))
-    accepted("view", str(path), "--sentence", "1", "--svg", str(page))
 
 
 def test_a_relation_of_a_million_characters(tmp_path):

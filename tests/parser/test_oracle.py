@@ -5,12 +5,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_transitions import EXAMPLE, EXAMPLE_HEADS, sequences
+from test_transitions import sequences
 
 from mh4 import transitions, trees
 from mh4.decoders import beam
 from mh4.parser import oracle
 from mh4.transitions import EMPTY, LA, LA2, MH3, MH4, RA, SH, Configuration
+
+# The paper's example of a tree that the transition system produces but MH4 does not derive, and its computation.
+EXAMPLE_HEADS = [-1, 3, 0, 5, 2, 4]
+EXAMPLE = [SH, SH, SH, LA2, SH, SH, LA2, SH, RA, RA, RA]
 
 BOTH = pytest.mark.parametrize("codes", [MH3, MH4], ids=["mh3", "mh4"])
 

@@ -1,13 +1,11 @@
 """The files in a run's folder, read while they are being written."""
 
 import json
-import multiprocessing
-import time
 
 import pytest
 
 from experiments.engine.progress import failures
-from experiments.engine.run import FAILED, Run, alone
+from experiments.engine.run import FAILED, Run
 from experiments.engine.workplace import Bench
 from mh4.errors import InputError
 
@@ -39,28 +37,6 @@ def test_a_finished_run_without_its_score_is_named(tmp_path, damage):
     (tmp_path / "summary.json").write_text(json.dumps({"finished": True, **damage}))
     with pytest.raises(InputError, match="summary.json: damaged: no dev_uas"):
         _ = Run("mh3", 1, tmp_path).dev_uas
-
-
-def test_one_process_at_a_time_has_a_lock(tmp_path):
-    """One that is killed does not keep it."""
-    lock, shared, fork = tmp_path / "folder" / "lock", tmp_path / "shared", multiprocessing.get_context("fork")
-    shared.write_text("0")
-
-    def count(forever):
-        for _ in range(20):
-            with alone(lock):
-                number = int(shared.read_text())
-                time.sleep(60 if forever else 0.001)
-                shared.write_text(str(number + 1))
-
-    processes = [fork.Process(target=count, args=(forever,), daemon=True) for forever in (True, False, False, False)]
-    for process in processes:
-        process.start()
-    time.sleep(0.2)
-    processes[0].kill()
-    for process in processes[1:]:
-        process.join(60)
-    assert shared.read_text() == "60"
 
 
 def test_paths_with_brackets_are_shown_as_they_are(tmp_path, capsys):

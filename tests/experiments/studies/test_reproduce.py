@@ -64,18 +64,6 @@ def test_folders_may_have_any_name(run, hungarian, tmp_path, monkeypatch, capfdb
 
 
 @pytest.mark.slow
-def test_what_is_finished_is_not_trained_again(run, stand_in, tmp_path, capsys):
-    assert run(*toy("--seeds", "1")) == 0
-    first = (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8")
-    assert run(*toy("--seeds", "1")) == 0
-    assert len(calls(stand_in)) == 2
-    assert (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8") == first
-    assert "0 to train, 2 already finished" in capsys.readouterr().out
-    assert run(*toy("--seeds", "1 2")) == 0
-    assert sorted(call["run"] for call in calls(stand_in)[2:]) == ["mh3-2", "mst-2"]
-
-
-@pytest.mark.slow
 def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     settings = tmp_path / "home" / "models" / "toy" / "mh3" / "seed1" / "config.toml"
