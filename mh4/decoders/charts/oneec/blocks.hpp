@@ -45,6 +45,22 @@ template <class Value, int size> static INLINE void clear(Value (&values)[size])
     for (int i = 0; i < size; i++) values[i] = Value{} + NEVER;
 }
 
+// How the best tree is found by the recurrences of Projective; for sums, see sums::Views.
+struct MaxPlus {
+    typedef float Value;
+    typedef Block Vector;
+    enum { WIDTH = LANES };
+
+    template <class A> static INLINE A either(A a, A b) { return maximum(a, b); }
+    template <class A, class B> static INLINE auto both(A a, B b) { return a + b; }
+    static INLINE Block with_arc(Block rest, Block grandparents, float arc) { return rest + (arc + grandparents); }
+    static INLINE Block at(const float* values) { return row(values); }
+    static INLINE void put(float* to, Block values) { row(to) = values; }
+    static INLINE Block spread(float value) { return Block{} + value; }
+    static float nothing() { return NEVER; }
+    static float one() { return 0; }
+};
+
 // The inputs of a kernel, indexed by a state or by the direction of an arc.
 
 struct Tile {  // for a block of x

@@ -200,7 +200,7 @@ struct ComplexesOfWings {
     INLINE void keep_complex_l_r(const Block (&values)[STATES[COMPLEX]]) const { std::copy_n(values, STATES[COMPLEX], best); }
 };
 
-struct Complexes : Projective {
+struct Complexes : Projective<Tables> {
     // Fill the chart. If l simply counted down, all gaps a b with a > l would be known when they are needed. Instead a group of l, low
     // to high, takes turns at each r, so that the tables of r that they all need stay in the cache. So when l reaches r = a, another node
     // of the group, gaps a b are not known, but -inf. Only wing l b a and complex l b <- spanned l a b, gap a b are made of them;

@@ -306,7 +306,7 @@ template <class N> struct Complexes : Projective<N> {
             each_right(l, r, [&](const Region& at) { half_pivots(at_half_pivots(at, right, l, r)); });
         }
         inside_complexes(l, r);
-        this->inside_projective(l, r);
+        this->fill_projective(l, r);
         each_left(l, r, [&](const Region& at) { near_left(Near{at, left, l, r}); });
         if (r < n) {
             each_right(l, r, [&](const Region& at) { near_right(Near{at, right, r, l}); });

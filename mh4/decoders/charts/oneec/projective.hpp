@@ -1,5 +1,6 @@
-// The projective part of the chart of 1EC (Koo & Collins, ACL 2010); see oneec.pyx for its items E, C and S, and for the use
-// of complexes in them.
+// The projective part of the charts of 1EC (Koo & Collins, ACL 2010); see oneec.pyx for its items E, C and S, and for the use
+// of complexes in them. It is the same for the best tree and for sums over all: `both` is the value of two things together, and
+// `either` is the higher of two values or their sum; see MaxPlus and sums::Views.
 
 #pragma once
 
@@ -9,19 +10,16 @@
 
 namespace VARIANT::oneec {
 
-// out[g] = max(least(g), max over i < count of term(i, g)), for several blocks that begin with g.
-template <int size, class Least, class Term>
-static INLINE void maximum_of_blocks(float* out, int g, Least least, int count, Term term) {
-    Block best[size];
-    for (int j = 0; j < size; j++) best[j] = least(g + j * LANES);
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j < size; j++) update_maximum(best[j], term(i, g + j * LANES));
-    store(out + g, best);
-}
-
 // crossed_half h v and crossed_pair h w are drawn in oneec.pyx; they are the same for any g. pairs a w is like crossed_pair, but
-// for any outermost dependent of a, and with g.
-struct Projective : Tables {
+// for any outermost dependent of a, and with g. Each tree has one derivation: the outermost dependent determines how C is made, the
+// inner sibling E, and the innermost word w S.
+template <class Tables> struct Projective : Tables {
+    using typename Tables::Value, typename Tables::Vector;
+    using Tables::n, Tables::side, Tables::width, Tables::rows, Tables::hidden, Tables::coefs, Tables::gap_rows, Tables::WIDTH;
+    using Tables::complex_above, Tables::complex_apart, Tables::crossed_half, Tables::crossed_pair;
+    using Tables::may_have_two, Tables::blocks_before, Tables::at_e, Tables::at_c, Tables::at_s, Tables::only_outside;
+    using Tables::either, Tables::both, Tables::at, Tables::put, Tables::spread, Tables::nothing;
+
     // Everything that needs only the complex of l and r.
     void fill_projective(int l, int r) {
         halves_crossed(l, r);
@@ -30,100 +28,113 @@ struct Projective : Tables {
         arcs(r, l);
         halves(l, r);
         halves(r, l);
-        pairs(l, r);
+        fill_pairs(l, r);
         gap_between(l, r);
     }
+
+  protected:
+    Value& above(int h, int u) const { return complex_above[h * width + u]; }
+    Value& apart(int a, int b) const { return complex_apart[a * width + b]; }
+    Value& half(int h, int end) const { return crossed_half[h * width + end]; }
+    Value& pair(int h, int end) const { return crossed_pair[h * width + end]; }
+    Value& below(int u, int end) const { return gap_rows[SECOND_ABOVE][end * width + u]; }  // C u end, in a gap
 
   private:
     void halves_crossed(int h, int end) {
         const int step = end > h ? 1 : -1, low = minimum(h, end), high = maximum(h, end);
-        const float *above = complex_above + h * width, *below = gap[SECOND_ABOVE] + end * width;
-        const float* apart = complex_apart + end * width;
-        float* half = crossed_half + h * width;
-        float best = above[end];
-        for (int u = low + 1; u < high; u++) update_maximum(best, above[u] + below[u]);
-        half[end] = best;
-        best = maximum(half[end - step], apart[h]);
-        for (int u = low + 1; u < high; u++) update_maximum(best, half[u] + apart[u]);
-        crossed_pair[h * width + end] = best;
+        Value found = above(h, end);
+        for (int u = low + 1; u < high; u++) found = either(found, both(above(h, u), below(u, end)));
+        half(h, end) = found;
+        found = either(half(h, end - step), apart(h, end));
+        for (int u = low + 1; u < high; u++) found = either(found, both(half(h, u), apart(end, u)));
+        pair(h, end) = found;
+    }
+
+    // out[g] = last(g, first(g) or term(i, g) for i < count), for several blocks that begin with g.
+    template <int size, class First, class Term, class Last>
+    static INLINE void fill_blocks(Value* out, int g, First first, int count, Term term, Last last) {
+        Vector found[size];
+        for (int j = 0; j < size; j++) found[j] = first(g + j * WIDTH);
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < size; j++) found[j] = either(found[j], term(i, g + j * WIDTH));
+        for (int j = 0; j < size; j++) put(out + g + j * WIDTH, last(g + j * WIDTH, found[j]));
     }
 
     // The same for all g outside a..b: the blocks of g < a, and those of g > b, which include none and hidden.
-    template <class Least, class Term> INLINE void maximum_outside(float* out, Least least, int count, Term term, int a, int b) {
-        const int before = blocks_before(a), after = maximum(before, (b + 1) / LANES);
-        for (auto [j, end] : {std::pair(0, before), std::pair(after, rows / LANES)}) {
-            for (; j + 4 <= end; j += 4) maximum_of_blocks<4>(out, j * LANES, least, count, term);
-            for (; j < end; j++) maximum_of_blocks<1>(out, j * LANES, least, count, term);
+    template <class First, class Term, class Last>
+    INLINE void fill_outside(Value* out, First first, int count, Term term, Last last, int a, int b) {
+        const int before = blocks_before(a), after = maximum(before, (b + 1) / WIDTH);
+        for (auto [j, end] : {std::pair(0, before), std::pair(after, rows / WIDTH)}) {
+            for (; j + 4 <= end; j += 4) fill_blocks<4>(out, j * WIDTH, first, count, term, last);
+            for (; j < end; j++) fill_blocks<1>(out, j * WIDTH, first, count, term, last);
         }
+        only_outside(out, a, b);
     }
-
-    // The maximum over rows begin..end-1 of a table plus coefs, for g outside a..b
-    INLINE void max_plus_outside(float* out, float least, const float* table, int begin, int end, int a, int b) {
-        const float *first = table + (size_t)begin * rows, *own = coefs + begin;
-        const size_t stride = rows;
-        maximum_outside(
-            out, [=](int) { return Block{} + least; }, end - begin,
-            [=](int i, int g) { return row(first + i * stride + g) + own[i]; }, a, b);
-    }
+    struct AsItIs {
+        INLINE Vector operator()(int, const Vector& found) const { return found; }
+    };
 
     // E h m
     void arcs(int h, int m) {
         const int step = m > h ? 1 : -1, low = minimum(h, m), high = maximum(h, m);
-        float* out = at_e(h, m);
-        const float *pair = crossed_pair + h * width, *grandparents = grandparent + m * rows;
-        const float* siblings = sibling + m * (side + 1);
         if (m == 0) {
-            std::fill_n(out, rows, NEVER);
+            std::fill_n(at_e(h, m), rows, nothing());
             return;
         }
-        float best = siblings[side] + at_c(m, h + step)[h];
+        const Value *siblings = this->sibling + m * (side + 1), *grandparents = this->grandparent + m * rows;
+        const Value hidden_sibling = this->hidden_sibling_of(m), score = this->arc[h * side + m];
+        Value innermost = both(siblings[side], at_c(m, h + step)[h]);
         if (may_have_two(h)) {
+            innermost = either(innermost, both(hidden_sibling, pair(h, m)));
             for (int s = low + 1; s < high; s++) {
-                update_maximum(best, pair[s] + at_c(m, s)[h]);
-                coefs[s] = at_s(s, m)[h] + siblings[s];
+                innermost = either(innermost, both(both(hidden_sibling, pair(h, s)), at_c(m, s)[h]));
+                coefs[s] = both(at_s(s, m)[h], siblings[s]);
             }
-            update_maximum(best, pair[m]);
-            max_plus_outside(out, best, at_e(h, 0), low + 1, high, low, high);
-        } else {
-            std::fill_n(out, rows, best);
         }
-        const float score = arc[h * side + m];
-        for (int g = 0; g < rows; g++) out[g] += score + grandparents[g];
+        const Value *of_sibling = at_e(h, low + 1), *own = coefs + low + 1;
+        const size_t stride = rows;
+        fill_outside(
+            at_e(h, m), [=](int) { return spread(innermost); }, may_have_two(h) ? high - low - 1 : 0,
+            [=](int i, int g) { return both(at(of_sibling + i * stride + g), own[i]); },
+            [=](int g, const Vector& found) { return Tables::with_arc(found, at(grandparents + g), score); }, low, high);
     }
 
     // C h end
     void halves(int h, int end) {
-        int low = minimum(h, end), high = maximum(h, end);
+        const int step = end > h ? 1 : -1, low = minimum(h, end), high = maximum(h, end);
         for (int m = low + 1; m < high; m++) coefs[m] = at_c(m, end)[h];
-        coefs[end] = 0;
-        const int right = h < end;
-        max_plus_outside(at_c(h, end), crossed_half[h * width + end], at_e(h, 0), low + right, high + right, low, high);
+        const Value *outermost = at_e(h, end), *others = at_e(h, h + step), *own = coefs + h + step;
+        const Vector crossed = spread(half(h, end));
+        const ptrdiff_t stride = (ptrdiff_t)step * rows;
+        fill_outside(
+            at_c(h, end), [=](int g) { return at(outermost + g); }, high - low - 1,
+            [=](int i, int g) { return both(at(others + i * stride + g), own[i * step]); },
+            [=](int, const Vector& found) { return either(found, crossed); }, low, high);
     }
 
     // S a b and pairs a b; in pairs a w, a's dependents extend to the node before w, or cross those of w.
-    void pairs(int a, int b) {
-        float *table = layer(a).pairs, *out = table + (size_t)b * rows;
-        if (may_have_two(a)) {
-            for (int w = a; w < b; w++) coefs[w] = complex_apart[w * width + b];
-            coefs[b - 1] = maximum(coefs[b - 1], 0.0f);
-            max_plus_outside(out, NEVER, at_c(a, 0), a, b, a, b);
-        } else {
-            std::fill_n(out, rows, b > 1 ? NEVER : 0.0f);
-        }
-        const float *left = table + (size_t)(a + 1) * rows, *right = at_c(b, a + 1);
+    void fill_pairs(int a, int b) {
+        const auto pairs = this->pairs_of(a);
+        const Value *before = at_c(a, b - 1), *left = at_c(a, a), *right = at_c(b, a + 1), *own = coefs + a, *last = pairs(b);
         const size_t stride = rows;
-        maximum_outside(
-            at_s(a, b), [=](int g) { return row(out + g); }, b - a - 1,
-            [=](int i, int g) { return row(left + i * stride + g) + row(right + i * stride + g); }, a, b);
+        if (may_have_two(a)) {
+            for (int w = a; w < b; w++) coefs[w] = apart(w, b);
+            fill_outside(
+                pairs(b), [=](int g) { return at(before + g); }, b - a,
+                [=](int i, int g) { return both(at(left + i * stride + g), own[i]); }, AsItIs(), a, b);
+        } else {
+            std::fill_n(pairs(b), rows, b > 1 ? nothing() : Tables::one());
+            only_outside(pairs(b), a, b);
+        }
+        fill_outside(
+            at_s(a, b), [=](int g) { return at(last + g); }, b - a - 1,
+            [=](int i, int g) { return both(at(pairs(a + 1 + i) + g), at(right + i * stride + g)); }, AsItIs(), a, b);
     }
 
     void gap_between(int a, int b) {
-        float values[STATES[GAP]];
-        values[APART] = at_s(a, b)[hidden];
-        values[FIRST_ABOVE] = may_have_two(a) ? at_c(a, b)[hidden] : NEVER;
-        values[SECOND_ABOVE] = at_c(b, a)[hidden];
-        for (int state = 0; state < STATES[GAP]; state++)
-            gap[state][a * width + b] = gap[SWAPPED[state]][b * width + a] = values[state];
+        this->keep_gap(a, b, APART, at_s(a, b)[hidden]);
+        this->keep_gap(a, b, FIRST_ABOVE, may_have_two(a) ? at_c(a, b)[hidden] : nothing());
+        this->keep_gap(a, b, SECOND_ABOVE, at_c(b, a)[hidden]);
     }
 };
 

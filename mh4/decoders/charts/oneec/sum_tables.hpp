@@ -41,6 +41,14 @@ template <class N> struct Views {
             __builtin_memcpy(at, &vector, sizeof vector);
     }
     static INLINE void add_loosely(Value* at, const Vector& more) { put_loosely(at, loosely_at(at) + more); }
+    // How sums are found by the recurrences of Projective
+    template <class A> static INLINE A either(const A& a, const A& b) { return a + b; }
+    template <class A, class B> static INLINE auto both(const A& a, const B& b) { return a * b; }
+    static INLINE Vector with_arc(const Vector& rest, const Vector& grandparents, const Value& arc) { return rest * grandparents * arc; }
+    static INLINE Vector at(const Value* values) { return N::at(values); }
+    static INLINE void put(Value* to, const Vector& values) { N::put(to, values); }
+    static Value nothing() { return Value(); }
+    static Value one() { return N::exponential(0); }
     static INLINE Vector spread(Value value) {
         alignas(64) Value lanes[WIDTH];
         std::fill_n(lanes, (int)WIDTH, value);
@@ -248,6 +256,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
     Value *arc, *sibling, *hidden_sibling;           // [h, m]; [m, s]; [m]
     Value* grandparent;                              // rows over g, [m]
     Value *sums, *sums_lanes, *neither_lanes;        // for half pivots: [t]
+    Value* coefs;                                    // scratch
 
     INLINE Common gap(int a, int b) const {
         const int at = (a * side + b) * STATES[GAP];
@@ -262,6 +271,19 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
     }
 
     INLINE Value* at_pairs(int a, int b) const { return pairs + ((size_t)b * (b - 1) / 2 + a) * rows; }
+
+    // What Projective asks for, besides tables
+    Value hidden_sibling_of(int m) const { return hidden_sibling[m]; }
+    auto pairs_of(int a) const { return [this, a](int w) { return at_pairs(a, w); }; }
+    // The nodes from a to b have no g in between; nor is there any beyond `hidden`.
+    void only_outside(Value* out, int a, int b) const {
+        std::fill(out + minimum(a, b), out + maximum(a, b) + 1, Value());
+        std::fill(out + hidden + 1, out + rows, Value());
+    }
+    void keep_gap(int a, int b, int state, Value value) {
+        gap_rows[state][a * width + b] = gap_rows[SWAPPED[state]][b * width + a] = value;
+        gaps[(a * side + b) * STATES[GAP] + state] = gaps[(b * side + a) * STATES[GAP] + SWAPPED[state]] = value;
+    }
 
     void prepare(const Scores& scores, const Scaling& scaling) {
         this->measure(scores.n, scores.single_root);
@@ -347,6 +369,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         sums = take(SUMS_GAP_CLOSED * side);
         sums_lanes = take(SUMS_GAP_CLOSED * WIDTH * side);
         neither_lanes = take(STATES[NEITHER] * WIDTH * side);
+        coefs = take(width);
         arc = take(cells);
         sibling = take(cells + side);
         hidden_sibling = take(side);

@@ -66,11 +66,11 @@ struct Layer {
 //
 // For a single root, an arc from 0 is allowed only if it is the last one of 0: as the longest arc of a complex that begins with
 // 0, or to the last dependent of 0 in the projective part.
-struct Tables : Layout<float, LANES> {
+struct Tables : MaxPlus, Layout<float, LANES> {
     int group;                   // the number of l that take turns
     float *arc, *sibling;        // [h, m]; [m, s]
     Links crossed, longest;      // crossed arcs; the latter including those of 0 even with a single root
-    float* gap[STATES[GAP]];     // [a, b] by state
+    float* gap_rows[STATES[GAP]];  // [a, b] by state
     float *complex_apart, *complex_above;  // [a, b], either order; [a, b]: a above b
     float *crossed_half, *crossed_pair;    // see Projective
     float* grandparent;                    // rows over g, [m]
@@ -103,14 +103,22 @@ struct Tables : Layout<float, LANES> {
     }
 
     INLINE Gaps gaps_from(int a) const {  // gap a t, over t
-        return Gaps{{gap[0] + a * width, gap[1] + a * width, gap[2] + a * width}};
+        return Gaps{{gap_rows[0] + a * width, gap_rows[1] + a * width, gap_rows[2] + a * width}};
     }
     INLINE Gaps gaps_to(int b) const {  // gap t b, over t
-        return Gaps{{gap[SWAPPED[0]] + b * width, gap[SWAPPED[1]] + b * width, gap[SWAPPED[2]] + b * width}};
+        return Gaps{{gap_rows[SWAPPED[0]] + b * width, gap_rows[SWAPPED[1]] + b * width, gap_rows[SWAPPED[2]] + b * width}};
     }
 
     INLINE Rows gap_lanes(int a, int x) const {  // gap a x, for the block that begins at x
-        return Rows{gap[0] + a * width + x, gap[1] + a * width + x, gap[2] + a * width + x};
+        return Rows{gap_rows[0] + a * width + x, gap_rows[1] + a * width + x, gap_rows[2] + a * width + x};
+    }
+
+    // What Projective asks for, besides tables
+    static float hidden_sibling_of(int) { return 0; }
+    static void only_outside(float*, int, int) {}  // nothing reads g between a and b
+    auto pairs_of(int a) { return [table = layer(a).pairs, stride = (size_t)rows](int w) { return table + w * stride; }; }
+    void keep_gap(int a, int b, int state, float value) {
+        gap_rows[state][a * width + b] = gap_rows[SWAPPED[state]][b * width + a] = value;
     }
 
     float& complex_score(int l, int r, int state) const {
@@ -146,7 +154,7 @@ struct Tables : Layout<float, LANES> {
         std::copy_n(longest.from, square, crossed.from);
         if (single)
             for (int j = 0; j < side; j++) crossed.from[j] = crossed.to[j * width] = NEVER;
-        for (float* table : gap) std::fill_n(table, square, NEVER);
+        for (float* table : gap_rows) std::fill_n(table, square, NEVER);
         for (Layer& each : layers) std::fill_n(each.wing.origin, square * STATES[WING], NEVER);
         for (int i = 0; i < side; i++) {
             std::fill_n(grandparent + i * rows + side + 1, rows - side - 1, 0.0f);
@@ -205,7 +213,7 @@ struct Tables : Layout<float, LANES> {
             for (float*& row : each.complexes) row = take_row(width);
             each.pairs = take((size_t)side * rows);
         }
-        for (float*& table : gap) table = take(square);
+        for (float*& table : gap_rows) table = take(square);
         for (float** table : {&complex_apart, &complex_above, &crossed_half, &crossed_pair}) *table = take(square);
         for (Links* links : {&crossed, &longest}) *links = Links{take(square), take(square), width};
         e = take(cube);

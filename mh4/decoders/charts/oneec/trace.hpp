@@ -353,7 +353,7 @@ class Chart final : Complexes, public BestTree {
     // arm a t v with a < v < t.
     float value(int kind, int state, int a, int b, int x) {
         switch (kind) {
-            case GAP: return gap[state][a * width + b];
+            case GAP: return gap_rows[state][a * width + b];
             case COMPLEX: return complex_score(a, b, state);
             case SPANNED: return layer(a).spanned.value(state, b, x);
             case WING: return layer(a).wing.value(state, b, x);
