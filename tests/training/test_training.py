@@ -10,6 +10,7 @@ import brute
 import numpy as np
 import pytest
 import toy
+from running import refuses
 
 import mh4
 from mh4 import decoders, trees
@@ -173,7 +174,7 @@ def test_parsing_does_not_depend_on_the_company(finished, everything):
         assert all((deprel == "root") == (head == 0) for deprel, head in zip(parsed.deprels, parsed.heads[1:]))
 
 
-def test_a_parser_decodes_as_it_is_told(finished, everything):
+def test_a_parser_decodes_as_it_is_told(finished, everything, treebank):
     """The decoders' results on the same scores."""
     folder, sentences = finished[0], everything[:10]
     parsers = {how: mh4.load(folder, *how) for how in (("exact",), ("greedy",), ("beam",), ("beam", 1), ("beam", 3))}
@@ -198,6 +199,9 @@ def test_a_parser_decodes_as_it_is_told(finished, everything):
     ):
         with pytest.raises(InputError, match=message):
             mh4.load(folder, *how)
+    told = "--model", folder, str(treebank / "toy-ud-test.conllu"), "--decode", "beam", "--beam", "0"
+    for command in ("parse", "test"):
+        assert "a beam of width 0: expected 1" in refuses(command, *told)
 
 
 def _scored(model, sentence):
