@@ -61,14 +61,9 @@ cdef int kinds_of(array) except -1:
     return kinds(<const double*> address(array), <size_t> array.size)
 
 
-def float32_scores(name, array, shape):
-    """Return scores as a C-contiguous float32 array, without a copy if they are one."""
-    return converted(name, scores(name, array, shape), FLOAT32)
-
-
-def float64_scores(name, array, shape):
-    """Return scores as a C-contiguous float64 array, without a copy if they are one."""
-    return converted(name, scores(name, array, shape), FLOAT64)
+def typed_scores(name, array, shape, dtype=FLOAT64):
+    """Return scores as a C-contiguous array of this type, without a copy if they are one."""
+    return converted(name, scores(name, array, shape), dtype)
 
 
 def transition_scores(dtype, int reduces, shift, reduce_s0b0, reduce_s1s0, arcs):

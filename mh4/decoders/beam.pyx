@@ -21,6 +21,7 @@ from libc.math cimport INFINITY
 from libcpp.algorithm cimport nth_element
 from libcpp.vector cimport vector
 
+from mh4.decoders.arguments cimport address
 from mh4.decoders.search cimport LA, RA, SH, Less, Tensors, TransitionScores, Watch, dependent_of, derivation, head_of, make_room
 
 from mh4.decoders import arguments
@@ -56,8 +57,16 @@ def decode(
     or if a single root is required of a sentence without words; MemoryError if the beam is too wide
     for the memory of the machine.
     """
-    reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
-    return best(Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None), reduces, beam, single_root)
+    cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
+    cdef Tensors tensors = Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None)
+    cdef TransitionScores* scores = &tensors.scores
+    cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
+    search.on_s0b0[SH] = scores.shift
+    point(search.on_s0b0, LA, scores.s0b0, reduces, scores.side)
+    point(search.on_s1s0, LA, scores.s1s0, reduces, scores.side)
+    search.on_arcs = scores.arcs
+    search.run()
+    return derivation(search.codes.data(), scores)
 
 
 def decode_local(
@@ -72,14 +81,23 @@ def decode_local(
 
     Returns a Derivation with a part (2n, 3) for each tensor given.
     """
-    transitions, n = _transitions("s0b0", s0b0, (3, 7)), arguments.words("s0b0", s0b0[0], 2)
+    cdef int transitions = _transitions("s0b0", s0b0, (3, 7)), n = arguments.words("s0b0", s0b0[0], 2)
+    shape = (transitions, n + 2, n + 2)
     given = {
-        name: None if scores is None else arguments.float32_scores(name, scores, (transitions, n + 2, n + 2))
+        name: arguments.typed_scores(name, scores, shape, arguments.FLOAT32)
         for name, scores in {"s0b0": s0b0, "s1s0": s1s0, "s2s1": s2s1}.items()
+        if scores is not None
     }
-    score, rows, heads = best_local(n, transitions, **given, beam=beam, single_root=single_root)
+    cdef Search search = Search(n, transitions, beam, single_root)
+    point(search.on_s0b0, SH, <const float*> address(given["s0b0"]), transitions, n + 2)
+    point(search.on_s1s0, SH, <const float*> address(given.get("s1s0")), transitions, n + 2)
+    point(search.on_s2s1, SH, <const float*> address(given.get("s2s1")), transitions, n + 2)
+    search.run()
+    rows = np.empty((2 * n + 1, 5), dtype=np.intp)
+    heads = np.empty(n + 1, dtype=np.int32)
+    score = search.execute(rows, heads)
     parts = local_parts(rows, n)
-    return Derivation(score, heads, {name: parts[name] for name in given if given[name] is not None}, rows[:, [0, 2, 3, 4]])
+    return Derivation(score, heads, {name: parts[name] for name in given}, rows[:, [0, 2, 3, 4]])
 
 
 def local_parts(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
@@ -99,34 +117,6 @@ def _transitions(name: str, tensor: np.ndarray, allowed: tuple[int, ...]) -> int
         numbers = " or ".join(map(str, allowed))
         raise ValueError(f"{name}: expected shape ({numbers}, n+2, n+2) for n words, got {shape}")
     return shape[0]
-
-
-def best(Tensors tensors, int reduces, beam, bint single_root):
-    """Return the Derivation found under the scores of a global model; reduces: the number of reduce transitions."""
-    cdef TransitionScores* scores = &tensors.scores
-    cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
-    search.on_s0b0[SH] = scores.shift
-    point(search.on_s0b0, LA, scores.s0b0, reduces, scores.side)
-    if scores.s1s0:
-        point(search.on_s1s0, LA, scores.s1s0, reduces, scores.side)
-    search.on_arcs = scores.arcs
-    search.run()
-    return derivation(search.codes.data(), scores)
-
-
-def best_local(int n, int transitions, s0b0, s1s0, s2s1, beam, bint single_root):
-    """Return the score, rows (code, s2, s1, s0, b0) and heads found under the scores of a local model, which are float32 or None."""
-    cdef Search search = Search(n, transitions, beam, single_root)
-    cdef const float[:, :, ::1] on_s0b0 = s0b0, on_s1s0 = s1s0, on_s2s1 = s2s1
-    point(search.on_s0b0, SH, &on_s0b0[0, 0, 0], transitions, n + 2)
-    if s1s0 is not None:
-        point(search.on_s1s0, SH, &on_s1s0[0, 0, 0], transitions, n + 2)
-    if s2s1 is not None:
-        point(search.on_s2s1, SH, &on_s2s1[0, 0, 0], transitions, n + 2)
-    search.run()
-    rows = np.empty((2 * n + 1, 5), dtype=np.intp)
-    heads = np.empty(n + 1, dtype=np.int32)
-    return search.execute(rows, heads), rows, heads
 
 
 cdef struct Cell:  # a node on a stack, and the cell below it; stacks share their common parts
@@ -353,7 +343,7 @@ cdef class Search:
 
 
 cdef void point(const float** matrices, int first, const float* scores, int count, int side) noexcept nogil:
-    """Point to the `count` matrices of `scores` as those of the transitions starting with `first`."""
+    """Point to the `count` matrices of `scores`, unless it is NULL, as those of the transitions starting with `first`."""
     cdef int k
-    for k in range(count):
+    for k in range(count if scores else 0):
         matrices[first + k] = scores + <size_t> k * side * side

@@ -20,7 +20,6 @@ cdef class MH3(Charts):
         self.make(VARIANTS)
 
 
-
 def decode(
     shift: np.ndarray,
     reduce_s0b0: np.ndarray,

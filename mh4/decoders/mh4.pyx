@@ -25,7 +25,6 @@ cdef class MH4(Charts):
         self.make(VARIANTS)
 
 
-
 def decode(
     shift: np.ndarray,
     reduce_s0b0: np.ndarray,

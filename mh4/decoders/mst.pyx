@@ -20,7 +20,6 @@ cdef class MST(Charts):
         self.make(VARIANTS)
 
 
-
 def decode(
     arcs: np.ndarray, *, cost: np.ndarray | None = None, heads: np.ndarray | None = None, single_root: bool = False
 ) -> Derivation:
@@ -82,4 +81,4 @@ def sample(
 
 def _tensors(arcs: np.ndarray) -> dict[str, np.ndarray]:
     n = arguments.words("arcs", arcs, 1)
-    return {"arcs": arguments.float64_scores("arcs", arcs, (n + 1, n + 1))}
+    return {"arcs": arguments.typed_scores("arcs", arcs, (n + 1, n + 1))}

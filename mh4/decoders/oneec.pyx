@@ -73,8 +73,8 @@ memory and speed, except for the trace. In order:
     complexes.hpp            complexes: the order in which the chart is filled
     trace.hpp                from the chart to the tree, and what is scored of it, by the definition
 
-Sums over all trees, in marginals, have a chart of their own, from kernels for sums in the same generated file: sum_tables.hpp,
-sum_projective.hpp and inside_outside.hpp.
+Sums over all trees, in marginals, have a chart of their own, in sum_tables.hpp and inside_outside.hpp, with the same recurrences in
+projective.hpp, and kernels for sums in the same generated file. sum_projective.hpp is the reverse of projective.hpp.
 """
 
 import numpy as np
@@ -92,7 +92,6 @@ cdef extern from "variants.hpp":
 cdef class OneEC(Charts):
     def __cinit__(self):
         self.make(VARIANTS)
-
 
 
 def decode(
@@ -131,7 +130,7 @@ def decode(
     tensors = _tensors(arc, crossed_arc, grandparent, sibling)
     n = len(tensors["arc"]) - 1
     if cost is not None:
-        cost = arguments.float64_scores("cost", cost, (n + 1, n + 1))
+        cost = arguments.typed_scores("cost", cost, (n + 1, n + 1))
     given, whole = arguments.given_heads(heads, n, single_root)
     found = given if whole else best_tree(OneEC, tensors, cost, single_root, given)[0]
     parts = parts_of(OneEC, tensors, found)
@@ -178,4 +177,4 @@ def _tensors(arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, 
         "grandparent": (grandparent, n + 2),
         "sibling": (sibling, n + 2),
     }
-    return {name: arguments.float64_scores(name, tensor, (rows, n + 1)) for name, (tensor, rows) in given.items()}
+    return {name: arguments.typed_scores(name, tensor, (rows, n + 1)) for name, (tensor, rows) in given.items()}

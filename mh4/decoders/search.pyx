@@ -72,7 +72,7 @@ cdef class Tensors:
         self.by_arc = tensors.get("arcs")
         self.scores.arcs = self.keep(self.by_arc)
         if cost is not None:
-            cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
+            cost = arguments.typed_scores("cost", cost, (n + 1, n + 1), arguments.FLOAT32)
             self.scores.cost = self.keep(cost)
             if arcs is not None:
                 room_for(cost.nbytes, "the sum of arcs and cost")
