@@ -217,8 +217,9 @@ def _toml(text: str) -> dict[str, Any]:
 def with_settings(config: Config, assignments: Iterable[str]) -> Config:
     """Return `config` changed by assignments such as ``"training.learning_rate=0.001"``."""
     for assignment in assignments:
-        source = "--set %s" % (assignment if assignment.isprintable() and len(assignment) <= 80 else shown(assignment))
-        name, equals, value = assignment.partition("=")
+        text = assignment if isinstance(assignment, str) else ""
+        source = "--set %s" % (text if text.isprintable() and 0 < len(text) <= 80 else shown(assignment))
+        name, equals, value = text.partition("=")
         section, dot, setting = name.strip().partition(".")
         if not (equals and dot):
             raise InputError(

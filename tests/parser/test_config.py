@@ -27,6 +27,7 @@ def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
     [
         ("training.learning_rate", "expected section.name=value"),
         ("learning_rate=1", "expected section.name=value"),
+        (1, "--set 1: expected section.name=value"),
         ("training.rate=1", "no setting 'training.rate'"),
         ("train.patience=1", "no section 'train'"),
         ("training.patience=1.5", "expected a whole number"),
