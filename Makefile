@@ -23,7 +23,7 @@ help:
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
-VARIABLES := TREEBANK LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD LATER CONLL17 JOBS SETTINGS SLURM CORES FORMAT
+VARIABLES := TREEBANK LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD LATER CONLL17 JOBS SETTINGS SLURM CORES SPLIT FORMAT
 # The variables that are given, as options, with the values that they have in the shell's environment, where make puts them. LANG is the
 # treebank, and NAME its name, only if they follow `make`; no command started here may take LANG for a locale.
 options = $(if $(filter command,$(origin LANG)),--LANG='$(LANG)') $(foreach name,$(VARIABLES) $(if $(filter command,$(origin NAME)),NAME),$(if $($(name)),--$(name)="$$$(name)"))

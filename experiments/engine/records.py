@@ -106,6 +106,8 @@ class Records:
             other = _other_settings(record, self.bank) if record["system"] in names else {}
             if other:
                 message = "%s: %s seed %d is of a run with other settings (%s): delete this line and its model to train again"
+                if self.bank.settings.endswith(".toml"):
+                    message += ", or rename %s to keep both" % Path(self.bank.settings).name
                 raise InputError(message % (shown(self.path), record["system"], record["seed"], config.listed(other)))
 
     def name_outdated(self) -> None:

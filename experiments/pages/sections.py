@@ -8,6 +8,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import Part, code, items
+from mh4.util.files import git_blob_id
 
 
 def of_treebank(run: Record) -> str:
@@ -41,7 +42,11 @@ def origin(model: Run) -> str:
     return "%s, seed %d: trained at commit %s" % (model.system, model.seed, model.commits or "unknown")
 
 
-def models(described: Iterable[str], bank: Treebank, repeat: str) -> list[Part]:
-    """Make the last sections of a page that `repeat` makes now from models, each described in a line, on a development set."""
-    dev = "dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"])
-    return ["## Models and data", items([*described, dev]), *made_now(repeat)]
+def models(described: Iterable[str], bank: Treebank, repeat: str, split: str = "dev") -> list[Part]:
+    """Make the last sections of a page that `repeat` makes now from models, each described in a line, on a split that they parse."""
+    parsed = bank.to_parse[split]
+    return [
+        "## Models and data",
+        items([*described, "%s: %s, git blob %s" % (split, parsed.name, git_blob_id(parsed))]),
+        *made_now(repeat),
+    ]

@@ -1,8 +1,8 @@
 """``make compare LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]
-[SETTINGS=authors] [FORMAT=latex]``: where one system is better than another
+[SETTINGS=authors] [SPLIT=test] [FORMAT=latex]``: where one system is better than another
 
-On the development set, by the properties of arcs, over the runs of all seeds that both have: the paper (Section 5) says in words that
-MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is made from the runs' recorded trees, without any model;
+By the properties of arcs, over the runs of all seeds that both have: the paper (Section 5) says in words that MH4 recovers more short
+dependencies than 1EC, and 1EC more long ones. This is made from the runs' recorded trees, without any model;
 `mh4 compare` does the same for two files.
 """
 
@@ -38,7 +38,7 @@ HEADINGS = {
     "depth": "distance to the root",
     "sentence_length": "length of the sentence",
 }
-
+SPLITS = {"dev": "development set", "test": "test set"}
 
 # The runs of both systems, by seed.
 Runs = dict[int, tuple[Record, Record]]
@@ -51,22 +51,28 @@ Runs = dict[int, tuple[Record, Record]]
 @options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
 @options.SETTINGS
+@options.variable("split", "dev, the default, or test: the trees to compare")
 @options.FORMAT
-def compare(bench: Bench, systems: str, seeds: str, **variables: str) -> None:
+def compare(bench: Bench, systems: str, seeds: str, split: str, **variables: str) -> None:
     require_matplotlib()
     form = options.form(variables.pop("format"))
     asked = options.request(seeds=seeds, **variables)
     pair = tuple(systems.split()) or DEFAULT_SYSTEMS
     if len(pair) != 2 or pair[0] == pair[1]:
         raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
-    bank, results = asked.treebank(test=False), bench.results
+    if split not in ("", *SPLITS):
+        raise InputError("SPLIT: expected dev or test, found %s" % split)
+    split = split or "dev"
+    bank, results = asked.treebank(test=split == "test"), bench.results
+    if split not in bank.to_parse:
+        raise InputError("SPLIT: %s has no test set" % bank.title)
     runs = _common_runs(load(bank.name, bench.holding(bank.name)), pair, asked.seeds if seeds else None)
-    found = _compared(bank, runs, bench.holding(bank.name))
-    name = "%s-%s-%s" % (bank.name, *pair)
+    found = _compared(bank, runs, bench.holding(bank.name), split)
+    name = "%s-%s-%s" % (bank.name, *pair) + ("-test" if split == "test" else "")
     drawing = results / (name + ".png")
     comparison.plot(str(drawing), found)
-    title = "%s: %s and %s on the development set" % (bank.title, *pair)
-    parts = page(bank, runs, found, drawing.name, options.repeat())
+    title = "%s: %s and %s on the %s" % (bank.title, *pair, SPLITS[split])
+    parts = page(bank, runs, found, drawing.name, split, options.repeat())
     written = document.write(results, name, title, parts, as_csv(bank, runs, found))
     if form == "text":
         bench.console.print(comparison.table(found), soft_wrap=True)
@@ -88,17 +94,17 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
     return {seed: (by_system[0][seed], by_system[1][seed]) for seed in common}
 
 
-def _compared(bank: Treebank, runs: Runs, results: Path) -> Comparison:
-    """Return the runs of both systems compared on the development set, from their trees."""
-    dev = bank.paths["dev"]
+def _compared(bank: Treebank, runs: Runs, results: Path, split: str) -> Comparison:
+    """Return the runs of both systems compared on a split, from their trees."""
+    gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
         files: tuple[list[str], list[str]] = ([], [])
         for seed, pair in runs.items():
             for run, mine in zip(pair, files, strict=True):
                 mine.append(os.path.join(scratch, "%d" % seed, run["system"]))
                 os.makedirs(os.path.dirname(mine[-1]), exist_ok=True)
-                write_text(mine[-1], restored(of_record(results, bank.name, run, dev), dev))
-        return comparison.compare(str(dev), *files)
+                write_text(mine[-1], restored(of_record(results, bank.name, run, bank.paths["dev"]), bank.to_parse[split]))
+        return comparison.compare(str(gold), *files)
 
 
 def scores(found: Comparison) -> Table:
@@ -125,7 +131,7 @@ def _names(found: Comparison) -> tuple[str, str]:
     return a, b
 
 
-def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: str) -> list[document.Part]:
+def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str, repeat: str) -> list[document.Part]:
     """Return the page below its title."""
     message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     if found.sentences < significance.FEWEST:
@@ -139,7 +145,7 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: st
         parts += ["## By " + HEADINGS[dimension.key], by(dimension, found, len(runs))]
     commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]
     trained = ["%s: trained at commit %s" % pair for pair in zip(_names(found), commits, strict=True)]
-    return [*parts, GROUPED, *sections.models(trained, bank, repeat)]
+    return [*parts, GROUPED, *sections.models(trained, bank, repeat, split)]
 
 
 NOTE = """\

@@ -52,6 +52,20 @@ def test_its_table_for_a_paper(run, mine, tmp_path, capsys):
     assert "FORMAT: pdf is not one of text, markdown, csv, latex" in capsys.readouterr().err
 
 
+def test_two_systems_are_compared_on_its_test_set(run, mine, tmp_path, capsys):
+    asked = ("--treebank", str(mine), "--name", "mine")
+    assert run(*asked, "--systems", "mh3 mst", "--seeds", "1 2") == 0
+    compare = ("compare", *asked, "--systems", "mh3 mst", "--SPLIT=test", "--FORMAT=latex")
+    assert study(*compare, home=tmp_path / "home") == 0
+    results = tmp_path / "home" / "results"
+    assert r"UAS (F1) & 100.00 & 100.00 &" in (results / "mine-mh3-mst-test.tex").read_text(encoding="utf-8")
+    page = (results / "mine-mh3-mst-test.md").read_text(encoding="utf-8")
+    assert "on the test set" in page and "- test: tlh_small-ud-test.conllu" in page and "SPLIT=test" in page
+    (mine / "tlh_small-ud-test.conllu").unlink()
+    assert study(*compare, home=tmp_path / "home") == 2
+    assert "compare: SPLIT: mine (own files) has no test set" in capsys.readouterr().err
+
+
 def test_there_is_nothing_to_compare_without_runs(mine, tmp_path, capsys):
     home = tmp_path / "home"
     assert study("compare", "--treebank", str(mine), "--name", "mine", home=home) == 2
@@ -97,8 +111,11 @@ def test_settings_may_be_a_file_of_ones_own(run, mine, stand_in, tmp_path, capsy
     of_both = [kept(tmp_path, name + "/mst-seed1") for name in ("mine", "mine-fast")]
     assert [one["settings"]["training"]["clip"] for one in of_both] == [5.0, 1.0]
     assert [one.get("settings_of") for one in of_both] == [None, "fast"]
+    (tmp_path / "fast.toml").write_text("[training]\nclip = 2.0\n")
+    assert run(*asked, "--settings", str(tmp_path / "fast.toml")) == 2
+    assert "(training.clip is 1.0 there, 2.0 here): delete" in (said := capsys.readouterr().err)
+    assert said.endswith("to train again, or rename fast.toml to keep both\n")
     (tmp_path / "fast.toml").write_text("[training]\nclop = 1.0\n")
-    capsys.readouterr()
     assert run(*asked, "--settings", str(tmp_path / "fast.toml")) == 2
     assert "clop" in capsys.readouterr().err
 
