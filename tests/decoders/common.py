@@ -56,6 +56,17 @@ def padded(name, lengths, longest, rng, dtype=np.float64):
     return tensors
 
 
+def scores_of(decoder, n, rng, kind):
+    """Random scores of a kind in KINDS; or "planted": the best derivation is, most likely, a random or a similar one.
+
+    With other scores, few best sequences need the steps that set MH5 apart from MH4.
+    """
+    if kind != "planted":
+        return decoder.sample(n, rng, kind)
+    planted, _, _ = decoder.planted(n, rng)
+    return {name: tensor * np.float32(2) + sample(tensor.shape, rng, "normal") for name, tensor in planted.items()}
+
+
 def rng_for(*what):
     """A generator seeded by its purpose, so that tests do not depend on their order."""
     return np.random.default_rng(zlib.crc32(repr(what).encode()))
@@ -75,14 +86,7 @@ class TransitionDecoder:
             self.tensors["arcs"] = ()
 
     def sample(self, n, rng, kind="normal"):
-        """Random scores of a kind as in `sample`; or "planted": the best sequence is, most likely, a random or a similar one.
-
-        With other scores, few best sequences need the steps that set MH5 apart from MH4.
-        """
-        if kind != "planted":
-            return sample_tensors(self.tensors, n, rng, kind)
-        planted = self.plant(n, brute.random_sequence(n, self.k, rng, links=1))
-        return {name: tensor * np.float32(2) + sample(tensor.shape, rng, "normal") for name, tensor in planted.items()}
+        return sample_tensors(self.tensors, n, rng, kind)
 
     def decode(self, scores, **options):
         return self.decode_scores(**scores, **options)

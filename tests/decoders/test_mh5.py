@@ -6,12 +6,11 @@ See test_decoders.py for properties of all decoders.
 import brute
 import numpy as np
 import pytest
-from common import KINDS, MH5, MH5_HYBRID, MH5_HYBRID_ARCS, check, costs, kinds, parts_score, rng_for, sample, small, tolerance
+from common import MH5, MH5_HYBRID, MH5_HYBRID_ARCS, check, costs, parts_score, rng_for, sample, scores_of, small, tolerance
 
 from mh4.decoders import mh4, mh5
 
 every_decoder = pytest.mark.parametrize("decoder", MH5, ids=lambda decoder: decoder.name)
-every_kind = kinds(*KINDS, "planted")
 
 TREES = [1, 1, 3, 16, 125, 1276]  # over n = 0 to 5 words
 SEQUENCES = [1, 1, 6, 84, 1860, 49908]
@@ -92,34 +91,6 @@ def test_finds_every_sequence(decoder, n):
     assert not unfound, f"{decoder.name} n={n}: {len(unfound)} of the sequences are not found, the first {unfound[:3]}"
 
 
-@every_decoder
-@every_kind
-@small
-def test_best_of_all(decoder, n, kind):
-    rng = rng_for("best", n, kind)
-    for draw in range(20 if n < 5 else 8):
-        scores = decoder.sample(n, rng, kind)
-        for cost in costs(n, rng):
-            best = decoder.candidate_scores(n, scores, cost).max()
-            check(decoder, decoder.decode(scores, cost=cost), n, scores, cost, best, f"{kind}, draw {draw}")
-
-
-@every_decoder
-@every_kind
-@small
-def test_best_with_a_single_root(decoder, n, kind):
-    rng = rng_for("root", n, kind)
-    single = brute.derivations(n, 5).single_root
-    for draw in range(10 if n < 5 else 3):
-        scores = decoder.sample(n, rng, kind)
-        scores["reduce_s0b0"][..., n + 1] += rng.integers(2) * 3  # many roots
-        for cost in costs(n, rng):
-            best = decoder.candidate_scores(n, scores, cost)[single].max()
-            derivation = decoder.decode(scores, cost=cost, single_root=True)
-            assert brute.has_single_root(derivation.heads), f"{decoder.name} n={n}: roots in {derivation.heads.tolist()}"
-            check(decoder, derivation, n, scores, cost, best, f"{kind}, single root, draw {draw}")
-
-
 @pytest.mark.slow
 @every_decoder
 @small
@@ -127,7 +98,7 @@ def test_best_with_a_single_root(decoder, n, kind):
 def test_best_sequence_of_every_tree(decoder, n, kind):
     """MH5 derives a tree in up to 441 ways at n = 5: the best of them, for each of the 1276 trees."""
     rng = rng_for("heads", n, kind)
-    scores, derivations = decoder.sample(n, rng, kind), brute.derivations(n, 5)
+    scores, derivations = scores_of(decoder, n, rng, kind), brute.derivations(n, 5)
     cost = costs(n, rng)[2]
     without, with_cost = decoder.candidate_scores(n, scores), decoder.candidate_scores(n, scores, cost)
     for number, (tree, of_tree) in enumerate(derivations.of_tree.items()):
