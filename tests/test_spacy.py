@@ -72,7 +72,7 @@ def test_several_roots_are_refused(model, monkeypatch):
     """As each would become a sentence."""
     nlp = pipeline(model)
     rooted = Sentence(["w"] * 5, heads=np.array([-1, 0, 1, 0, 3, 3]), deprels=["x"] * 5)
-    monkeypatch.setattr(nlp.get_pipe("mh4")._parser, "parse", lambda sentences: [rooted for _ in sentences])
+    monkeypatch.setattr(nlp.get_pipe("mh4")._parser, "parse", lambda sentences, tags: [rooted for _ in sentences])
     with pytest.raises(InputError, match="several roots"):
         nlp("Ta kaluma dorpit berodo.")
 
@@ -107,7 +107,7 @@ def test_tags_that_spacy_does_not_have_are_refused(model, monkeypatch):
     component = nlp.get_pipe("mh4")
     parse = component._parser.parse
     for column, tag in (("upos", "V"), ("feats", "nom"), ("feats", "A=b=c")):
-        strange = lambda given, tags: [replace(one, **{column: [tag] * len(one)}) for one in parse(given)]  # noqa: B023, E731
+        strange = lambda given, tags: [replace(one, **{column: [tag] * len(one)}) for one in parse(given, tags=tags)]  # noqa: B023, E731
         monkeypatch.setattr(component._parser, "parse", strange)
         with pytest.raises(InputError, match="the model has predicted %s %s, which spaCy does not have" % (column.upper(), tag)):
             nlp(TEXT)
