@@ -58,7 +58,7 @@ class Corpus:
             )
         try:
             inputs, removed = (
-                {one["number"]: Input(one["path"], one["given"], one["name"]) for one in files}
+                {one["number"]: Input(one["path"], one["given"], one["name"], one.get("folder", "")) for one in files}
                 for files in (found["inputs"], found["removed"])
             )
             files, known = {**inputs, **removed}, len(found["inputs"]) + len(found["removed"])

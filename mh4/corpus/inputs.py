@@ -11,11 +11,15 @@ TEXT = ".txt"  # what is taken from folders as text; files that are named may ha
 
 
 class Input(NamedTuple):
-    """An input file. path: absolute. given: the path in messages. name: that of its parse, relative to the folder of all parses."""
+    """An input file. path: absolute. given: the path in messages. name: that of its parse, relative to the folder of all parses.
+
+    folder: the absolute path of the folder that was given for it; empty if the file itself was.
+    """
 
     path: str
     given: str
     name: str
+    folder: str = ""
 
 
 def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
@@ -33,4 +37,8 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
     for given, _ in found:
         with open_regular(given):
             pass
-    return [Input(os.path.abspath(given), given, name) for given, name in found]
+    folders = [argument for argument in arguments if os.path.isdir(argument)]
+    of = {given: folder for folder in folders for given, _ in found if given.startswith(os.path.join(folder, ""))}
+    return [
+        Input(os.path.abspath(given), given, name, os.path.abspath(of[given]) if given in of else "") for given, name in found
+    ]

@@ -38,8 +38,8 @@ _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
 
 
 def destinations(corpus: Corpus, output: str) -> dict[int, str]:
-    """Where the parse of each file goes: to `output`, or into it for several files, or if it is a folder or ends with a slash."""
-    if len(corpus.inputs) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
+    """Where the parse of each file goes: to `output`, or into it if several files or a folder were given, or if it is a folder."""
+    if [one.folder for one in corpus.inputs.values()] == [""] and not (output.endswith(os.sep) or os.path.isdir(output)):
         return dict.fromkeys(corpus.inputs, output)
     if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
@@ -50,6 +50,7 @@ def _check(paths: Sequence[str], corpus: Corpus) -> None:
     """Raises InputError if one of the files to be written is a folder, part of the input, in the folder of the corpus, or another one."""
     folders = {os.path.realpath(os.path.dirname(path)) for path in paths}
     inputs = {identity(one.path) for one in corpus.inputs.values()} - {None}
+    given = {one.folder for one in corpus.inputs.values()} - {""}
     inside = os.path.realpath(corpus.folder) + os.sep
     written: set[str] = set()
     for path in paths:
@@ -60,6 +61,9 @@ def _check(paths: Sequence[str], corpus: Corpus) -> None:
             raise InputError("%s would overwrite a file that was parsed: choose another output" % path)
         if place.startswith(inside):
             raise InputError("%s is in the folder of the corpus itself: choose another output" % path)
+        for folder in given:
+            if place.startswith(os.path.join(os.path.realpath(folder), "")):
+                raise InputError("%s would be in %s, and be read the next time: choose another output" % (path, folder))
         if place in written and (os.path.isfile(path) or not os.path.exists(path)):
             raise InputError("%s would be written twice: choose another file for one of them" % path)
         written.add(place)

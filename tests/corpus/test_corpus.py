@@ -342,6 +342,16 @@ def test_folders_that_are_none(folder):
     parse()
     assert "begun with shards of " in parse("--shard-size", "7", code=2)
     assert "would overwrite a file that was parsed" in mh4("corpus", "join", "out", "-o", "in", code=2)
+    said = "would be in %s, and be read the next time: choose another output" % (folder / "in")
+    assert said in mh4("corpus", "join", "out", "-o", "in/joined", code=2) and not os.path.exists("in/joined")
+
+
+def test_a_folder_with_one_file_becomes_a_folder(folder):
+    """As with `mh4 parse`."""
+    (folder / "in/long.conllu").unlink()
+    parse()
+    mh4("corpus", "join", "out", "-o", "joined")
+    assert os.listdir("joined") == ["a b\n.conllu"]
 
 
 def test_another_mh4_does_not_verify(folder, monkeypatch):
