@@ -298,7 +298,9 @@ def load(name: str, results: Path = RESULTS) -> list[Record]:
     """Return the records of treebank `name`, as `load_any` does. Raises InputError also if there are none."""
     records = load_any(name, results)
     if not records:
-        raise InputError("no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results)))
+        message = "no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results))
+        others = [other for other in names(results) if other.startswith(name + "-")]
+        raise InputError(message + (", or give the SETTINGS of %s" % " or ".join(others) if others else ""))
     return records
 
 

@@ -112,6 +112,9 @@ def test_settings_may_be_a_file_of_ones_own(run, mine, stand_in, tmp_path, capsy
     of_both = [kept(tmp_path, name + "/mst-seed1") for name in ("mine", "mine-fast")]
     assert [one["settings"]["training"]["clip"] for one in of_both] == [5.0, 1.0]
     assert [one.get("settings_of") for one in of_both] == [None, "fast"]
+    (tmp_path / "home" / "results" / "mine.jsonl").unlink()
+    assert study("compare", "--treebank", str(mine), "--name", "mine", home=tmp_path / "home") == 2
+    assert "train one first, with make reproduce, or give the SETTINGS of mine-fast\n" in capsys.readouterr().err
     (tmp_path / "fast.toml").write_text("[training]\nclip = 2.0\n")
     assert run(*asked, "--settings", str(tmp_path / "fast.toml")) == 2
     assert "(training.clip is 1.0 there, 2.0 here): delete" in (said := capsys.readouterr().err)
