@@ -88,10 +88,11 @@ async def _serve(
             backlog=_BACKLOG,
             timeout_graceful_shutdown=int(2 * limits.seconds) + 1,
         )
-        with _ended_by_uvicorn():
+        server = _Server(config)
+        with _ended_by(server):
             ready("http://%s:%d" % _name(listening) + ("/annotate#" + correcting.key if correcting else ""))
             LOG.info("started", extra={"facts": {"models": abilities, "workers": size}})
-            await _Server(config).serve(sockets=[listening])
+            await server.serve(sockets=[listening])
     finally:
         workers.stop()
     LOG.info("ended")
@@ -135,12 +136,12 @@ def _name(listening: socket.socket) -> tuple[str, int]:
 
 
 @contextmanager
-def _ended_by_uvicorn() -> Iterator[None]:
-    """Keep signals from ending the command at once: uvicorn handles them, ends gracefully, and then raises them again.
+def _ended_by(server: uvicorn.Server) -> Iterator[None]:
+    """Let signals end the server gracefully, also just before it handles them itself, and after, when it raises them again.
 
     It does not handle SIGHUP, which becomes SIGTERM, unless it is ignored, as under nohup.
     """
-    handlers = dict.fromkeys((signal.SIGTERM, signal.SIGINT), lambda *_: None)
+    handlers: dict[int, Any] = dict.fromkeys((signal.SIGTERM, signal.SIGINT), server.handle_exit)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         handlers[signal.SIGHUP] = lambda *_: signal.raise_signal(signal.SIGTERM)
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}

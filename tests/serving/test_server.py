@@ -272,6 +272,14 @@ def test_a_second_signal_ends_it_at_once(of_both, tmp_path, ending_signals):
         assert {line["level"] for line in server.log()} == {"info"}
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_as_soon_as_it_is_ready(of_both, number, ending_signals):
+    program = "import signal; from mh4.serving.app import Limits; from mh4.serving.server import serve; "
+    program += "serve(%r, '127.0.0.1', 0, 1, Limits(), lambda address: signal.raise_signal(%d))" % (of_both, number)
+    done = subprocess.run([sys.executable, "-c", program], cwd=toy.ROOT, capture_output=True, timeout=SECONDS, check=True)
+    assert json.loads(done.stderr.splitlines()[-1])["event"] == "ended"
+
+
 def refused(*arguments):
     """The one sentence."""
     done = CliRunner().invoke(cli.main, ["serve", *arguments])
