@@ -126,6 +126,9 @@ class _Endpoints:
         return Response(request.state.metrics(), media_type=CONTENT_TYPE_LATEST)
 
     async def _parameters(self, request: Request) -> dict[str, str]:
+        # Browsers say which page a request comes from. A page from elsewhere could fill the queue.
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            raise HTTPException(403, "a page from elsewhere cannot have anything parsed")
         most_bytes = max(_LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
         return await parameters(request, most_bytes, self._limits.seconds)
 

@@ -293,6 +293,18 @@ def test_a_page_from_elsewhere_reads_nothing(app, path):
     assert not [name for name in ask(app, path)[1] if name.startswith("access-control")]
 
 
+@pytest.mark.parametrize("path", ["/process", "/view", "/download"])
+def test_a_page_from_elsewhere_has_nothing_parsed(app, path):
+    """A browser sends its forms and links, though it does not show it the answers."""
+    asked = {"query": b"data=ta&input=horizontal&parser="}
+    by_site = {
+        site: ask(app, path, **asked, more=[(b"sec-fetch-site", site)])
+        for site in (b"cross-site", b"same-site", b"same-origin", b"none")
+    }
+    assert [status for status, *_ in by_site.values()] == [403, 403, 200, 200]
+    assert by_site[b"cross-site"][2] == b"a page from elsewhere cannot have anything parsed\n"
+
+
 def test_the_page_has_a_policy(app):
     status, headers, body = ask(app, "/")
     assert status == 200 and "default-src 'none'; script-src 'self'" in headers["content-security-policy"]
