@@ -79,21 +79,6 @@ def test_large_and_small_scores(model, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
-@pytest.mark.parametrize("size", [1e7, 1e13, 1e20, 9e29])
-def test_scores_of_any_size(model, size):
-    n, rng = 4, rng_for("size", size)
-    for draw in range(6):
-        scores = {name: tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
-        for tensor in scores.values():
-            if draw % 2:
-                tensor += rng.choice([-size, size])
-            else:
-                tensor[rng.random(tensor.shape) < 0.4] = -size
-        judged(model, n, scores, brute.heads_of(n, brute.random_sequence(n, model.k, rng)), False, size)
-
-
-@pytest.mark.slow
 @every_model
 @given(st.integers(6, 9), st.integers(0, 2**32 - 1), st.booleans(), st.integers(0, 3))
 @settings(deadline=None, max_examples=8)
@@ -169,8 +154,6 @@ def test_trees_outside_the_class():
     outside = next(heads for heads in brute.all_trees(n) if not brute.is_one_endpoint_crossing(heads))
     with pytest.raises(NotInClass, match="not 1-Endpoint-Crossing"):
         marginals(ONEEC, ONEEC.sample(n, rng_for("class")), heads=np.array(outside))
-    with pytest.raises(NotInClass, match="no tree of the decoder's class has these heads"):
-        marginals(MH3, MH3.sample(4, rng_for("class")), heads=np.array([-1, 3, 4, 0, -1]))
 
 
 @pytest.mark.parametrize("decoder", [MH3, MH3_ARCS, MHK[0]], ids=lambda decoder: decoder.name)
