@@ -17,5 +17,9 @@ __attribute__((weak, visibility("hidden"))) char __libc_single_threaded; /* 0: t
 }
 namespace std {
 [[noreturn]] __attribute__((weak, visibility("hidden"))) void __throw_bad_array_new_length() { throw bad_array_new_length(); }
+[[noreturn]] void __throw_ios_failure(const char *);
+[[noreturn]] __attribute__((weak, visibility("hidden"))) void __throw_ios_failure(const char *what, int) {
+    __throw_ios_failure(what);
+}
 } // namespace std
 #endif

@@ -41,7 +41,7 @@ OLD = "-include " + shlex.quote(str(ROOT / "tools" / "manylinux.h")) if sys.plat
 def run(*command, cwd=None, **env):
     """Run a command; if it fails, so does this."""
     print("$ " + " ".join(map(str, command)), flush=True)
-    env = dict(os.environ, **env)
+    env = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1", **env)
     if subprocess.run([str(word) for word in command], cwd=cwd, env=env, preexec_fn=with_parent()).returncode:
         sys.exit("mh4: failed: " + " ".join(map(str, command)))
 
@@ -50,7 +50,7 @@ def environment(python, folder, *packages):
     """The Python of a new virtual environment with these packages."""
     run(python, "-m", "venv", folder)
     made = folder / "bin" / "python"
-    run(made, "-m", "pip", "--disable-pip-version-check", "install", "-q", *packages)
+    run(made, "-m", "pip", "install", "-q", *packages)
     return made
 
 
@@ -66,19 +66,7 @@ def described(path):
 
 def build_wheel(python, tools, sdist, work):
     """Build the wheel for a Python, with the tag of the systems that it runs on, in dist/."""
-    run(
-        python,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "--wheel-dir",
-        work / "wheel",
-        sdist,
-        MH4_CFLAGS=OLD,
-    )
+    run(python, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", work / "wheel", sdist, MH4_CFLAGS=OLD)
     (wheel,) = (work / "wheel").glob("*.whl")
     return into_dist(wheel, tools, work)
 
@@ -94,15 +82,15 @@ def into_dist(wheel, tools, work):
 
 
 def add_dynet(python, tools, work):
-    """Put DyNet's wheel for a Python that has mh4 into dist/, made if there is none in the cache, and train a parser with it."""
+    """Put DyNet's wheel for a Python that has mh4 into dist/, and train a parser with it. The Pythons share the C++ library."""
     mh4, march = python.parent / "mh4", "x86-64-v3" if platform.machine() == "x86_64" else "armv8-a"
-    variables = {"MH4_MARCH": march, "CXXFLAGS": OLD, "XDG_CACHE_HOME": str(ROOT / "build" / "cache")}
+    variables = {"MH4_MARCH": march, "CXXFLAGS": OLD, "XDG_CACHE_HOME": str(work.parent / "cache")}
     run(mh4, "install-dynet", **variables)
     code = "from mh4.dynet_build import dynet_wheel; print(dynet_wheel.cached(dynet_wheel.wheel_folder()))"
     env = dict(os.environ, **variables)
     cached = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, env=env, text=True, check=True).stdout.strip()
     wheel = into_dist(Path(shutil.copy(cached, work)), tools, work)
-    run(python, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--force-reinstall", "--no-deps", wheel)
+    run(python, "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", wheel)
     run(mh4, "data", "toy", cwd=work)
     files = ["--train", "data/toy/toy-ud-train.conllu", "--dev", "data/toy/toy-ud-dev.conllu", "--model", "model"]
     run(mh4, "train", "--system", "mh4-hybrid", "--config", ROOT / "experiments" / "toy.toml", *files, cwd=work)
