@@ -31,6 +31,7 @@ from mh4.data import conllu
 from mh4.util import cpu
 from mh4.util.files import append_line, write_text
 from mh4.util.processes import with_parent
+from mh4.util.text_tables import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCORES = ("dev_uas", "dev_las", "test_uas", "test_las")
@@ -271,8 +272,8 @@ def page(records):
     """The page of all records."""
     lines = [INTRODUCTION]
     for treebank in dict.fromkeys(treebank for treebank, _ in records):
-        lines.append("## %s\n\n%s" % (treebank, HEADER))
-        lines += [row(records.get((treebank, name), {"version": name + ", not measured yet"})) for name in PEERS] + [""]
+        rows = [row(records.get((treebank, name), {"version": name + ", not measured yet"})) for name in PEERS]
+        lines += ["## %s\n" % treebank, Table(HEADER, rows, 1).markdown(), ""]
     lines += ["## Settings", ""] + [
         "- %s: %s." % (name, PEERS[name].note) for name in PEERS if any(name in key for key in records)
     ]
@@ -280,17 +281,14 @@ def page(records):
 
 
 def row(record):
-    """A line of the table; where there was no model, there are no scores."""
+    """The cells of a line of the table; where there was no model, there are no scores."""
     name = record["version"] + (", mean of %d" % record["runs"] if "runs" in record else "")
     scores = ["%.2f" % record[key] if key in record else "" for key in SCORES]
     minutes = "%s%.0f" % ("" if record["ended"] else "≥ ", record["minutes"]) if "minutes" in record else ""
-    rest = [str(record.get(key, "")) for key in ("words_per_second", "megabytes")]
-    return "| %s |" % " | ".join([name, *scores, minutes, *rest])
+    return [name, *scores, minutes, *(str(record.get(key, "")) for key in ("words_per_second", "megabytes"))]
 
 
-HEADER = """\
-| parser | dev UAS | dev LAS | test UAS | test LAS | training, min | parsing, words/s | MB |
-|---|--:|--:|--:|--:|--:|--:|--:|"""
+HEADER = ("parser", "dev UAS", "dev LAS", "test UAS", "test LAS", "training, min", "parsing, words/s", "MB")
 INTRODUCTION = """\
 # Beside other parsers
 
