@@ -115,12 +115,13 @@ def test_a_training(recorded, dev):
         ("view DEV --html PLACE/page.html", ["page.html"]),
         ("view DEV --sentence 1 --svg PLACE/tree.svg", ["tree.svg"]),
         *(("coverage DEV --plot PLACE/plot." + kind, ["plot." + kind]) for kind in ("png", "pdf", "svg")),
+        ("compare DEV DEV DEV --plot PLACE/compared.svg", ["compared.svg"]),
         ("data toy --to PLACE/new/toy", ["toy-ud-%s.conllu" % split for split in ("train", "dev", "test")]),
         ("segmenter train DEV --dev DEV --epochs 1 -o PLACE/segmenter", ["segmenter"]),
     ],
 )
 def test_outputs(recorded, dev, model, command, renamed):
-    pytest.importorskip({"coverage": "matplotlib", "segmenter": "ufal.udpipe"}.get(command.split()[0], "os"))
+    pytest.importorskip("matplotlib" if "--plot" in command else "ufal.udpipe" if command.startswith("segmenter") else "os")
     other = recorded.folder.parent / "other.conllu"
     other.write_bytes(dev.read_bytes())
     for name, path in {"MODEL": model, "DEV": dev, "OTHER": other, "PLACE": recorded.folder}.items():
