@@ -18,12 +18,8 @@ from running import INSTALLED
 from toy import ROOT
 
 import mh4
-from mh4 import trees
 from mh4.decoders.mh4 import decode
-from mh4.parser import config
-from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
-from mh4.training.trainer import Trainer
 
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
@@ -166,20 +162,6 @@ def test_tutorial_and_how_to(tmp_path, systems):
     assert (folder / "tree.svg").read_bytes() == (DOCS / "tree.svg").read_bytes()
 
 
-@pytest.mark.slow
-def test_the_new_system_trains_and_parses(tmp_path, systems):
-    text = (DOCS / "howto" / "own-system.md").read_text(encoding="utf-8")
-    known = dict(SYSTEMS)
-    exec(re.findall(r"```python\n(.*?)```", text, re.S)[0], {})
-    (new,) = [system for name, system in SYSTEMS.items() if name not in known]
-    sentences = toy.sentences(tmp_path)[:30]
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=60"])
-    summary = Trainer(new.name, settings, sentences, sentences, str(tmp_path / "model")).run()
-    assert summary["system"] == new.name and summary["dev_uas"] > 60
-    for sentence in Parser.load(str(tmp_path / "model")).parse(sentences):
-        assert trees.in_class(sentence.heads, new.tree_class) and (sentence.heads[1:] == 0).sum() == 1
-
-
 def test_the_page_on_pytorch(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs this page")
     assert ON_PYTORCH in PAGES
@@ -195,10 +177,7 @@ def test_the_page_on_jax(tmp_path):
 def test_the_page_on_spacy(tmp_path):
     pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this page")
     assert ON_SPACY in PAGES
-    sentences = toy.sentences(tmp_path, "dev")
-    (tmp_path / "models" / "toy").mkdir(parents=True)
-    model = Trainer("mh4-hybrid", toy.SMALL, sentences, sentences[:5], str(tmp_path / "models" / "toy")).model
-    model.save(str(tmp_path / "models" / "toy"))
+    toy.untrained("mh4-hybrid", toy.sentences(tmp_path, "dev"), tmp_path / "models" / "toy")
     run_page(ON_SPACY, tmp_path)
 
 

@@ -12,7 +12,6 @@ import mh4  # noqa: E402
 from mh4.data.conllu import Sentence  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 from mh4.parser import config  # noqa: E402
-from mh4.training.trainer import Trainer  # noqa: E402
 
 TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit!"
 
@@ -21,8 +20,7 @@ TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit!"
 def model(tmp_path_factory):
     """Of mst, whose trees cross; it has learned nothing."""
     folder = tmp_path_factory.mktemp("spacy")
-    sentences = toy.sentences(folder, "dev")
-    Trainer("mst", toy.SMALL, sentences, sentences[:5], str(folder)).model.save(str(folder))
+    toy.untrained("mst", toy.sentences(folder, "dev"), folder)
     return str(folder)
 
 
@@ -135,10 +133,8 @@ def test_what_cannot_be_parsed(model, tmp_path):
         spacy.blank("hu").add_pipe("mh4", config={"model": str(tmp_path / "none")})
     with pytest.raises(InputError, match="no setting|decod"):
         spacy.blank("hu").add_pipe("mh4", config={"model": model, "decode": "quickly"})
-    sentences = toy.sentences(tmp_path, "dev")
     settings = config.with_settings(toy.SMALL, ["training.%s_weight=0" % column for column in ("upos", "xpos", "feats")])
-    (tmp_path / "untagged").mkdir()
-    Trainer("mst", settings, sentences, sentences[:5], str(tmp_path / "untagged")).model.save(str(tmp_path / "untagged"))
+    toy.untrained("mst", toy.sentences(tmp_path, "dev"), tmp_path / "untagged", settings)
     assert pipeline(str(tmp_path / "untagged"))(TEXT).has_annotation("DEP")
     with pytest.raises(InputError, match="untagged predicts no tags, so they cannot be set"):
         pipeline(str(tmp_path / "untagged"), tags=True)

@@ -7,7 +7,6 @@ from mh4.data import conllu
 from mh4.errors import OutOfMemory
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser
-from mh4.training.trainer import Trainer
 from mh4.util import cpu
 from mh4.util.processes import Child
 
@@ -15,8 +14,7 @@ from mh4.util.processes import Child
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jobs")
-    sentences = toy.sentences(folder)[:40]
-    Trainer("mh3", toy.SMALL, sentences, sentences[:5], str(folder / "model")).model.save(str(folder))
+    toy.untrained("mh3", toy.sentences(folder)[:40], folder)
     return str(folder)
 
 

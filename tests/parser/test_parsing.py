@@ -13,7 +13,6 @@ from mh4.data.conllu import Sentence
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config
 from mh4.parser.parsing import Parser
-from mh4.training.trainer import Trainer
 
 
 def test_untrained_parsers_label_roots_too(tmp_path):
@@ -21,7 +20,7 @@ def test_untrained_parsers_label_roots_too(tmp_path):
     sentences = toy.sentences(tmp_path)[:20]
     for several in (False, True):
         settings = config.with_settings(toy.SMALL, ["scorer.single_root=%s" % str(not several).lower()])
-        model = Trainer("mst", settings, sentences, sentences, str(tmp_path / "model")).model
+        model = toy.untrained("mst", sentences, settings=settings)
         parsed = Parser(model).parse(sentences)
         for sentence in parsed:
             assert [deprel == "root" for deprel in sentence.deprels] == (sentence.heads[1:] == 0).tolist()
@@ -31,7 +30,7 @@ def test_untrained_parsers_label_roots_too(tmp_path):
 def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
     """In a decoder, that sentence; in the network, which takes many at once, the longest."""
     sentences = toy.sentences(tmp_path)[:40]
-    parser = Parser(Trainer("mst", toy.SMALL, sentences, sentences[:5], str(tmp_path / "model")).model)
+    parser = Parser(toy.untrained("mst", sentences))
     decode, unlucky = parser.decode, sentences[17]
 
     def limited(arcs, single_root):
@@ -65,8 +64,7 @@ def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
 def saved(tmp_path_factory):
     """The folder of a parser."""
     folder = tmp_path_factory.mktemp("saved")
-    sentences = toy.sentences(folder)[:30]
-    Trainer("mst", toy.SMALL, sentences, sentences[:5], str(folder / "model")).model.save(str(folder))
+    toy.untrained("mst", toy.sentences(folder)[:30], folder)
     return folder
 
 
@@ -216,7 +214,7 @@ def test_labels_of_a_treebank_without_root(tmp_path):
     shouted = [replace(one, deprels=[label.upper() for label in one.deprels]) for one in given]
     for sentences, free in ((shouted, False), (given, True)):
         settings = config.with_settings(toy.SMALL, ["scorer.root_label=%s" % str(not free).lower()])
-        parser = Parser(Trainer("mst", settings, sentences, sentences, str(tmp_path / "model")).model)
+        parser = Parser(toy.untrained("mst", sentences, settings=settings))
         alone = parser.parse(sentences)
         known = {label for one in sentences for label in one.deprels}
         assert {label for one in alone for label in one.deprels} <= known and ("root" in known) == free

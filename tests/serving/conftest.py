@@ -6,7 +6,6 @@ import pytest
 import toy
 
 from mh4.data import segmenter
-from mh4.training.trainer import Trainer
 
 
 @pytest.fixture(scope="session")
@@ -15,8 +14,7 @@ def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     sentences = toy.sentences(folder, "dev")
     for system in ("mst", "mh3"):
-        (folder / system).mkdir()
-        Trainer(system, toy.SMALL, sentences, sentences[:5], str(folder / system)).model.save(str(folder / system))
+        toy.untrained(system, sentences, folder / system)
     # Training takes ten seconds, however little there is to learn: of the processes that run tests, one does it.
     shared = tmp_path_factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     trained, dev = shared / "served-segmenter", str(folder / "toy-ud-dev.conllu")

@@ -66,11 +66,7 @@ def load(server, pairs, requests, clients, kills, rng):
 
 def untrained(folder):
     """The folder of a model that has learned nothing; the toy treebank is beside it."""
-    from mh4.training.trainer import Trainer
-
-    sentences = toy.sentences(folder, "dev")
-    (folder / "model").mkdir()
-    Trainer("mh4-hybrid", toy.SMALL, sentences, sentences[:5], str(folder / "model")).model.save(str(folder / "model"))
+    toy.untrained("mh4-hybrid", toy.sentences(folder, "dev"), folder / "model")
     return folder / "model"
 
 

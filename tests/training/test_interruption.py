@@ -348,6 +348,3 @@ def test_parsing_into_files_that_may_not_be_large(short, long_file, treebank, tm
     code, out, said = run(training(treebank, folder), **limit)
     assert (code, out, said) == (2, "", "mh4: %s: cannot be written: File too large\n" % (folder / "weights.npz"))
     assert names(folder) == ["config.toml", "vocabulary.json"]
-
-
-# Folders and files that may not be written
