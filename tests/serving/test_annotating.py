@@ -42,7 +42,7 @@ def test_no_picture_of_heads_that_no_tree_has(app, path, more):
 def test_the_best_trees(app):
     trees = result(app, data="# sent_id = x\n" + rows(*"__2_"), parser="", heads="", best="3").split("\n\n")[:-1]
     assert [re.findall("# (?:sent_id|mh4) = ([^,\n]*)", tree) for tree in trees] == [
-        ["x" + end, "tree %d of 3" % k] for k, end in enumerate(("", "-2", "-3"), start=1)
+        ["x" + end, "tree %d of 3" % k] for k, end in enumerate(("", "-tree2", "-tree3"), start=1)
     ]
     heads = [tuple(re.findall(r"(?m)^\d.*\t(\d)\t\w+\t_\t", tree)) for tree in trees]
     assert len(set(heads)) == 3 and {of_tree[2] for of_tree in heads} == {"2"}
