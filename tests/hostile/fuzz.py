@@ -303,7 +303,7 @@ def long_call(rng, words):
 
 
 def changed_file(rng, folder):
-    """A file of the corpus with random changes: refused, or returned as it is."""
+    """A file of the corpus with random changes: refused, or returned as it is, perhaps without byte order marks."""
     content = bytearray(corpus.GOOD.encode())
     for _ in range(rng.choice((1, 2, 5, 20))):
         corpus.mutate(content, rng)
@@ -314,7 +314,7 @@ def changed_file(rng, folder):
             lines = [line for block in conllu.blocks(str(path), trees=trees) for line in block.lines]
         except InputError:
             continue
-        assert "".join(lines).encode() == content
+        assert "".join(lines).replace("\ufeff", "") == content.decode().replace("\ufeff", "")
 
 
 def call(rng, words):
