@@ -66,7 +66,8 @@ def of_clang(library):
 
 
 CROSS = "aarch64-linux-gnu-g++"
-VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a OPENBLAS_CORETYPE=ARMV8" % CROSS
+# pip leaves it to Python to compile the modules that are imported: emulated, that of all modules takes half an hour.
+VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a OPENBLAS_CORETYPE=ARMV8 PIP_NO_COMPILE=1" % CROSS
 MACHINES = {  # what precedes a hyphen is the name of the chroot
     "bookworm": Machine("bookworm"),
     "trixie": Machine("trixie"),
