@@ -94,8 +94,8 @@ SUPAR = "-m supar.cmds.biaffine_dep --tree --device -1 --threads 1 --path {model
 PEERS = {
     "mh4": Peer(
         "mh4",
-        "-m mh4 train --system mh4-hybrid --train {train} --dev {dev} --model {model} --quiet",
-        "-m mh4 parse --model {model} {input} -o {output} --quiet",
+        "-m mh4 train --system mh4-hybrid --train {train} --dev {dev} --model {model}/parser --quiet",
+        "-m mh4 parse --model {model}/parser {input} -o {output} --quiet",
         "the system mh4-hybrid with default settings; scores are means over recorded runs, minutes over those whose CPU time is recorded",
     ),
     "udpipe": Peer(
