@@ -25,6 +25,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
 from browser import chromium, find, wait_for  # noqa: E402
 
 LONG = 30  # words
+PARTS = ("heads", "relations")  # of a tree
 PROPOSED = "return sentence().rows.map((_, m) => m && [arc(m).head, arc(m).deprel])"
 SETTLED = "return !sentence().now.asking && !sentence().now.trouble"
 # Clicks the word that has the focus, as Enter does, and waits for the tree.
@@ -60,7 +61,7 @@ class Annotator:
         return [m for m, arc in enumerate(self.proposed()) if m and arc[part] != right[m]]
 
     def correct(self, gold):
-        for part, name in enumerate(("heads", "relations")):
+        for part, name in enumerate(PARTS):
             self.counts["wrong " + name] += len(self.wrong(gold, part))
         at = 1
         self.driver.execute_script("focusOn(1)")
@@ -69,7 +70,7 @@ class Annotator:
                 self.go(wrong[0] - at)
                 at = wrong[0]
                 decide(at, gold)
-                self.counts["decisions on " + ("heads", "relations")[part]] += 1
+                self.counts["decisions on " + PARTS[part]] += 1
         self.press("a")
 
     def decide_head(self, m, gold):
