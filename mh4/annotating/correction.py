@@ -18,7 +18,7 @@ class Correction:
     """A CoNLL-U file, whose words stay as they are, and the file that its corrected trees are written to.
 
     path: HEAD may be "_" in it. output: if there is such a file, it is replaced only if `replaces`, or if this wrote it last.
-    Raises InputError if `path` is not CoNLL-U, and if `output` exists or cannot be created.
+    Raises InputError if `path` is not CoNLL-U, and if `output` exists.
     """
 
     def __init__(self, path: str, output: str, replaces: bool = False) -> None:
@@ -26,8 +26,6 @@ class Correction:
         self.text, self._words = _read(conllu.lines(path, path), path)
         self._saved, self._lock = 0, threading.Lock()
         self._ours = _state(output) if replaces and os.path.isfile(output) else None  # which may be replaced
-        if not os.access(os.path.dirname(os.path.realpath(output)), os.W_OK):
-            raise InputError("%s: cannot be written: its folder does not exist, or nothing can be written to it" % output)
         self._check_new()
 
     def read(self) -> tuple[str, str]:

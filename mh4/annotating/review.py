@@ -18,7 +18,7 @@ from mh4.parser import long_sentences
 from mh4.parser.parsing import ROOT, Parser, arc_probabilities
 from mh4.util import reading
 
-MARKS = ("HeadProb", "Head", "DeprelProb", "Deprel")  # attributes of MISC
+MARKS = ("HeadProb", "BestHead", "DeprelProb", "BestDeprel")  # attributes of MISC
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Doubt:
     """A head or label of a treebank that is not the most probable one, which is proposed instead.
 
     probability, of_proposed: of what is given, and of what is proposed. column: "HEAD" or "DEPREL". sentence: its sent_id or, if it
-    has none, its number in the file, from 1. word: its number, from 1. to: the form of the head that is proposed, for labels that is given.
+    has none, such as "sentence 2", the second in the file. word: its number, from 1. to: the form of the head that is proposed, for labels
+    that is given.
     """
 
     probability: float
@@ -67,11 +68,16 @@ class Reviewed:
     of_best_deprels: np.ndarray
     proposal: Sentence
 
+    @property
+    def name(self) -> str:
+        """The sent_id, which has no spaces, or the number after "sentence "."""
+        return self.block.sent_id or "sentence %d" % self.number
+
     def doubts(self) -> Iterator[Doubt]:
         """Yield a Doubt for each head and label that is not the most probable one."""
         gold = self.block.sentence
         forms = ["root", *gold.words]
-        where = self.file, self.block.sent_id or str(self.number)
+        where = self.file, self.name
         for m, (head, deprel) in enumerate(zip(gold.heads[1:].tolist(), gold.deprels, strict=True), start=1):
             best, label = int(self.best_heads[m]), self.best_deprels[m - 1]
             if best != head:
@@ -88,7 +94,7 @@ class Reviewed:
             for cell in self.block.column(conllu.MISC)
         ]
         for doubt in self.doubts():
-            misc[doubt.word - 1].append("%s=%s" % (doubt.column.capitalize(), doubt.proposed))
+            misc[doubt.word - 1].append("Best%s=%s" % (doubt.column.capitalize(), doubt.proposed))
         for m, cell in enumerate(misc, start=1):
             cell += ["%s=%.4f" % pair for pair in zip(MARKS[::2], (self.heads[m], self.deprels[m]), strict=True) if pair[1] >= 0]
         return self.block.alone({conllu.MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})

@@ -3,13 +3,13 @@
 import click
 
 from mh4.cli.group import say_written
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
+from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH
 
 
 @click.command()
 @click.argument("runs", type=NAMED_PATH, metavar="RUN...", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", type=NAMED_OUTPUT, required=True, metavar="FILE.svg", help="The plot: .svg, .png, .pdf, or a page, .html."
+    "-o", "--output", type=LATE_OUTPUT, required=True, metavar="FILE.svg", help="The plot: .svg, .png, .pdf, or a page, .html."
 )
 def curves(runs: tuple[str, ...], output: str) -> None:
     """Plot how trainings went: UAS on dev, and loss per word, by updates and by minutes.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, OUTPUT
+from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, OUTPUT
 from mh4.errors import InputError
 from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS, INPUTS, SEGMENTED
 from mh4.util.text_tables import Form
@@ -126,7 +126,7 @@ confidence_option = click.option(
 # Of a command that measures.
 json_option = click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 plot_option = click.option(
-    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Also draw a plot (.png, .pdf, .svg; needs matplotlib)."
+    "--plot", "plot_file", type=LATE_OUTPUT, metavar="FILE.png", help="Also draw a plot (.png, .pdf, .svg; needs matplotlib)."
 )
 
 # Of a command that writes parsed files: how much it says, output, columns and processes.

@@ -17,12 +17,13 @@ from mh4.util import streams
 class Path(click.Path):
     """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
 
-    written: whether the command writes to it; then it cannot be a file that the command reads.
+    written: whether the command writes to it; then it cannot be a file that the command reads. late: whether it does so in the end, to a
+    file whose folder it does not make.
     """
 
-    def __init__(self, standard: bool = True, written: bool = False) -> None:
+    def __init__(self, standard: bool = True, written: bool = False, late: bool = False) -> None:
         super().__init__()
-        self.standard, self.written = standard, written
+        self.standard, self.written, self.late = standard, written, late
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         given = parameter.opts[0] if isinstance(parameter, click.Option) else getattr(parameter, "human_readable_name", "path")
@@ -38,6 +39,10 @@ class Path(click.Path):
             if self.written:
                 written.append(value)
                 _check([value], read)
+                if self.late:
+                    from mh4.util.files import check_writable
+
+                    check_writable(value)
             else:
                 read.append(value)
                 _check(written, [value])
@@ -46,6 +51,7 @@ class Path(click.Path):
 
 PATH, NAMED_PATH = Path(), Path(standard=False)
 OUTPUT, NAMED_OUTPUT = Path(written=True), Path(standard=False, written=True)
+LATE_OUTPUT = Path(standard=False, written=True, late=True)
 
 
 class Input(click.Argument):

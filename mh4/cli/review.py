@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mh4.cli.group import resumable, say, say_written
-from mh4.cli.paths import NAMED_PATH, OUTPUT, PATH, Input
+from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError, counted, one_line
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ LIKELIHOOD = {"training": {"loss": "likelihood"}}  # whose probabilities find mo
     "--output",
     "outputs",
     multiple=True,
-    type=OUTPUT,
+    type=LATE_OUTPUT,
     metavar="FILE",
     help="A .tsv, .json, .conllu or .html file; may be repeated.",
 )
@@ -84,8 +84,6 @@ def review(
     for output in outputs:
         if not output.endswith(KINDS):
             raise InputError("%s: expected a name that ends with %s" % (output, ", ".join(KINDS)))
-        if not os.path.isdir(os.path.dirname(output) or "."):
-            raise InputError("%s: there is no such folder to write to" % output)
     if folder and os.path.realpath(folder) in map(os.path.realpath, treebanks):
         raise InputError("%s is the folder of the treebank: name another --folder, where parsers are trained" % folder)
     if folder and systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
@@ -154,7 +152,7 @@ def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> 
         )
 
     def rank(one: "Reviewed") -> int | None:
-        return ranks.get((one.file, one.block.sent_id or str(one.number)))
+        return ranks.get((one.file, one.name))
 
     doubtful = sorted((one for one in reviewed if rank(one) is not None), key=lambda one: rank(one) or 0)
     return page([view(one) for one in doubtful], ["treebank", "parser"])

@@ -8,7 +8,7 @@ import sys
 import click
 
 from mh4.cli.group import say
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
+from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH
 from mh4.errors import InputError, needs, shown
 
 _NAME = re.compile(r"[\w.][\w.-]{0,99}", re.ASCII)
@@ -47,7 +47,7 @@ class _Named(click.ParamType):
     help="The segmenter of raw text for the model of this name, or for the only one, from `mh4 segmenter train`; may be repeated.",
 )
 @click.option(
-    "-o", "--output", type=NAMED_OUTPUT, metavar="NEW", help="The new file, for the trees of FILE as they are corrected."
+    "-o", "--output", type=LATE_OUTPUT, metavar="NEW", help="The new file, for the trees of FILE as they are corrected."
 )
 @click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for all of this machine.")
 @click.option(

@@ -1,5 +1,6 @@
 """The command `mh4 train`."""
 
+import os
 from typing import Any
 
 import click
@@ -108,10 +109,13 @@ def train(system: SystemName | None, model: str, init: str | None, log: str | No
     """
     import mh4
     from mh4.parser.model_files import Folder
+    from mh4.util.files import check_writable
     from mh4.util.progress import TrainingProgress
 
     if system is None and init is None:
         raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
+    if log and not os.path.join(os.path.realpath(model), "").startswith(os.path.dirname(os.path.realpath(log)) + os.sep):
+        check_writable(log)  # the folder of the model, and those that it is in, are made
     with TrainingProgress(log, quiet) as listener:  # the other options are called as the arguments of mh4.train
         mh4.train(model=model, system=system, init=init, progress=listener, **given)
     files = Folder(model)

@@ -9,7 +9,7 @@ from itertools import chain
 import click
 
 from mh4.cli.group import say_written
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
+from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError, counted
 
 
@@ -19,9 +19,9 @@ from mh4.errors import InputError, counted
 @click.option("--model", "folder", type=NAMED_PATH, metavar="DIR", help="Instead of a second file: parse FILE with this model.")
 @click.option("--sentence", metavar="N|SENT_ID", help="Show only this sentence: its number, from 1, or its sent_id.")
 @click.option(
-    "--html", "page_file", type=NAMED_OUTPUT, metavar="PAGE.html", help="Write an interactive page that needs no network."
+    "--html", "page_file", type=LATE_OUTPUT, metavar="PAGE.html", help="Write an interactive page that needs no network."
 )
-@click.option("--svg", "picture_file", type=NAMED_OUTPUT, metavar="FILE.svg", help="Write a picture of one --sentence.")
+@click.option("--svg", "picture_file", type=LATE_OUTPUT, metavar="FILE.svg", help="Write a picture of one --sentence.")
 def view(
     file: str, second: str | None, folder: str | None, sentence: str | None, page_file: str | None, picture_file: str | None
 ) -> None:

@@ -115,6 +115,13 @@ def lock(handle: int, waiting: Callable[[], object] | None = None) -> bool:
     return True
 
 
+def check_writable(path: str) -> None:
+    """Raise InputError if no file can be written to `path`, before there is anything to write."""
+    with explained(path):
+        if _status(path) is None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
+            raise InputError("%s: cannot be written: its folder does not exist, or nothing can be written to it" % path)
+
+
 @contextmanager
 def explained(path: str) -> Iterator[None]:
     """Raise InputError if the block fails to write to `path`, unless the reader of a pipe has closed it."""

@@ -31,16 +31,13 @@ def require_matplotlib() -> None:
 
 
 def check_plot(path: str) -> None:
-    """Raise what require_matplotlib does, and InputError if no image can be written to `path`."""
+    """Raise what require_matplotlib does, and InputError if `path` is not the name of an image."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
     kinds = Figure().canvas.get_supported_filetypes()
     if _kind(path) not in (*kinds, "html"):
         raise InputError("%s: not a file name for a plot: expected a name that ends in .png, .pdf, .svg or .html" % path)
-    folder = os.path.dirname(path) or "."
-    if os.path.isdir(path) or not os.path.isdir(folder):
-        raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))
 
 
 @contextmanager

@@ -106,6 +106,19 @@ def test_labels_that_the_parser_does_not_know_are_not_judged(trained):
     assert not [doubt for doubt in found.doubts() if doubt.column == "DEPREL"] and "DeprelProb" not in found.conllu()
 
 
+def test_names_that_the_treebank_has_itself(trained):
+    """A sent_id can be the number of a sentence without one, and MISC can have Head and Deprel."""
+    damaged(trained)
+    (block, *_) = conllu.blocks(str(trained / "damaged.conllu"))
+    own = ["Deprel=x|Head=y"] * len(block.sentence)
+    texts = [block.text({conllu.MISC: own}).replace(block.comment("sent_id"), name, 1) for name in ("2", "")]
+    named = [("f", k, one) for k, one in enumerate(conllu.parsed("".join(texts).splitlines(keepends=True), "f"), start=1)]
+    first, second = review.review(Parser.load(str(trained / "model")), named)
+    keys = [{doubt.key for doubt in one.doubts()} for one in (first, second)]
+    assert keys[0] and len(keys[0] | keys[1]) == 2 * len(keys[0])
+    assert first.conllu().count("\tDeprel=x|Head=y|HeadProb=") == len(own) and "|BestHead=" in first.conllu()
+
+
 def table(text):
     return [dict(zip(review.NAMES, line.split("\t"))) for line in text.splitlines()[1:]]
 
@@ -130,7 +143,7 @@ def test_the_command_with_a_model(trained):
         for row in (row for row in table(tsv) if row["sentence"] == block.sent_id):
             misc = block.column(conllu.MISC)[int(row["word"]) - 1].split("|")
             name = row["column"].capitalize()
-            assert "%s=%s" % (name, row["proposed"]) in misc and "%sProb=%s" % (name, row["probability"]) in misc
+            assert "Best%s=%s" % (name, row["proposed"]) in misc and "%sProb=%s" % (name, row["probability"]) in misc
     assert page.count('"probabilities"') >= 2 and table(tsv)[0]["sentence"] in page
     part = trained / "part.tsv"
     part.write_text("\n".join(tsv.split("\n")[:4]) + "\n", encoding="utf-8")
@@ -203,15 +216,13 @@ def test_a_review_that_is_interrupted(trained):
         ("cut.tsv, line 2: 2 columns, expected 10", ["--model", "model", "--since", "cut.tsv"]),
         ("is the folder of the treebank: name another --folder", ["--folder", "."]),
         ("there are only 40 sentences", ["--folder", "f", "--folds", "50"]),
-        ("out.tsv: there is no such folder to write to", ["--model", "model", "-o", "none/out.tsv"]),
-        ("out.tsv: there is no such folder to write to", ["--folder", "f", "-o", "none/out.tsv"]),
         ("greedy-mh4 gives no probabilities of arcs", ["--folder", "f", "--system", "greedy-mh4"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(trained, said, options):
     damaged(trained)
     (trained / "cut.tsv").write_text("\t".join(review.NAMES) + "\n1\t2\n", encoding="utf-8")
-    paths = ("model", "f", "x", "damaged.conllu", "cut.tsv", "none/out.tsv", ".")
+    paths = ("model", "f", "x", "damaged.conllu", "cut.tsv", ".")
     given = "." if options == ["--folder", "."] else "damaged.conllu"
     options = [str(trained / option) if option in paths else option for option in options]
     assert said in refuses("review", *options, str(trained / given)) and not (trained / "f").exists()

@@ -228,7 +228,8 @@ def test_progress_shows_on_a_terminal(treebank, tmp_path):
 @pytest.mark.slow
 def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
     train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
-    log, folder = tmp_path / "log", tmp_path / "m"
+    folder = tmp_path / "m"
+    log = folder / "log"  # in a folder that is made
     command = ["train", "--system", "mst", "--train", train, "--dev", dev, "--model", str(folder), *QUICK.split(), "--log"]
     done = mh4(*command, str(log))
     said = done.stderr.decode().splitlines()

@@ -175,6 +175,18 @@ def test_a_missing_file_is_named_before_others_are_parsed(folder, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+TRAIN = "train --system mst --train no --dev no --model m --log"
+
+
+@pytest.mark.parametrize(
+    "command", [TRAIN, "review --model m no -o", "segmenter train no --dev no -o", "coverage no --plot", "compare no no --plot",
+                "curves no -o", "view no --html", "view no --svg", "pack no -o", "serve no --model m -o"]
+)  # fmt: skip
+def test_outputs_that_cannot_be_written_are_named_before_there_is_work(command, tmp_path):
+    said = refuses(*command.split(), str(tmp_path / "none" / "new.html"))
+    assert "new.html: cannot be written: its folder does not exist" in said
+
+
 @pytest.mark.slow
 def test_votes_and_parses_of_a_folder(folder, parsed, tmp_path):
     out = tmp_path / "out"
