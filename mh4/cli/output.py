@@ -45,8 +45,9 @@ def even_none(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
     """Say how much was written to these files, of which there are several only in a folder."""
-    sentences, words = (sum(getattr(one, noun) for one in written) for noun in ("sentences", "words"))
+    trees, sentences, words = (sum(getattr(one, noun) for one in written) for noun in ("trees", "sentences", "words"))
     done = "%s with %s" % (counted(sentences, "sentence"), counted(words, "word"))
+    done = done if trees == sentences else "%s of %s" % (counted(trees, "tree"), done)
     if len(outputs) == 1:
         say_written(done, outputs[0])
     else:

@@ -13,16 +13,20 @@ from mh4.errors import counted
 Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse
 Progress = Callable[[int], None]  # takes a number of words that are done
 
-_SENT_ID = re.compile(r"^(# *sent_?id *= *\S.*?)( *\r?)$", re.MULTILINE)
+_SENT_ID, _SENT_ID_OF_TREE = (re.compile(r"^(# *sent_?id *= *\S.*?%s)( *\r?)$" % end, re.MULTILINE) for end in ("", r"-tree\d+"))
 _BEGINNING = re.compile(r"^# *new(doc|par)\b.*\n", re.MULTILINE)
 
 
 @dataclass
 class Written:
-    """The numbers of sentences and words written. noted: the numbers of sentences parsed in another way, by way."""
+    """The numbers of sentences, of their words, and of their trees that were written.
+
+    noted: the numbers of sentences parsed in another way, by way.
+    """
 
     sentences: int = 0
     words: int = 0
+    trees: int = 0
     noted: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> str:
@@ -51,6 +55,7 @@ def write(
             progress(len(parsed))
             written.sentences += 1
             written.words += len(parsed)
+            written.trees += 1 + len(parsed.alternatives or ())
             if parsed.note and parsed.alternatives is None:
                 written.noted[parsed.note.partition(",")[0]] += 1
     return written
@@ -66,5 +71,9 @@ def text_of(block: Block, parsed: Sentence, tags: bool, keep_deps: bool) -> str:
 
 
 def _renamed(text: str, number: int) -> str:
-    """Return the block for one of a sentence's trees. Later trees begin no document or paragraph; their sent_ids name the tree."""
-    return text if number == 1 else _SENT_ID.sub(r"\1-tree%d\2" % number, _BEGINNING.sub("", text))
+    """Return the block for one of a sentence's trees. Later trees begin no document or paragraph; their sent_ids name the tree.
+
+    So does that of the first if it ends like these: the sentence may be such a tree itself.
+    """
+    named, text = (_SENT_ID_OF_TREE, text) if number == 1 else (_SENT_ID, _BEGINNING.sub("", text))
+    return named.sub(r"\1-tree%d\2" % number, text)

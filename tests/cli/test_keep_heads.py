@@ -114,8 +114,15 @@ def test_the_best_trees_of_a_last_sentence_without_a_blank_line(model, tmp_path,
     path, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
     lines = ["\ufeff", "# newdoc", "#newpar", "#sent_id = a ", "# sent_id =", *("%d\tw%s" % (m, 8 * "\t_") for m in (1, 2, 3))]
     path.write_bytes(end.join(lines).encode())
-    assert mh4("parse", "--model", model, "--best", "3", str(path), "-o", str(out)).returncode == 0
+    done = mh4("parse", "--model", model, "--best", "3", str(path), "-o", str(out))
+    assert done.returncode == 0 and done.stderr.decode().endswith(
+        "\nmh4: 3 trees of 1 sentence with 3 words written to %s\n" % out
+    )
     text = out.read_bytes().decode()
     assert len(conllu.read(str(out))) == 3 and "\ufeff" not in text and text.count("# newdoc") == text.count("#newpar") == 1
     named = [line for line in text.split(end) if line.startswith("#sent_id")]
     assert named == ["#sent_id = a ", "#sent_id = a-tree2 ", "#sent_id = a-tree3 "] and text.count("# sent_id =" + end) == 3
+    again = mh4("parse", "--model", model, "--best", "2", str(out)).stdout.decode().split(end)
+    names = [line.strip() for line in again if line.startswith("#sent_id")]
+    ends = ("", "-tree2", "-tree2-tree1", "-tree2-tree2", "-tree3-tree1", "-tree3-tree2")
+    assert names == ["#sent_id = a" + name for name in ends]
