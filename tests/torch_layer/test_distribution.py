@@ -1,4 +1,4 @@
-"""Tree distributions for PyTorch, against enumeration of all derivations of small sentences and by numerical gradients."""
+"""Tree distributions for PyTorch, against the batches of decoders that they call, and by numerical gradients."""
 
 import copy
 import itertools
@@ -9,11 +9,9 @@ import brute
 import numpy as np
 import pytest
 from common import rng_for
-from frequencies import LIMIT, deviation
-from partition import log_sum
 
 from mh4.decoders import batch
-from mh4.decoders.batch import DECODERS, single
+from mh4.decoders.batch import DECODERS
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")
 from mh4.torch import TreeDistribution  # noqa: E402
@@ -27,14 +25,13 @@ LENGTHS, LONGEST = [3, 1, 4], 5
 FORMS = {"mh3": [(), ("arcs",)], "mh4": [(), ("arcs",), ("reduce_s1s0",), ("arcs", "reduce_s1s0")]}  # optional tensors left out
 
 
-def sample(name, rng, dtype=torch.float64, left_out=(), lengths=LENGTHS, longest=LONGEST, masked=0.0, padding=float("nan")):
+def sample(name, rng, dtype=torch.float64, left_out=(), lengths=LENGTHS, longest=LONGEST, padding=float("nan")):
     """Random scores of a batch, whose padding is not to be read, and lengths."""
     tensors = {}
     for tensor, shape in DECODERS[name].tensors.items():
         if tensor in left_out:
             continue
         numbers = torch.from_numpy(rng.normal(size=(len(lengths), *shape.of(longest)))).to(dtype)
-        numbers[torch.from_numpy(rng.random(numbers.shape) < masked)] = -torch.inf
         for b, n in enumerate(lengths):
             numbers[b, ..., n + shape.rows :, :] = padding
             numbers[b, ..., n + shape.columns :] = padding
@@ -42,91 +39,45 @@ def sample(name, rng, dtype=torch.float64, left_out=(), lengths=LENGTHS, longest
     return tensors, torch.tensor(lengths)
 
 
-class Enumerated:
-    """All derivations of a sentence of a batch: their scores, and the trees that they make."""
-
-    def __init__(self, name, tensors, b, n, single_root):
-        of = single(name, {tensor: numbers.detach().double().numpy() for tensor, numbers in tensors.items()}, b, n)
-        if name == "mst":
-            self.heads = np.array(brute.all_trees(n))
-            self.scores = brute.tree_scores(self.heads, of["arcs"])
-        elif name == "1ec":
-            self.heads = np.array(brute.class_trees(n, "1ec"))
-            zeros = {part: np.zeros(array.shape) for part, array in of.items()}
-            parts = [DECODERS[name].decode(**zeros, heads=heads).parts for heads in self.heads]  # those that follow from a tree
-            self.scores = np.array([sum(of[part][tuple(rows.T)].sum() for part, rows in each.items()) for each in parts])
-        else:
-            derivations = brute.derivations(n, int(name[2]))
-            self.heads, self.scores = derivations.heads, derivations.scores(**of)
-        if single_root:
-            self.scores = np.where((self.heads[:, 1:] == 0).sum(axis=1) == 1, self.scores, -np.inf)
-        self.log_partition = log_sum(self.scores)
-        self.probability = np.exp(self.scores - self.log_partition)
-
-    def log_prob(self, heads):
-        fits = ((self.heads == heads) | (np.array(heads) == -1))[:, 1:].all(axis=1)
-        return log_sum(self.scores[fits]) - self.log_partition
-
-    @property
-    def entropy(self):
-        used = self.probability > 0
-        return self.log_partition - (self.probability[used] * self.scores[used]).sum()
-
-    def marginals(self, longest):
-        arcs = np.zeros((longest + 1, longest + 1))
-        for heads, probability in zip(self.heads, self.probability, strict=True):
-            arcs[heads[1:], np.arange(1, len(heads))] += probability
-        return arcs
+def arrays(tensors):
+    """The scores for the functions of mh4.decoders.batch."""
+    return {tensor: numbers.numpy() for tensor, numbers in tensors.items()}
 
 
 def forms(names):
     return [(name, left_out) for name in names for left_out in FORMS.get(name, [()])]
 
 
-def enumerated(name, tensors, single_root, lengths=LENGTHS):
-    return [Enumerated(name, tensors, b, n, single_root) for b, n in enumerate(lengths)]
+def dot(counts, tensors):
+    """The sum of all scores, each as often as it is used; (B,)."""
+    return sum((counts[tensor] * numbers.nan_to_num().numpy()).reshape(3, -1).sum(axis=1) for tensor, numbers in tensors.items())
 
 
 def near(found, expected, size=1e-9):
     np.testing.assert_allclose(found.detach().numpy(), expected, atol=size, rtol=size)
 
 
-def padded(heads, longest=LONGEST):
-    return list(heads) + [-1] * (longest + 1 - len(heads))
-
-
-def some_trees(rng, lengths=LENGTHS, single_root=True):
-    return torch.tensor([padded(brute.random_tree(n, rng, single_root)) for n in lengths])
+def some_trees(rng, single_root=True):
+    rows = [[*brute.random_tree(n, rng, single_root), *[-1] * (LONGEST - n)] for n in LENGTHS]
+    return torch.tensor(rows)
 
 
 # ------------------------------------------------------------------------------------------------------ values
 
 
-@pytest.mark.parametrize("name, left_out", forms(WITH_SUMS), ids=str)
-@every_root
-def test_sums_are_those_of_all_derivations(name, left_out, single_root):
-    rng = rng_for("torch sums", name, left_out, single_root)
-    for masked in (0, 0, 0.03):
-        tensors, lengths = sample(name, rng, left_out=left_out, masked=masked)
-        expected = enumerated(name, tensors, single_root)
-        if any(each.log_partition == -np.inf for each in expected):
-            continue
-        found = TreeDistribution(name, tensors, lengths, single_root=single_root)
-        near(found.log_partition, [each.log_partition for each in expected])
-        near(found.entropy, [each.entropy for each in expected])
-        near(found.marginals, np.stack([each.marginals(LONGEST) for each in expected]))
-
-
 @pytest.mark.parametrize("name, left_out", forms(DECODERS), ids=str)
 @every_root
-def test_the_best_derivation(name, left_out, single_root):
-    tensors, lengths = sample(name, rng_for("torch best", name, left_out), left_out=left_out)
+def test_values_are_those_of_the_decoder(name, left_out, single_root):
+    tensors, lengths = sample(name, rng_for("torch values", name, left_out), left_out=left_out)
     found = TreeDistribution(name, tensors, lengths, single_root=single_root)
-    assert found.argmax.dtype == torch.long and found.argmax.shape == (len(LENGTHS), LONGEST + 1)
-    for b, each in enumerate(enumerated(name, tensors, single_root)):
-        best = each.scores.argmax()
-        assert found.argmax[b].tolist() == padded(each.heads[best].tolist())
-        assert float(found.max[b]) == pytest.approx(each.scores[best], abs=1e-12)
+    best = batch.decode(name, arrays(tensors), LENGTHS, single_root=single_root)
+    assert found.argmax.dtype == torch.long and found.argmax.tolist() == best.heads.tolist()
+    near(found.max, best.scores, 1e-6)  # there, of scores rounded to float32
+    if name in WITH_SUMS:
+        sums = batch.marginals(name, arrays(tensors), LENGTHS, single_root=single_root)
+        near(found.log_partition, sums.log_partition)
+        near(found.marginals, sums.arcs)
+        near(found.entropy, sums.log_partition - dot(sums.parts, tensors))
 
 
 @every_sum
@@ -134,14 +85,9 @@ def test_the_best_derivation(name, left_out, single_root):
 def test_the_probability_of_every_tree(name, single_root):
     """Of all derivations of a tree together; -inf of one outside the class; all of them sum to 1."""
     n = 4
-    rng = rng_for("torch log_prob", name)
-    tensors, _ = sample(name, rng, lengths=[n], longest=n + 1)
-    (expected,) = enumerated(name, tensors, single_root, [n])
-    trees = brute.all_trees(n)
-    repeated = {tensor: numbers.expand(len(trees), *numbers.shape[1:]) for tensor, numbers in tensors.items()}
-    heads = torch.tensor([padded(heads, n + 1) for heads in trees])
-    found = TreeDistribution(name, repeated, torch.full((len(trees),), n), single_root=single_root).log_prob(heads)
-    near(found, [expected.log_prob(heads) for heads in trees])
+    tensors, _ = sample(name, rng_for("torch log_prob", name), lengths=[n], longest=n + 1)
+    heads = torch.tensor([[*heads, -1] for heads in brute.all_trees(n)])
+    found = TreeDistribution(name, tensors, torch.tensor([n]), single_root=single_root).log_prob(heads[:, None])
     assert float(found.exp().sum()) == pytest.approx(1, abs=1e-9)
     if name == "mh3":
         assert (found == -torch.inf).any()
@@ -151,17 +97,17 @@ def test_the_probability_of_every_tree(name, single_root):
 def test_the_probability_of_partial_trees(name):
     rng = rng_for("torch partial", name)
     tensors, lengths = sample(name, rng)
-    expected = enumerated(name, tensors, True)
     found = TreeDistribution(name, tensors, lengths)
     near(found.log_prob(torch.full((3, LONGEST + 1), -1)), np.zeros(3))
     for _ in range(10):
         heads = some_trees(rng)
         heads[torch.from_numpy(rng.random(heads.shape) < 0.5)] = -1
-        rows = [heads[b, : n + 1].tolist() for b, n in enumerate(LENGTHS)]
-        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows, strict=True)])
+        with_heads = batch.log_partition(name, arrays(tensors), LENGTHS, heads=heads.numpy(), single_root=True, allow_none=True)
+        expected = with_heads - found.log_partition.numpy()
+        near(found.log_prob(heads), expected)
         heads[:, 0] = 0  # as other libraries have it; this, and the padding, is ignored
         heads[1, 2:] = 77
-        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows, strict=True)])
+        near(found.log_prob(heads), expected)
     cycle = torch.tensor([[-1, 2, 1, 0, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, -1, -1, 3, -1, -1]])
     assert found.log_prob(cycle).tolist() == [-np.inf, pytest.approx(0, abs=1e-9), -np.inf]
 
@@ -171,12 +117,10 @@ def test_cross_entropy_and_kl(name):
     rng = rng_for("torch kl", name)
     (ours, lengths), (theirs, _) = sample(name, rng), sample(name, rng)
     p, q = (TreeDistribution(name, tensors, lengths) for tensors in (ours, theirs))
-    expected = []
-    for ps, qs in zip(enumerated(name, ours, True), enumerated(name, theirs, True), strict=True):
-        used = ps.probability > 0
-        expected.append(-(ps.probability[used] * (qs.scores - qs.log_partition)[used]).sum())
+    counts = batch.marginals(name, arrays(ours), LENGTHS, single_root=True).parts
+    expected = q.log_partition.numpy() - dot(counts, theirs)
     near(p.cross_entropy(q), expected)
-    near(p.kl(q), np.array(expected) - p.entropy.numpy())
+    near(p.kl(q), expected - p.entropy.numpy())
     near(p.kl(p), np.zeros(3))
     first = next(iter(theirs))
     theirs[first] = theirs[first].clone()
@@ -192,19 +136,15 @@ def test_structured_hinge(name):
     rng = rng_for("torch hinge", name)
     tensors, lengths = sample(name, rng)
     found = TreeDistribution(name, tensors, lengths)
-    expected = enumerated(name, tensors, True)
+    tree = TreeDistribution(name, sample(name, rng)[0], lengths).argmax
+    nodes = torch.arange(LONGEST + 1)
     for cost, open_share in itertools.product((None, torch.from_numpy(rng.random((3, LONGEST + 1, LONGEST + 1)))), (0, 0.5, 1)):
-        gold = torch.tensor([padded(each.heads[rng.choice(np.flatnonzero(each.scores > -np.inf))].tolist()) for each in expected])
-        gold[torch.from_numpy(rng.random(gold.shape) < open_share)] = -1
-        margins = []
-        for b, each in enumerate(expected):
-            n = LENGTHS[b]
-            heads, words = each.heads[:, 1:], np.arange(1, n + 1)
-            right = gold[b, 1 : n + 1].numpy()
-            wrong = (heads != right) & (right >= 0)
-            costs = wrong.sum(axis=1) if cost is None else cost[b].numpy()[heads, words].sum(axis=1)
-            margins.append((each.scores + costs).max() - each.scores[~wrong.any(axis=1)].max())
-        near(found.structured_hinge(gold, cost), margins, 1e-5)
+        gold = torch.where(torch.from_numpy(rng.random(tree.shape)) < open_share, -1, tree)
+        wrong = (gold[:, None, :] != nodes[:, None]) & (gold[:, None, :] >= 0)
+        costs = (wrong.double() if cost is None else cost).numpy()
+        best = batch.decode(name, arrays(tensors), LENGTHS, cost=costs, single_root=True)
+        right = batch.decode(name, arrays(tensors), LENGTHS, heads=gold.numpy(), single_root=True)
+        near(found.structured_hinge(gold, cost), best.scores - right.scores, 1e-5)
     assert (found.structured_hinge(found.argmax, torch.zeros(3, LONGEST + 1, LONGEST + 1)) == 0).all()
 
 
@@ -357,36 +297,17 @@ def test_backward_can_be_called_for_each_result():
 
 
 @pytest.mark.parametrize("name", WITH_SAMPLES)
-@every_root
-def test_frequencies_of_samples_are_probabilities(name, single_root):
-    """Of all trees of each sentence, by log_prob; and a slight difference would show."""
-    rng, size = rng_for("torch sample", name), 20_000
-    tensors, lengths = sample(name, rng)
-    found = TreeDistribution(name, tensors, lengths, single_root=single_root)
-    other = TreeDistribution(name, {key: 0.9 * each for key, each in tensors.items()}, lengths, single_root=single_root)
-    torch.manual_seed(5)
-    samples = found.sample((size,))
-    assert samples.dtype == torch.long and samples.shape == (size, len(LENGTHS), LONGEST + 1)
-    for b, n in enumerate(LENGTHS):
-        assert (samples[:, b, 0] == -1).all() and (samples[:, b, n + 1 :] == -1).all()
-        trees, times = samples[:, b].unique(dim=0, return_counts=True)
-        heads = trees[:, None, :].expand(-1, len(LENGTHS), -1).clone()
-        heads[:, [k for k in range(len(LENGTHS)) if k != b]] = -1
-        expected, unlike = (size * torch.stack([each.log_prob(one)[b] for one in heads]).exp().numpy() for each in (found, other))
-        others = np.append(times.numpy(), 0)  # the trees that were not drawn
-        assert deviation(others, np.append(expected, max(0, size - expected.sum()))) < LIMIT
-        if n == 4:
-            assert deviation(others, np.append(unlike, size - unlike.sum())) > 2 * LIMIT
-
-
-@pytest.mark.parametrize("name", WITH_SAMPLES)
-def test_shapes_and_random_states_of_samples(name):
-    tensors, lengths = sample(name, rng_for("torch sample", name), torch.float16)
+def test_samples_are_those_of_the_decoder(name):
+    """By a seed that PyTorch draws."""
+    tensors, lengths = sample(name, rng_for("torch sample", name), torch.float32)
     one, two = (TreeDistribution(name, tensors, lengths, threads=threads) for threads in (1, 2))
     assert one.sample().shape == (3, LONGEST + 1) and one.sample((0, 2)).shape == (0, 2, 3, LONGEST + 1)
+    seed = int(torch.randint(2**63 - 1, (), generator=torch.Generator().manual_seed(3)))
+    expected = batch.sample(name, arrays(tensors), LENGTHS, 20, rng=seed, single_root=True)
     torch.manual_seed(3)
     first, second = one.sample((4, 5)), one.sample(torch.Size([4, 5]))
-    assert first.shape == (4, 5, 3, LONGEST + 1) and not torch.equal(first, second)
+    assert first.dtype == torch.long and torch.equal(first.flatten(0, 1).transpose(0, 1), torch.from_numpy(expected).long())
+    assert not torch.equal(first, second)
     torch.manual_seed(3)
     assert torch.equal(two.sample(sample_shape=[4, 5]), first)
     state = torch.get_rng_state()
