@@ -1,20 +1,51 @@
-"""The commands of studies: their usage, and how they respond to bad input and interruption."""
+"""The commands of studies: their usage and variables, which are those of ``make``, and their response to bad input and interruption."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import click
 
+from experiments import published
+from experiments.engine.executor import Jobs, check_slurm
+from experiments.engine.provenance import make_command
+from experiments.engine.run import system_and_loss
+from experiments.engine.treebank import SETTINGS, Treebank, located, own, with_test
 from mh4.cli.group import Stopped, reporting_errors, say
+from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.util import streams
+from mh4.parser import systems as registry
+from mh4.parser.systems import SYSTEMS
+from mh4.util import cpu, streams
+from mh4.util.text_tables import Form
 
 LISTS = ("langs", "rows", "systems", "seeds")
 # Of what is studied, not of where and by whom.
 CHOICES = ("lang", "treebank", "name", *LISTS, "length", "settings", "system", "seed", "updates")
 VARIABLES = (*CHOICES, "ud", "later", "conll17", "jobs", "slurm", "cores", "format")  # of all studies
+
+# The defaults of `make reproduce`.
+DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
+DEFAULT_SEEDS = "1 2 3"
+TOY_SEEDS = "1 2"
+PAPER_SEEDS = "1 2 3 4 5"
+MOST_JOBS = 4
+
+LANG = "%s,\nor toy: a small artificial language, needs no network" % " ".join(treebanks.languages())
+MEANINGS = {  # of variables in most studies
+    "lang": LANG,
+    "treebank": "instead of LANG, a treebank of your own: the folder of its .conllu files, or how their paths begin",
+    "name": "what that is called in runs/; by default as the folder or the files",
+    "ud": "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat",
+    "conll17": "as for make reproduce",
+    "format": "latex, markdown or csv: tables of scores in this form, for a paper",
+    "jobs": "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS,
+    "slurm": "options of sbatch, such as --partition=main: runs are made by JOBS jobs of the cluster, by default one each",
+    "settings": "authors, the settings of the authors' runs, or a TOML file of settings; by default ours",
+}
 
 
 class UsageError(InputError):
@@ -39,7 +70,7 @@ class Command(click.Command):
 
 
 class Study(Command):
-    """The command of a study. Its options are the variables of its `make` target, in either case; its module begins with its usage."""
+    """The command of a study. Its options are the variables of its `make` target, in either case."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Ignore variables of other studies, since make passes on all of them, unless they choose what is studied."""
@@ -56,29 +87,38 @@ class Study(Command):
         return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])
 
     def format_usage(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write("usage: %s\n" % self._introduced()[0].replace("\n", "\n" + " " * 7))
+        formatter.write("usage: %s\n" % introduced(self.callback)[0].replace("\n", "\n" + " " * 7))
 
     def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_usage(context, formatter)
-        options = (each for each in self.params if isinstance(each, click.Option))
-        shown = {each.opts[0][2:].upper(): each.help or "" for each in options}
+        shown = {each.opts[0][2:].upper(): each.help or "" for each in self.params if isinstance(each, click.Option)}
         width = max([7, *map(len, shown)])
         for name, meaning in shown.items():
             formatter.write("  %-*s  %s\n" % (width, name, meaning.replace("\n", "\n" + " " * (width + 4))))
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        return self._introduced()[1].replace("\n", " ")
-
-    def _introduced(self) -> tuple[str, str]:
-        """Return the usage and purpose of a study, from the first paragraph of its module."""
-        paragraph = (sys.modules[self.callback.__module__].__doc__ or "").partition("\n\n")[0]
-        usage, _, what = paragraph.removeprefix("``").partition("``:")
-        return usage, what.strip()
+        return introduced(self.callback)[1].replace("\n", " ")
 
 
-def study(function: Callable[..., Any]) -> click.Command:
-    """Decorate the function of a study, which gets the bench that it works at, and its variables."""
-    return click.command(cls=Study)(click.pass_obj(function))
+def introduced(function: Any) -> tuple[str, str]:
+    """Return the usage and purpose of a study, from the first paragraph of the module of its function."""
+    paragraph = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[0]
+    usage, _, what = paragraph.removeprefix("``").partition("``:")
+    return usage, what.strip()
+
+
+def study(**meanings: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Decorate the function of a study, which gets the bench that it works at, and the variables of its usage, empty by default.
+
+    meanings: of the variables with another meaning than in MEANINGS.
+    """
+
+    def command(function: Callable[..., Any]) -> click.Command:
+        names = map(str.lower, re.findall("([A-Z0-9]+)=", introduced(function)[0]))
+        options = [click.Option(["--" + name], default="", help={**MEANINGS, **meanings}[name]) for name in names]
+        return click.command(cls=Study, params=options)(click.pass_obj(function))
+
+    return command
 
 
 def chosen(given: str, known: Collection[str], default: Iterable[str], complaint: Callable[[str], str]) -> list[str]:
@@ -93,3 +133,129 @@ def chosen(given: str, known: Collection[str], default: Iterable[str], complaint
 def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> list[str]:
     """Return the systems that SYSTEMS names. Raises InputError if one is not among those `known`."""
     return chosen(systems, known, default, lambda system: "SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
+
+
+def repeat(**others: str | Sequence[object] | None) -> str:
+    """Return the command of the running study as it was typed, without anything specific to this machine.
+
+    others: other values of some variables.
+    """
+    context = click.get_current_context()
+    variables: dict[str, str | Sequence[object] | None] = {}
+    for option in context.command.params:
+        name, value = option.name or "", context.params[option.name or ""]
+        if name in LISTS:
+            variables[name.upper()] = value.split()
+        elif name in ("ud", "later", "conll17", "treebank"):  # the toy treebank is always our own
+            variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)
+        elif name not in ("jobs", "slurm", "format"):
+            variables[name.upper()] = value
+    return make_command(context.command.name or "", **{**variables, **others})
+
+
+@dataclass(frozen=True)
+class Request:
+    """A valid request for training runs. own: a treebank of one's own."""
+
+    lang: str
+    systems: tuple[str, ...]
+    seeds: tuple[int, ...]
+    jobs: Jobs
+    ud: str | None
+    conll17: str | None = None
+    settings: str = ""
+    own: Treebank | None = None
+
+    def treebank(self, test: bool = True) -> Treebank:
+        """Find or download the treebank. test: with the files to test on."""
+        if self.own:
+            return self.own.with_settings(self.settings)
+        bank = located(self.lang, self.ud, self.settings)
+        return with_test(bank, self.ud, self.conll17) if test else bank
+
+
+def request(
+    lang: str,
+    systems: str = "",
+    seeds: str = "",
+    ud: str = "",
+    jobs: str = "",
+    conll17: str = "",
+    settings: str = "",
+    slurm: str = "",
+    treebank: str = "",
+    name: str = "",
+) -> Request:
+    """Check the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
+    mine = own(os.path.expanduser(treebank), name) if treebank else None
+    if treebank and (lang or ud or conll17):
+        raise InputError("TREEBANK stands instead of LANG, UD and CONLL17: omit these")
+    if name and not treebank:
+        raise InputError("NAME=%s names a treebank of your own: give its files by TREEBANK" % name)
+    lang = mine.name if mine else lang
+    if not lang.strip():
+        raise UsageError("LANG is missing")
+    if not mine and lang not in (*treebanks.languages(), treebanks.TOY):
+        raise UsageError("LANG=%s is not the code of a treebank" % lang)
+    chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
+    for system in chosen:
+        trained, loss = system_and_loss(system)
+        if trained not in SYSTEMS:
+            raise InputError(
+                "SYSTEMS: no system %s; there are %s, and of those with marginals NAME-likelihood" % (system, ", ".join(SYSTEMS))
+            )
+        if loss == "likelihood" and not SYSTEMS[trained].marginals:
+            raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % trained)
+    given = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
+    for number in given:
+        if not re.match(r"^[1-9][0-9]{0,8}$", number):
+            raise InputError('SEEDS: %s is not a positive whole number; expected something like SEEDS="1 2 3"' % number)
+    at_a_time = Jobs(0 if slurm and not jobs else number_of_jobs(jobs), slurm)
+    if slurm:
+        check_slurm()
+    ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
+    for what, folder in (("UD", ud), ("CONLL17", conll17)):
+        if folder and not os.path.isdir(folder):
+            raise InputError("%s: %s is not a folder" % (what, folder))
+    if lang == treebanks.TOY:  # which is always our own
+        ud = conll17 = ""
+    known = sorted(path.stem for path in SETTINGS.glob("*.toml"))
+    if settings.endswith(".toml"):
+        settings = os.path.abspath(os.path.expanduser(settings))
+        registry.settings([settings], chosen[0])  # which names what is wrong
+    elif settings and settings not in known:
+        raise InputError(
+            "SETTINGS: no settings %s; there are %s, or give a file that ends in .toml" % (settings, ", ".join(known))
+        )
+    return Request(lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings, mine)
+
+
+def form_of(given: str) -> Form:
+    """Return the form of tables that FORMAT names, by default text."""
+    known: dict[str, Form] = {name: name for name in get_args(Form)}
+    if given and given not in known:
+        raise InputError("FORMAT: %s is not one of %s" % (given, ", ".join(known)))
+    return known[given or "text"]
+
+
+def languages(langs: str, default: Sequence[str]) -> list[str]:
+    """Return the languages of LANGS, or `default`. Raises InputError if one is not the code of a treebank."""
+    known = [*treebanks.languages(), treebanks.TOY]
+    unknown = "LANGS: %s is not the code of a treebank; there are %s"
+    return chosen(langs, known, default, lambda lang: unknown % (lang, " ".join(known)))
+
+
+def requests(langs: str = "", systems: str = "", seeds: str = "", **others: str) -> list[Request]:
+    """Return the requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
+    wanted = languages(langs, treebanks.languages())
+    seeds = seeds or (TOY_SEEDS if wanted == [treebanks.TOY] else PAPER_SEEDS)
+    return [request(lang, systems or " ".join(published.systems(lang)), seeds, **others) for lang in wanted]
+
+
+def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
+    """Return the number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: of the variable."""
+    if not jobs.strip():
+        return min(cpu.cores(), MOST_JOBS)
+    if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
+        raise InputError("%s: %s is not a whole number from 1 to 9999" % (name, jobs))
+    return int(jobs)

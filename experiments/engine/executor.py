@@ -1,4 +1,4 @@
-"""Executors, as in ``concurrent.futures``, that make runs in child processes here or in jobs on a Slurm cluster."""
+"""Executors, as in ``concurrent.futures``, that make runs in child processes here or in jobs on a Slurm cluster; the child that trains."""
 
 import os
 import signal
@@ -14,11 +14,13 @@ from subprocess import DEVNULL, Popen
 from typing import Any
 
 from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.run import Run
 from mh4.cli.group import say
 from mh4.errors import InputError
+from mh4.util.files import lock, make_folder
 from mh4.util.processes import with_parent
 
-POLL_SECONDS = 0.2
+POLL_SECONDS = 0.5
 STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
 RETRIES = 2  # of a call that fails in a job
 
@@ -104,6 +106,29 @@ def child(command: Sequence[str], environment: dict[str, str], **options: Any) -
                 raise
     finally:
         _children.discard(process)
+
+
+def train(run: Run, environment: dict[str, str], waits: bool) -> None:
+    """Train a run in a child process. Raises Failed.
+
+    waits: whether to wait for another process that trains it, such as a job that has lost its driver, or to fail.
+    """
+    make_folder(run.folder)
+    with open(run.log, "ab") as log:
+        if not lock(log.fileno(), (lambda: None) if waits else None):
+            raise Failed("another process is training it now", None)
+        log.seek(0, os.SEEK_END)
+        log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
+        log.flush()
+        # The child inherits the lock, so it persists even if this process dies before the child.
+        with child(run.command, environment, stdout=log, stderr=log) as process:
+            code = process.wait()
+    if code == 0 and not run.summary():
+        raise Failed("ended without finishing its training", code)
+    if code < 0:
+        raise Failed("was killed by signal %d%s" % (-code, " (out of memory?)" if code == -signal.SIGKILL else ""), code)
+    if code:
+        raise Failed("ended with exit code %d" % code, code)
 
 
 def _stop() -> None:

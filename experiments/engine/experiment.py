@@ -7,17 +7,17 @@ be recorded (``workplace``). Finished runs are not repeated; interrupted runs ar
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from itertools import zip_longest
 from pathlib import Path
 
 from experiments.engine import predictions
-from experiments.engine.executor import Jobs, workers
-from experiments.engine.making import make_all, train
-from experiments.engine.progress import failures
+from experiments.engine.executor import Failed, Jobs, train, workers
+from experiments.engine.progress import display, failures
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Found, Record
 from experiments.engine.records import PREDICTED, TREES_BLOB, Records, beside_recorded, finished_with, load
-from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
+from experiments.engine.run import DONE, FAILED, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
@@ -81,10 +81,6 @@ class Experiment:
         done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
         records = load(self.bank.name, self.bench.results) if done else []
         return [record for record in records if (record["system"], record["seed"]) in done]
-
-    def exit_code(self) -> int:
-        """Report the runs that failed; return 1 if there are any, or models that cannot parse, otherwise 0."""
-        return failures(self.runs, self.bench.console) or int(bool(self.unparsed))
 
     def is_done(self, run: Run) -> bool:
         """Return whether the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
@@ -175,11 +171,6 @@ def train_together(
     """
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
     runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
-
-    def finished(run: Run, wrong: str) -> None:
-        experiment_of[run.folder].finished(run, wrong)
-        recorded()
-
     for run in runs:
         experiment = experiment_of[run.folder]
         if records_count and experiment.records.of(run):
@@ -190,10 +181,45 @@ def train_together(
             experiment.finished(run, experiment.predicted(run))
     if any(run.metrics for run in runs):
         recorded()
-    waiting = sum(run.state == WAITING for run in runs)
-    message = "%s: %d to train, %d already finished; models in %s" % (name, waiting, len(runs) - waiting, shown(models))
-    bench = experiments[0].bench
-    bench.console.print(message, soft_wrap=True)
-    if waiting:
-        with workers(bench.home, min(jobs.number or waiting, waiting), jobs.slurm) as them:
-            make_all(runs, them, lambda run: experiment_of[run.folder].make, finished, bench.console)
+    waiting, bench = [run for run in runs if run.state == WAITING], experiments[0].bench
+    message = "%s: %d to train, %d already finished; models in %s"
+    bench.console.print(message % (name, len(waiting), len(runs) - len(waiting), shown(models)), soft_wrap=True)
+    if not waiting:
+        return
+    pending: dict[Future, Run] = {}
+    with workers(bench.home, min(jobs.number or len(waiting), len(waiting)), jobs.slurm) as them:
+        for run in waiting:
+            run.log_start = run.log.stat().st_size if run.log.exists() else 0
+            pending[them.executor.submit(experiment_of[run.folder].make, run, them.local)] = run
+        with display(runs, bench.console) as show:
+            while pending:
+                ended = them.ended(pending)
+                for run in pending.values():
+                    run.follow()
+                for future in ended:
+                    run = pending.pop(future)
+                    _end(run, future.exception(), them.killed)
+                    if run.state == DONE:
+                        experiment_of[run.folder].finished(run, future.result())
+                        recorded()
+                show()
+
+
+def _end(run: Run, error: BaseException | None, killed: tuple[type[BaseException], ...]) -> None:
+    """Update the state of a run from the end of its call: done or, with a reason, failed, which does not stop the others."""
+    run.read_metrics()
+    run.state = FAILED if error else DONE
+    if isinstance(error, Failed):
+        run.failure, run.exit_code = error.args
+    elif isinstance(error, killed):
+        run.failure = "its jobs were killed again and again"
+    elif isinstance(error, InputError):
+        run.failure = str(error)
+    elif error:
+        raise error
+
+
+def exit_code(experiments: Sequence[Experiment]) -> int:
+    """Report the runs that failed; return 1 if there are any, or models that cannot parse, otherwise 0."""
+    failed = failures([run for one in experiments for run in one.runs], experiments[0].bench.console)
+    return failed or int(any(one.unparsed for one in experiments))

@@ -28,6 +28,12 @@ def _has_files(run: Run, bank: Treebank) -> bool:
     return all(sources.get(split, {}).get("git_blob", blob) in ("", blob) for split, blob in bank.blobs.items())
 
 
+def meanings(known: Sequence[str], default: Sequence[str]) -> dict[str, str]:
+    """Return the meanings of the variables that choose models of these systems."""
+    systems = "from %s; by default %s, if trained" % (" ".join(known), " and ".join(default))
+    return {"systems": systems, "seeds": "of the trained models; by default all"}
+
+
 def requested_models(
     bench: Bench, bank: Treebank, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]
 ) -> list[Run]:

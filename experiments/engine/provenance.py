@@ -35,14 +35,14 @@ def report_written(paths: Iterable[Path]) -> None:
     print("Written: %s" % ", ".join(map(shown, paths)))
 
 
-def make_command(target: str, **variables: str | Sequence[str] | None) -> str:
+def make_command(target: str, **variables: str | Sequence[object] | None) -> str:
     """Return ``make TARGET`` with the variables that have a value, absolute paths reduced to the folder's name, quoted if needed."""
     parts = ["make " + target]
     for name, value in variables.items():
         if isinstance(value, str) and value:
             parts.append("%s=%s" % (name, shlex.quote(one_line(Path(value).name if os.path.isabs(value) else value))))
         elif value:
-            parts.append('%s="%s"' % (name, " ".join(value)))
+            parts.append('%s="%s"' % (name, " ".join(map(str, value))))
     return " ".join(parts)
 
 

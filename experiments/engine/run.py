@@ -6,6 +6,7 @@ the only sources of its state. Its output goes to ``train.log``; ``origin.json``
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -83,6 +84,14 @@ class Run:
         with suppress(OSError, ValueError, TypeError, IndexError):
             lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").split("\n")  # of which the last is incomplete
             self.metrics = dict(json.loads(lines[-2]))
+
+    def follow(self) -> None:
+        """Update the state from the files, as the run may be made on another machine."""
+        if self.state == WAITING and self.log.exists() and self.log.stat().st_size > self.log_start:
+            self.state, self.started = TRAINING, time.monotonic()
+        if self.state == TRAINING:
+            self.seconds = time.monotonic() - self.started
+            self.read_metrics()
 
     def log_tail(self) -> list[str]:
         """Return the last non-empty lines printed by the last attempt."""

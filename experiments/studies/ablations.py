@@ -19,17 +19,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from experiments.engine import options, records
-from experiments.engine.command import chosen, requested_systems, study
-from experiments.engine.experiment import Experiment, train_together
-from experiments.engine.progress import failures
+from experiments import pages
+from experiments.engine import records
+from experiments.engine.command import chosen, languages, repeat, request, requested_systems, study
+from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.provenance import EXPERIMENTS, make_command, report_written, shown
 from experiments.engine.run import alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
-from experiments.pages import document
-from experiments.pages.sections import page_name
-from experiments.pages.writer import average, plus_minus, pooled
+from experiments.pages import average, page_name, plus_minus, pooled
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser.config import MOST, as_toml, tables
@@ -139,15 +137,13 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
     return replace(settings, name=name, row=row.name if row else "unchanged", assignments=tuple(changed))
 
 
-@study
-@options.variable("langs", "by default hu and got")
-@options.TREEBANK
-@options.variable("rows", "by default all, or for LENGTH=full those listed for it; or a TOML file of rows of your own")
-@options.variable("systems", "of those that the rows name; by default all of these")
-@options.variable("seeds", "positive whole numbers; by default three")
-@options.variable("length", "full, for runs of full length; by default short ones")
-@options.UD
-@options.JOBS
+@study(
+    langs="by default hu and got",
+    rows="by default all, or for LENGTH=full those listed for it; or a TOML file of rows of your own",
+    systems="of those that the rows name; by default all of these",
+    seeds="positive whole numbers; by default three",
+    length="full, for runs of full length; by default short ones",
+)
 def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, **variables: str) -> int:
     plan = Plan.read(PLAN)
     if rows.endswith(".toml"):
@@ -166,17 +162,17 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     ]
     if not full:
         pairs = [*((None, system) for system in chosen_systems), *pairs]  # with unchanged runs to compare them with
-    wanted_langs = [""] if variables["treebank"] else options.languages(langs, plan.langs)
+    wanted_langs = [""] if variables["treebank"] else languages(langs, plan.langs)
     seeds = seeds or " ".join(map(str, plan.seeds))
-    asked = [options.request(lang, " ".join(chosen_systems), seeds, **variables) for lang in wanted_langs]
-    repeat, experiments = options.repeat(LANGS=list(filter(None, wanted_langs)), SEEDS=seeds.split(), UD=asked[0].ud), []
+    asked = [request(lang, " ".join(chosen_systems), seeds, **variables) for lang in wanted_langs]
+    command, experiments = repeat(LANGS=list(filter(None, wanted_langs)), SEEDS=seeds.split(), UD=asked[0].ud), []
     for one in asked:
         bank = one.treebank(test=False)
         for within in plan.within(full):
             for row, system in pairs:
                 changed = variant(plan, bank, within, row, system)
                 changed.config(system)  # which names settings that there are not
-                experiment = Experiment(changed, [system], one.seeds, repeat, bench, trees=False)
+                experiment = Experiment(changed, [system], one.seeds, command, bench, trees=False)
                 for run in experiment.runs:
                     run.prefix = "%s %s " % (changed.name[len("ablations/") :], changed.row)
                 experiments.append(experiment)
@@ -195,7 +191,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
 
     train_together(experiments, "ablations", models, asked[0].jobs, write_all, records_count=True)
     report_written(write_all())
-    return failures([run for experiment in experiments for run in experiment.runs], bench.console)
+    return exit_code(experiments)
 
 
 # The table
@@ -346,10 +342,9 @@ def unchanged(found: Measured, score: str) -> Table:
     return Table(["system", *found.langs], body, right=1)
 
 
-def page(plan: Plan, everything: Sequence[Measured]) -> list[document.Part]:
-    """Return the page below its title."""
+def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
     rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
-    parts: list[document.Part] = [NOTE, Table(["row", "settings", "the authors' values"], rows, right=3)]
+    parts: list[pages.Part] = [NOTE, Table(["row", "settings", "the authors' values"], rows, right=3)]
     if plan.own:
         rows = [
             [row.name, ", ".join("`%s = %s`" % (name, as_toml(value)) for name, value in row.values.items()), row.what]
@@ -385,25 +380,25 @@ without, of all treebanks together. Mean: over the treebanks that the row was tr
 Holm's correction for all rows of the table; without it, the effect may be chance."""
 
 
-def _how(plan: Plan, within: Within) -> list[document.Part]:
+def _how(plan: Plan, within: Within) -> list[pages.Part]:
     """How runs are made and scored."""
     seeds, langs, rows = list(map(str, plan.seeds)), list(plan.langs), plan.own and plan.own + ".toml"
     if not within.full:
         how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."
         command = make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, UD="FOLDER")
-        return [how % (plan.updates, LAST, plan.evaluate_updates), document.code([command])]
+        return [how % (plan.updates, LAST, plan.evaluate_updates), pages.code([command])]
     systems = list(dict.fromkeys(system for row in plan.rows if row.name in plan.full for system in row.systems))
     variables = {"SYSTEMS": systems, "SETTINGS": within.settings, "SEEDS": seeds, "UD": "FOLDER"}
     commands = [make_command("reproduce", LANG=lang, **variables) for lang in langs]
     commands.append(make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
     how = "Runs of full length; a score is that of the best model. The runs without changes are those of `make reproduce`."
-    return [how, document.code(commands)]
+    return [how, pages.code(commands)]
 
 
 def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) -> list[Path]:
     """Write the pages into the folder `results`; return their paths."""
     title = "Ablations: what each %s changes by itself" % ("row" if plan.own else "difference between the authors' runs and ours")
-    return document.write(results, plan.page(toy), title, page(plan, everything))
+    return pages.write(results, plan.page(toy), title, page(plan, everything))
 
 
 # The effects in the table of docs/differences.md: the last cell of each line of settings

@@ -11,21 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.engine import options
-from experiments.engine.command import study
-from experiments.engine.models import requested_models
+from experiments import pages
+from experiments.engine.command import repeat, request, study
+from experiments.engine.models import meanings, requested_models
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import print_table
+from experiments.pages import Plot, print_table
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
 from mh4.data import conllu
 from mh4.parser.parsing import Parser, arc_probabilities, longest, naming
 from mh4.parser.systems import with_marginals
-from mh4.util.plots import plotted, require_matplotlib
+from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
@@ -104,10 +103,9 @@ def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
     return Measured(model, before, after, scores)
 
 
-@study
-@options.of_models(with_marginals(), DEFAULT_SYSTEMS)
+@study(**meanings(with_marginals(), DEFAULT_SYSTEMS))
 def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
-    asked = options.request(lang, seeds=seeds, ud=ud)
+    asked = request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
     bank = asked.treebank(test=False)
     models = requested_models(bench, bank, systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
@@ -116,13 +114,11 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     for model in models:
         bench.console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
         measured.append(measure(model, sentences))
-    name, title = bank.name + "-calibration", bank.title + ": calibration of the probabilities of arcs"
-    written = document.write(bench.results, name, title, page(bank, measured, options.repeat()))
-    drawing = bench.results / (name + ".png")
-    with plotted(str(drawing), 10, 4.2) as figure:
-        plot(figure, bank.title + ", development set", measured)
+    drawing = Plot(lambda figure: plot(figure, bank.title + ", development set", measured), 4.2)
+    title, parts = bank.title + ": calibration of the probabilities of arcs", page(bank, measured, repeat())
+    written = pages.write(bench.results, bank.name + "-calibration", title, parts, plot=drawing)
     print_table(summary(measured), bench.console)
-    report_written([*written, drawing])
+    report_written(written)
 
 
 def summary(measured: Sequence[Measured]) -> Table:
@@ -153,9 +149,8 @@ def bins(found: Measured) -> Table:
     return Table(["probability", "arcs", "mean probability, %", "correct, %"], body, right=1)
 
 
-def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[document.Part]:
-    """Return the page below its title."""
-    parts: list[document.Part] = [
+def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[pages.Part]:
+    parts: list[pages.Part] = [
         "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
         summary(measured),
         NOTE % len(measured[0].after.correct),
@@ -163,7 +158,7 @@ def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[docu
     ]
     for found in measured:
         parts += ["## " + found.name, bins(found)]
-    return [*parts, *sections.models((sections.origin(found.model) for found in measured), bank, repeat)]
+    return [*parts, *pages.models((pages.origin(found.model) for found in measured), bank, repeat)]
 
 
 NOTE = """\

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import harmonic_mean
 
-from experiments.engine import options
-from experiments.engine.command import study
+from experiments import pages
+from experiments.engine.command import form_of, repeat, request, study
 from experiments.engine.models import lacking
 from experiments.engine.predictions import of_record, restored
 from experiments.engine.provenance import report_written, shown
@@ -22,8 +22,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.records import common_seeds, load
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import comma_separated, show_for_paper
+from experiments.pages import comma_separated, show_for_paper
 from mh4.analysis import comparison, significance
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group, difference_cells, share_cells
 from mh4.errors import InputError
@@ -44,19 +43,15 @@ SPLITS = {"dev": "development set", "test": "test set"}
 Runs = dict[int, tuple[Record, Record]]
 
 
-@study
-@options.lang()
-@options.TREEBANK
-@options.variable("systems", "two, with recorded trees; by default %s" % " and ".join(DEFAULT_SYSTEMS))
-@options.variable("seeds", "of the runs; by default all that both systems have")
-@options.UD
-@options.SETTINGS
-@options.variable("split", "dev, the default, or test: the trees to compare")
-@options.FORMAT
+@study(
+    systems="two, with recorded trees; by default %s" % " and ".join(DEFAULT_SYSTEMS),
+    seeds="of the runs; by default all that both systems have",
+    split="dev, the default, or test: the trees to compare",
+)
 def compare(bench: Bench, systems: str, seeds: str, split: str, **variables: str) -> None:
     require_matplotlib()
-    form = options.form(variables.pop("format"))
-    asked = options.request(seeds=seeds, **variables)
+    form = form_of(variables.pop("format"))
+    asked = request(seeds=seeds, **variables)
     pair = tuple(systems.split()) or DEFAULT_SYSTEMS
     if len(pair) != 2 or pair[0] == pair[1]:
         raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
@@ -72,8 +67,8 @@ def compare(bench: Bench, systems: str, seeds: str, split: str, **variables: str
     drawing = results / (name + ".png")
     comparison.plot(str(drawing), found)
     title = "%s: %s and %s on the %s" % (bank.title, *pair, SPLITS[split])
-    parts = page(bank, runs, found, drawing.name, split, options.repeat())
-    written = document.write(results, name, title, parts, as_csv(bank, runs, found))
+    parts = page(bank, runs, found, drawing.name, split, repeat())
+    written = pages.write(results, name, title, parts, as_csv(bank, runs, found))
     if form == "text":
         bench.console.print(comparison.table(found), soft_wrap=True)
     else:
@@ -131,12 +126,11 @@ def _names(found: Comparison) -> tuple[str, str]:
     return a, b
 
 
-def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str, repeat: str) -> list[document.Part]:
-    """Return the page below its title."""
+def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str, repeat: str) -> list[pages.Part]:
     message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     if found.sentences < significance.FEWEST:
         message += "\n" + significance.too_few(found.sentences) + "."
-    parts: list[document.Part] = [
+    parts: list[pages.Part] = [
         "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing,
         scores(found),
         message,
@@ -145,7 +139,7 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str
         parts += ["## By " + HEADINGS[dimension.key], by(dimension, found, len(runs))]
     commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]
     trained = ["%s: trained at commit %s" % pair for pair in zip(_names(found), commits, strict=True)]
-    return [*parts, GROUPED, *sections.models(trained, bank, repeat, split)]
+    return [*parts, GROUPED, *pages.models(trained, bank, repeat, split)]
 
 
 NOTE = """\

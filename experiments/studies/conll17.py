@@ -8,14 +8,13 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from experiments import published
-from experiments.engine import options, shared_task
-from experiments.engine.command import study
+from experiments import pages, published
+from experiments.engine import shared_task
+from experiments.engine.command import repeat, study
 from experiments.engine.provenance import shown
 from experiments.engine.record_fields import SharedTask
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import show
+from experiments.pages import show
 from mh4.data import conll17 as task
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -26,9 +25,7 @@ from mh4.util.text_tables import Table
 HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
 
 
-@study
-@options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
-@options.variable("conll17", "the folder of outputs; by default data/conll17")
+@study(ud="the folder of treebanks; by default data/ud-2.0", conll17="the folder of outputs; by default data/conll17")
 def conll17(bench: Bench, ud: str, conll17: str) -> None:
     tests = Path(os.path.expanduser(ud)) if ud else treebanks.default_folder()
     outputs = Path(os.path.expanduser(conll17)) if conll17 else task.default_folder()
@@ -50,9 +47,9 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     if not scored:
         raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (shown(tests), shown(outputs), HOW))
     kept = shared_task.load_all(bench.results)
-    parts = page(kept, missing, options.repeat())
-    pages = document.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts)
-    show(bench.console, table(kept), "\n".join(agreement(kept, missing)), pages)
+    parts = page(kept, missing, repeat())
+    written = pages.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts)
+    show(bench.console, table(kept), "\n".join(agreement(kept, missing)), written)
 
 
 def available(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
@@ -116,9 +113,9 @@ def table(kept: Sequence[SharedTask]) -> Table:
     return Table(["treebank", *published.COLUMNS.values()], body, right=1)
 
 
-def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[document.Part]:
+def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[pages.Part]:
     """Return the page below its title: Tables 5 and 6, the agreement with the paper, and the command."""
-    parts: list[document.Part] = []
+    parts: list[pages.Part] = []
     for number in published.TEST_TABLES:
         mine = [record for record in kept if published.test_table(record["lang"]) == number]
         parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
@@ -127,9 +124,9 @@ def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) ->
     return [
         *parts,
         NOTE,
-        document.items(agreement(kept, missing)),
+        pages.items(agreement(kept, missing)),
         OF_FILES,
-        *sections.command([repeat], *("At commit %s, with the official scorer of %s." % how for how in made)),
+        *pages.command([repeat], *("At commit %s, with the official scorer of %s." % how for how in made)),
     ]
 
 

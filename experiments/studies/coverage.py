@@ -15,14 +15,12 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from experiments import published
-from experiments.engine import options
-from experiments.engine.command import study
+from experiments import pages, published
+from experiments.engine.command import form_of, repeat, study
 from experiments.engine.provenance import commit, report_written, shown
 from experiments.engine.treebank import release_of
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import comma_separated
+from experiments.pages import comma_separated
 from mh4.analysis import coverage as classes
 from mh4.data import conllu, treebanks
 from mh4.errors import InputError
@@ -57,17 +55,15 @@ class File:
         return dict(zip(COLUMNS, [*counts, *("%.2f" % share for share in classes.by_class(self.counts))], strict=True))
 
 
-@study
-@options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
-@options.FORMAT
+@study(ud="the folder of treebanks; by default data/ud-2.0")
 def coverage(bench: Bench, ud: str, format: str) -> None:
-    form = options.form(format)
+    form = form_of(format)
     measured = measure(Path(os.path.expanduser(ud)) if ud else treebanks.default_folder())
-    pages = write(measured, bench.results, options.repeat())
+    written = write(measured, bench.results, repeat())
     print(classes.table([(file.path.name, file.counts) for file in measured], form))
     print()
     print("\n".join(agreement(measured)))
-    report_written(pages)
+    report_written(written)
 
 
 def measure(folder: Path) -> list[File]:
@@ -118,13 +114,13 @@ def agreement(measured: Sequence[File]) -> list[str]:
     return lines
 
 
-def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
+def page(measured: Sequence[File], repeat: str) -> list[pages.Part]:
     """Return the page below its title: Table 3, the other files, gaps and crossings, and the command."""
     training = [file for file in measured if file.split == "train"]
     others = [file for file in measured if file.split != "train"]
     names = list(classes.CLASSES.values())
     header = ["sentences", "words"] + ["sent. " + name for name in names] + ["edge " + name for name in names]
-    parts: list[document.Part] = []
+    parts: list[pages.Part] = []
     if training:
         rows = [[file.name, *_cells(file)] for file in training]
         message = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
@@ -143,8 +139,8 @@ def page(measured: Sequence[File], repeat: str) -> list[document.Part]:
         "## Gaps and crossings",
         OF_SHAPES,
         Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2),
-        *sections.data(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.blob) for file in measured),
-        *sections.command([repeat], "At commit %s." % commit()),
+        *pages.data(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.blob) for file in measured),
+        *pages.command([repeat], "At commit %s." % commit()),
     ]
 
 
@@ -223,4 +219,4 @@ def recorded(results: Path) -> dict[str, dict[str, str]]:
 
 def write(found: Sequence[File], results: Path, repeat: str) -> list[Path]:
     """Write the pages of measured files; return their paths. `repeat`: the command that makes them."""
-    return document.write(results, "table3", "Coverage (Table 3)", page(found, repeat), as_csv(found))
+    return pages.write(results, "table3", "Coverage (Table 3)", page(found, repeat), as_csv(found))

@@ -11,13 +11,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from experiments.engine import models, options
-from experiments.engine.command import study
+from experiments import pages
+from experiments.engine import models
+from experiments.engine.command import languages, study
 from experiments.engine.ensembles import MEMBERS
 from experiments.engine.provenance import EXPERIMENTS, commit, report_written
 from experiments.engine.treebank import SETTINGS, Treebank, located
 from experiments.engine.workplace import Bench
-from experiments.pages import document
 from mh4 import __version__
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -30,15 +30,13 @@ The code of mh4 at commit %s with the records of all runs, and models trained wi
 LICENCE = "https://github.com/UniversalDependencies/%s/blob/%s/LICENSE.txt"
 
 
-@study
-@options.variable("langs", "the treebanks, by default all with trained models")
-@options.UD
+@study(langs="the treebanks, by default all with trained models")
 def deposit(bench: Bench, langs: str, ud: str) -> None:
     there = [lang for lang in (*treebanks.languages(), treebanks.TOY) if any(bench.models("").glob(lang + "*"))]
     folder = bench.home / "deposit"
     with tempfile.TemporaryDirectory() as made:
         rows = []
-        for lang in options.languages(langs, there):
+        for lang in languages(langs, there):
             for settings in ("", *sorted(path.stem for path in SETTINGS.glob("*.toml"))):
                 rows += _models(bench, located(lang, ud or None, settings), Path(made))
         if not rows:
@@ -46,7 +44,7 @@ def deposit(bench: Bench, langs: str, ud: str) -> None:
         rows.insert(0, [_code(Path(made)), "code and records", "MIT, see its NOTICE"])
         sums = [[*row, hashlib.sha256((Path(made) / row[0]).read_bytes()).hexdigest()] for row in rows]
         table = Table(["file", "content", "licence", "SHA-256"], sums, right=4)
-        document.write(Path(made), "README", "mh4 " + __version__, [ABOUT % commit(), table])
+        pages.write(Path(made), "README", "mh4 " + __version__, [ABOUT % commit(), table])
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder)
     report_written([folder / "README.md"])

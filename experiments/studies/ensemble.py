@@ -11,9 +11,9 @@ from typing import Any
 
 from rich.console import Console
 
-from experiments import published
-from experiments.engine import options, records
-from experiments.engine.command import requested_systems, study
+from experiments import pages, published
+from experiments.engine import records
+from experiments.engine.command import repeat, request, requested_systems, study
 from experiments.engine.ensembles import MEMBERS, Combiner, members, name_of, record_all_seeds
 from experiments.engine.models import lacking
 from experiments.engine.provenance import report_written
@@ -21,8 +21,7 @@ from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import Average, average, print_table
+from experiments.pages import Average, average, print_table
 from experiments.tables import treebank
 from mh4.cli.group import say
 from mh4.data import conllu
@@ -52,25 +51,23 @@ class Row:
         return average(known) if known and len(known) == len(self.scores) else None
 
 
-@study
-@options.lang()
-@options.variable("systems", "from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)))
-@options.variable("seeds", "of the trained models; by default all that every system has")
-@options.UD
-@options.CONLL17
+@study(
+    systems="from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)),
+    seeds="of the trained models; by default all that every system has",
+)
 def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
-    asked = options.request(lang, systems, seeds, ud, conll17=conll17)
+    asked = request(lang, systems, seeds, ud, conll17=conll17)
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
     bank = asked.treebank()
     wanted_seeds = asked.seeds if seeds else ()
     by_seed = members(bench, bank, wanted, wanted_seeds)
-    combiner, repeat = Combiner(bank, bench), options.repeat()
+    combiner, command = Combiner(bank, bench), repeat()
     kept = records.Records(bench.results, bank)
     rows = [_member(bank.name, run.system, list(by_seed), bench) for run in next(iter(by_seed.values()))]
     by_seed_records = []
     for seed, runs in by_seed.items():
         bench.console.print("combining the models of seed %d" % seed)
-        by_seed_records.append(combiner.record(kept, seed, runs, repeat))
+        by_seed_records.append(combiner.record(kept, seed, runs, command))
     rows.append(Row("ensemble", len(wanted), by_seed_records))
     if len(by_seed) > 1:
         bench.console.print("combining all models")
@@ -80,12 +77,12 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     ways = uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), WAYS, "ways of voting", bench.console)
     name = "%s-%s" % (bank.name, name_of(wanted))
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
-    parts = page(bank, by_seed, rows, ways, repeat)
-    written = document.write(bench.results, name, title, parts)
+    parts = page(bank, by_seed, rows, ways, command)
+    written = pages.write(bench.results, name, title, parts)
     print_table(table(rows), bench.console)
     print_table(by_way(ways), bench.console)
     if set(wanted) == set(MEMBERS):
-        record_all_seeds(bank, kept, wanted, repeat, wanted_seeds)
+        record_all_seeds(bank, kept, wanted, command, wanted_seeds)
     kept.name_outdated()  # of seeds that were not asked for, or other systems
     report_written(written + treebank.write(bank.name, bench.results))
 
@@ -126,8 +123,7 @@ def by_way(ways: Voting) -> Table:
     return Table(["votes", "dev UAS"], [[name, str(average(uas))] for name, uas in ways.items()], right=1)
 
 
-def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[document.Part]:
-    """Return the page below its title."""
+def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[pages.Part]:
     paper = published.test_las(bank.lang, bank.release, "ensemble")
     message = NOTE % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}
@@ -141,7 +137,7 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
         "## Ways of voting",
         by_way(ways),
         OF_VOTING,
-        *sections.models(models, bank, repeat),
+        *pages.models(models, bank, repeat),
     ]
 
 

@@ -5,31 +5,24 @@ Trains the systems of the two tables. Runs recorded in ``experiments/results/`` 
 ``make reproduce``.
 """
 
-from experiments.engine import options
-from experiments.engine.command import study
-from experiments.engine.experiment import Experiment
+from experiments.engine.command import repeat, request, study
+from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.records import load_any
 from experiments.engine.workplace import Bench
-from experiments.pages import writer
+from experiments.pages import show
 from experiments.tables import table1_2, treebank
 
 DEFAULT_SEEDS = "1 2"
 
 
-@study
-@options.lang()
-@options.variable("seeds", "positive whole numbers; by default %s" % DEFAULT_SEEDS)
-@options.UD
-@options.JOBS
-@options.SETTINGS
-def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str, slurm: str, settings: str) -> int:
-    systems = " ".join(system for _, _, system in table1_2.ROWS)
-    asked = options.request(lang, systems, seeds or DEFAULT_SEEDS, ud, jobs, settings=settings, slurm=slurm)
+@study(seeds="positive whole numbers; by default %s" % DEFAULT_SEEDS)
+def features(bench: Bench, seeds: str, **variables: str) -> int:
+    asked = request(systems=" ".join(system for _, _, system in table1_2.ROWS), seeds=seeds or DEFAULT_SEEDS, **variables)
     bank = asked.treebank()
-    experiment = Experiment(bank, asked.systems, asked.seeds, options.repeat(SEEDS=list(map(str, asked.seeds))), bench)
+    experiment = Experiment(bank, asked.systems, asked.seeds, repeat(SEEDS=asked.seeds), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results), records_count=True)
     runs = load_any(bank.name, bench.results)
     if runs and table1_2.rows(runs):
-        pages = table1_2.write(bank.name, runs, bench.results)
-        writer.show(bench.console, table1_2.table(runs), table1_2.note(runs), pages)
-    return experiment.exit_code()
+        written = table1_2.write(bank.name, runs, bench.results)
+        show(bench.console, table1_2.table(runs), table1_2.note(runs), written)
+    return exit_code([experiment])

@@ -10,10 +10,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from experiments.engine import options
-from experiments.engine.command import requested_systems, study
+from experiments import pages
+from experiments.engine.command import repeat, request, requested_systems, study
 from experiments.engine.ensembles import members
-from experiments.engine.experiment import Experiment
+from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.progress import failures
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
@@ -21,8 +21,7 @@ from experiments.engine.run import LIKELIHOOD, Run, system_and_loss
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import Average, average, averages, print_table
+from experiments.pages import Average, average, averages, print_table
 from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
 from mh4.data import conllu
@@ -51,19 +50,16 @@ class Row:
     scores: Mapping[str, float]
 
 
-@study
-@options.lang()
-@options.variable("systems", "that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS))
-@options.variable("seeds", "positive whole numbers; by default %s" % DEFAULT_SEEDS)
-@options.UD
-@options.CONLL17
-@options.JOBS
-def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, slurm: str) -> int:
+@study(
+    systems="that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS),
+    seeds="positive whole numbers; by default %s" % DEFAULT_SEEDS,
+)
+def likelihood(bench: Bench, systems: str, seeds: str, **variables: str) -> int:
     wanted = requested_systems(systems, with_marginals(), DEFAULT_SYSTEMS)
     both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
-    asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17, slurm=slurm)
-    bank = asked.treebank()
-    experiment = Experiment(bank, asked.systems, asked.seeds, options.repeat(SEEDS=list(map(str, asked.seeds))), bench)
+    asked = request(systems=both, seeds=seeds or DEFAULT_SEEDS, **variables)
+    bank, command = asked.treebank(), repeat(SEEDS=asked.seeds)
+    experiment = Experiment(bank, asked.systems, asked.seeds, command, bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results))
     failed = failures(experiment.runs, bench.console)
     if failed:
@@ -79,11 +75,11 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
         ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, bench.console)
     found = rows(experiment.recorded(), measured)
     title = bank.title + ": training on likelihood and with the hinge"
-    parts = page(bank, experiment.runs, found, ensembles, options.repeat(SEEDS=list(map(str, asked.seeds))))
-    written = document.write(bench.results, bank.name + "-likelihood", title, parts)
+    parts = page(bank, experiment.runs, found, ensembles, command)
+    written = pages.write(bench.results, bank.name + "-likelihood", title, parts)
     print_table(table(found), bench.console)
     report_written(written)
-    return experiment.exit_code()
+    return exit_code([experiment])
 
 
 def rows(records: Sequence[Record], measured: Sequence[Measured]) -> list[Row]:
@@ -114,14 +110,13 @@ def voting(ensembles: Ensembles) -> Table:
     return Table(["loss", *VOTES], body, right=1)
 
 
-def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[document.Part]:
-    """Return the page below its title."""
-    parts: list[document.Part] = [table(rows), NOTE]
+def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[pages.Part]:
+    parts: list[pages.Part] = [table(rows), NOTE]
     if ensembles:
         members = ", ".join(dict.fromkeys(row.system for row in rows))
         message = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members
         parts += ["## Ensembles", voting(ensembles), message]
-    return [*parts, *sections.models(map(sections.origin, runs), bank, repeat)]
+    return [*parts, *pages.models(map(pages.origin, runs), bank, repeat)]
 
 
 NOTE = """\

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from experiments.engine import options, predictions
-from experiments.engine.command import study
+from experiments import pages
+from experiments.engine import predictions
+from experiments.engine.command import languages, repeat, request, study
 from experiments.engine.models import finished_runs, lacking
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
 from experiments.engine.records import load
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import Average, average, averages, difference, print_table
+from experiments.pages import Average, average, averages, difference, print_table
 from mh4 import trees
 from mh4.data import conllu
 from mh4.data.treebanks import TOY
@@ -69,17 +69,14 @@ class OfTreebank:
     rows: list[Row] = field(default_factory=list)
 
 
-@study
-@options.variable("langs", "by default hu and got")
-@options.variable("seeds", "of the runs; by default 1 and 2")
-@options.UD
+@study(langs="by default hu and got", seeds="of the runs; by default 1 and 2")
 def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
-    wanted = options.languages(langs, ("hu", "got"))
-    asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
+    wanted = languages(langs, ("hu", "got"))
+    asked = [request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
     found = [_of_treebank(each.treebank(test=False), each.seeds, bool(seeds), bench) for each in asked]
-    name = sections.page_name("mh5", toy=wanted == [TOY])
+    name = pages.page_name("mh5", toy=wanted == [TOY])
     title = "MH5 compared with MH4, on development sets"
-    written = document.write(bench.results, name, title, page(found, options.repeat()))
+    written = pages.write(bench.results, name, title, page(found, repeat()))
     for treebank in found:
         print_table(table(treebank), bench.console)
     report_written(written)
@@ -175,9 +172,8 @@ def differences(found: OfTreebank) -> list[str]:
     return lines
 
 
-def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[document.Part]:
-    """Return the page below its title."""
-    parts: list[document.Part] = []
+def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[pages.Part]:
+    parts: list[pages.Part] = []
     for found in treebanks:
         gold, outside = found.gold, found.outside
         counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
@@ -185,9 +181,9 @@ def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[document.Part]:
             "## " + found.bank.title,
             table(found),
             "%d of %d sentences are outside MH4, with %d of %d words." % counts,
-            document.items(differences(found)),
+            pages.items(differences(found)),
         ]
-    return [*parts, NOTE, *sections.made_now(repeat)]
+    return [*parts, NOTE, *pages.made_now(repeat)]
 
 
 NOTE = """\

@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from experiments import published
-from experiments.engine import ensembles, options, records, shared_task
-from experiments.engine.command import study
+from experiments.engine import ensembles, records, shared_task
+from experiments.engine.command import PAPER_SEEDS, TOY_SEEDS, Request, repeat, requests, study
 from experiments.engine.executor import Jobs, workers
 from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.models import finished_runs
-from experiments.engine.options import PAPER_SEEDS, TOY_SEEDS
 from experiments.engine.progress import failures
 from experiments.engine.provenance import make_command, report_written, shown
 from experiments.engine.run import FAILED, Run
@@ -30,20 +29,16 @@ from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.files import lock, make_folder
 
-SYSTEMS = "by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(published.systems(""))
 
-
-@study
-@options.variable("langs", "from %s toy;\nby default all but toy" % " ".join(treebanks.languages()))
-@options.variable("systems", SYSTEMS)
-@options.variable("seeds", "by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS))
-@options.SETTINGS
-@options.variable("ud", "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out")
-@options.CONLL17
-@options.JOBS
+@study(
+    langs="from %s toy;\nby default all but toy" % " ".join(treebanks.languages()),
+    systems="by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(published.systems("")),
+    seeds="by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS),
+    ud="a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out",
+)
 def paper(bench: Bench, **variables: str) -> int:
     """Have all records made, and write the pages; the exit code is 1 if a treebank could not be obtained, or a record not be made."""
-    asked, command = options.requests(**variables), options.repeat()
+    asked, command = requests(**variables), repeat()
     with only_one(bench.home):
         records.load_all(bench.results)  # all of them are needed for the report: better to learn of damage now
         experiments, left_out = found(asked, command, bench)
@@ -89,7 +84,7 @@ def check_folders(bench: Bench, trainings: int, jobs: int) -> None:
         raise InputError(message % (needed, shown(bench.home), free))
 
 
-def found(asked: Sequence[options.Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:
+def found(asked: Sequence[Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:
     """Return the runs on each treebank that can be obtained, and by language why others cannot."""
     experiments, left_out = [], {}
     for one in asked:

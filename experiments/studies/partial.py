@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from experiments.engine import short_runs
 from experiments.engine.command import study
 from experiments.engine.record_fields import Found, Record
 from experiments.engine.run import LIKELIHOOD, Run
-from experiments.engine.short_runs import Columns, Lines
 from experiments.engine.workplace import Bench
-from experiments.pages.short_runs import Page
-from experiments.pages.writer import average
+from experiments.pages import average
+from experiments.tables import short_runs
+from experiments.tables.short_runs import Columns, Lines
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.parser.parsing import Parser
@@ -33,12 +32,15 @@ NO_TAGS = ["training.%s_weight=0.0" % tag for tag in ("upos", "xpos", "feats")] 
 LENGTHS = {"1-10": (1, 10), "11-20": (11, 20), "21-40": (21, 40), "41-": (41, 10**9)}  # of sentences
 
 
-@study
-@short_runs.variables(ROWS, "that decode exactly, also NAME-likelihood; by default mh4-hybrid")
+@study(
+    **short_runs.MEANINGS,
+    rows=short_runs.of_rows(ROWS),
+    systems="that decode exactly, also NAME-likelihood; by default mh4-hybrid",
+)
 def partial(bench: Bench, **variables: str) -> int:
     known = [system.name for system in SYSTEMS.values() if "exact" in system.decoders]
     known += [name + LIKELIHOOD for name in with_marginals()]
-    return short_runs.train("partial", bench, ROWS, known, ("mh4-hybrid",), changed, PAGE.write, variables)
+    return STUDY.train(bench, known, ("mh4-hybrid",), variables)
 
 
 def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path) -> short_runs.Row:
@@ -116,7 +118,10 @@ def plot(figure: Any, lines: Lines) -> None:
         axes.legend(fontsize=8)
 
 
-PAGE = Page(
+STUDY = short_runs.Study(
+    "partial",
+    ROWS,
+    changed,
     "Partial trees: words annotated at random, or whole sentences",
     NOTE,
     table,

@@ -17,14 +17,14 @@ from itertools import chain
 from pathlib import Path
 
 from experiments import published
-from experiments.engine import options, records
-from experiments.engine.command import study
+from experiments.engine import records
+from experiments.engine.command import number_of_jobs, requests, study
 from experiments.engine.experiment import Experiment
 from experiments.engine.provenance import RESULTS, machine
 from experiments.engine.run import duration, read_json, system_and_loss, write_json
 from experiments.engine.treebank import absent, identified, settings_files
 from experiments.engine.workplace import Bench
-from experiments.pages.writer import print_table
+from experiments.pages import print_table
 from mh4.cli.group import say
 from mh4.data import conllu, treebanks
 from mh4.errors import InputError
@@ -72,16 +72,16 @@ class Row:
     memory: int
 
 
-@study
-@options.variable("langs", "by default those of make paper")
-@options.variable("systems", "as for make paper")
-@options.variable("seeds", "as for make paper")
-@options.SETTINGS
-@options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
-@options.variable("cores", "the number of cores to compute the time for; by default %s" % CORES)
+@study(
+    langs="by default those of make paper",
+    systems="as for make paper",
+    seeds="as for make paper",
+    ud="the folder of treebanks; by default data/ud-2.0",
+    cores="the number of cores to compute the time for; by default %s" % CORES,
+)
 def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str) -> None:
-    asked = options.requests(langs, systems, seeds, ud=ud, settings=settings)
-    on_cores = options.number_of_jobs(cores or CORES, "CORES")
+    asked = requests(langs, systems, seeds, ud=ud, settings=settings)
+    on_cores = number_of_jobs(cores or CORES, "CORES")
     experiments, sizes = [], {}
     for one in asked:
         folder = Path(one.ud) if one.ud else treebanks.default_folder()

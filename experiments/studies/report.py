@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import isclose
 from pathlib import Path
 
-from experiments import published
-from experiments.engine import options, records, shared_task
+from experiments import pages, published
+from experiments.engine import records, shared_task
 from experiments.engine.command import chosen, study
 from experiments.engine.ensembles import ALL, MEMBERS
 from experiments.engine.provenance import report_written, shown
@@ -21,10 +21,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
 from experiments.engine.treebank import settings_of
 from experiments.engine.workplace import Bench
-from experiments.pages import document
-from experiments.pages.document import Section
-from experiments.pages.sections import page_name
-from experiments.pages.writer import Average, averages, error_between, error_of_difference, pooled
+from experiments.pages import Average, averages, error_between, error_of_difference, page_name, pooled
 from experiments.studies import compare, coverage
 from experiments.tables import against_mh3, agreement, summary, systems, table1_2, table4, table5_6, treebank
 from mh4.data import treebanks
@@ -39,6 +36,15 @@ FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which
 
 
 @dataclass(frozen=True)
+class Section:
+    """A title, and what follows it. folded: whether it is closed at first."""
+
+    title: str
+    parts: Sequence[pages.Part]
+    folded: bool = False
+
+
+@dataclass(frozen=True)
 class Line:
     """A treebank's scores in a table: ours and the paper's, either of which may be missing, by system."""
 
@@ -47,8 +53,7 @@ class Line:
     paper: Mapping[str, Average]
 
 
-@study
-@options.variable("langs", "names of treebanks, such as hu and eu-ud1.4; by default all with records")
+@study(langs="names of treebanks, such as hu and eu-ud1.4; by default all with records")
 def report(bench: Bench, langs: str) -> None:
     results = bench.recorded
     known = records.names(results)
@@ -72,8 +77,11 @@ def write_all(names: Sequence[str], results: Path) -> list[Path]:
 
 def write(results: Path, toy: bool = False) -> list[Path]:
     """Write the report on the toy treebank, or on all others with records, and the summary of their results; return the paths."""
-    parts = document.of_sections(sections(records.load_all(results, toy), results, toy))
-    report = document.write(results, page_name(NAME, toy), "The toy treebank" if toy else TITLE, parts)
+    parts: list[pages.Part] = []
+    for section in sections(records.load_all(results, toy), results, toy):
+        inside = ["<details>\n<summary>Show</summary>", *section.parts, "</details>"] if section.folded else section.parts
+        parts += ["## " + section.title, *inside] if section.parts else []
+    report = pages.write(results, page_name(NAME, toy), "The toy treebank" if toy else TITLE, parts)
     return [*report, *([] if toy else summary.write(results))]
 
 
@@ -127,7 +135,7 @@ def _deviation(lines: Sequence[Line]) -> float | None:
     return pooled([ours for line in lines for ours in line.ours.values()])
 
 
-def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
+def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[pages.Part]:
     """Return the paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
     message = [
         "The paper finds that exact decoding of MH4, with hybrid features (%s), is better than projective and fully non-projective "
@@ -153,7 +161,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[document.Part]:
                 )
     if len(message) == 1:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
-    parts: list[document.Part] = [" ".join(message)]
+    parts: list[pages.Part] = [" ".join(message)]
     by_score = {
         score: agreement.cells(
             [(line.ours[system], line.paper[system]) for line in lines if settings_of(line.name) for system in _common(line)]

@@ -6,48 +6,42 @@ For a treebank of the paper, UAS on the development set is shown beside Table 4 
 5 or 6. A record of the same run that came with the repository is compared with the new one.
 """
 
-from experiments.engine import options, shared_task
-from experiments.engine.command import study
-from experiments.engine.experiment import Experiment
-from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
+from experiments.engine import shared_task
+from experiments.engine.command import DEFAULT_SEEDS, DEFAULT_SYSTEMS, LANG, TOY_SEEDS, form_of, repeat, request, study
+from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.workplace import Bench
-from experiments.pages import writer
+from experiments.pages import all_scores, show, show_for_paper
 from experiments.tables import table4, table5_6, treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK
 from mh4.data.conll17 import file_name
 from mh4.parser.systems import SYSTEMS
 
-SYSTEMS_KNOWN = "from %s; by default %s; with -likelihood appended, trained on likelihood"
 CONLL17 = """\
 a folder with files of the shared task: the segmentation of the test set, %s,
 which models parse for Tables 5 and 6, and its systems' outputs, %s and %s;
 by default data/conll17, to which they are downloaded if the treebank is downloaded"""
 
 
-@study
-@options.lang(" and takes about two minutes")
-@options.TREEBANK
-@options.variable("systems", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)))
-@options.variable("seeds", "positive whole numbers; by default %s (%s for toy; the paper ran five)" % (DEFAULT_SEEDS, TOY_SEEDS))
-@options.UD
-@options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
-@options.JOBS
-@options.SETTINGS
-@options.FORMAT
+@study(
+    lang=LANG + " and takes about two minutes",
+    systems="from %s; by default %s; with -likelihood appended, trained on likelihood"
+    % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)),
+    seeds="positive whole numbers; by default %s (%s for toy; the paper ran five)" % (DEFAULT_SEEDS, TOY_SEEDS),
+    conll17=CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK),
+)
 def reproduce(bench: Bench, **variables: str) -> int:
-    form = options.form(variables.pop("format"))
-    asked = options.request(**variables)
+    form = form_of(variables.pop("format"))
+    asked = request(**variables)
     results, bank = bench.results, asked.treebank()
-    experiment = Experiment(bank, asked.systems, asked.seeds, options.repeat(SEEDS=list(map(str, asked.seeds))), bench)
+    experiment = Experiment(bank, asked.systems, asked.seeds, repeat(SEEDS=asked.seeds), bench)
     shared_task.score_available(bank, results)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))
     runs = experiment.recorded()
     if runs:
-        writer.show(bench.console, table4.table(runs), table4.note(runs), [results / (bank.name + ".md")])
+        show(bench.console, table4.table(runs), table4.note(runs), [results / (bank.name + ".md")])
         tested = table5_6.tested(bank.name, runs, results)
         if tested:
-            pages = [results / (bank.name + "-test.md")]
-            writer.show(bench.console, table5_6.table(tested), table5_6.note(tested), pages)
+            show(bench.console, table5_6.table(tested), table5_6.note(tested), [results / (bank.name + "-test.md")])
         if form != "text":
-            writer.show_for_paper(bench.console, results / bank.name, [writer.all_scores(runs)], form)
-    return experiment.exit_code()
+            show_for_paper(bench.console, results / bank.name, [all_scores(runs)], form)
+    return exit_code([experiment])

@@ -8,20 +8,20 @@ for those of punctuation and conjunctions (cc). Runs already recorded are not re
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.engine import options, short_runs
 from experiments.engine.command import study
 from experiments.engine.record_fields import Found, Record
 from experiments.engine.run import LIKELIHOOD, Run
-from experiments.engine.short_runs import Lines
 from experiments.engine.workplace import Bench
-from experiments.pages.short_runs import Page
-from experiments.pages.writer import average
+from experiments.pages import average
+from experiments.tables import short_runs
+from experiments.tables.short_runs import Lines
 from mh4.annotating.review import Reviewed
 from mh4.annotating.review import review as reviewed
 from mh4.data import conllu
@@ -39,22 +39,25 @@ CONVENTIONS = ("punct", "cc")  # relations whose heads a later release has chang
 NOT_ASKED = -1  # instead of the right head of a word
 
 
-@study
-@short_runs.variables(ROWS, "that have marginals, also NAME-likelihood; by default %s" % " ".join(DEFAULT_SYSTEMS))
-@options.variable("later", "for row later: a folder with LANG-later-SPLIT.conllu, the files of a later release")
+@study(
+    **short_runs.MEANINGS,
+    rows=short_runs.of_rows(ROWS),
+    systems="that have marginals, also NAME-likelihood; by default %s" % " ".join(DEFAULT_SYSTEMS),
+    later="for row later: a folder with LANG-later-SPLIT.conllu, the files of a later release",
+)
 def review(bench: Bench, later: str, **variables: str) -> int:
     rows = variables["rows"] or " ".join(row for row in ROWS if later or row != LATER)
     if LATER in rows.split() and not later:
         raise InputError("LATER is missing: row later needs the files of a later release")
-    known, change = with_marginals(), partial(changed, later=Path(later))
-    known = [*known, *(name + LIKELIHOOD for name in known)]
-    return short_runs.train("review", bench, ROWS, known, DEFAULT_SYSTEMS, change, PAGE.write, {**variables, "rows": rows})
+    known = [name + end for end in ("", LIKELIHOOD) for name in with_marginals()]
+    with_later = replace(STUDY, changed=partial(changed, later=Path(later)))
+    return with_later.train(bench, known, DEFAULT_SYSTEMS, {**variables, "rows": rows})
 
 
 # Errors
 
 
-def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path, later: Path) -> short_runs.Row:
+def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path, later: Path = Path()) -> short_runs.Row:
     """The treebank with the errors of a row."""
     gold = {split: conllu.read(str(path)) for split, path in files.items()}
     if row == LATER:
@@ -223,4 +226,14 @@ def plot(figure: Any, lines: Lines) -> None:
         axes.set_ylim(0)  # now that all lines are there
 
 
-PAGE = Page("Review: errors among the arcs listed first", NOTE, table, "errors among the words listed first", plot, 9)
+STUDY = short_runs.Study(
+    "review",
+    ROWS,
+    changed,
+    "Review: errors among the arcs listed first",
+    NOTE,
+    table,
+    "errors among the words listed first",
+    plot,
+    9,
+)

@@ -13,18 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.engine import options
-from experiments.engine.command import study
-from experiments.engine.models import requested_models
+from experiments import pages
+from experiments.engine.command import repeat, request, study
+from experiments.engine.models import meanings, requested_models
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import print_table
+from experiments.pages import Plot, print_table
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
-from mh4.util.plots import plotted, require_matplotlib
+from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
@@ -100,10 +99,9 @@ def searched() -> list[str]:
     return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS.values()} <= set(system.decoders)]
 
 
-@study
-@options.of_models(searched(), DEFAULT_SYSTEMS)
+@study(**meanings(searched(), DEFAULT_SYSTEMS))
 def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
-    asked = options.request(lang, seeds=seeds, ud=ud)
+    asked = request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
     bank = asked.treebank(test=False)
     models = requested_models(bench, bank, systems, seeds, searched(), DEFAULT_SYSTEMS)
@@ -113,16 +111,14 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         message = "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed)
         bench.console.print(message, soft_wrap=True)
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
-    lengths, name = list(map(len, sentences)), bank.name + "-search"
-    title = bank.title + ": greedy and beam search with global models"
-    written = document.write(bench.results, name, title, page(bank, models, measured, lengths, options.repeat()))
-    drawing = bench.results / (name + ".png")
-    with plotted(str(drawing), 10, 4.2) as figure:
-        plot(figure, bank.title + ", development set", measured, lengths)
+    lengths, title = list(map(len, sentences)), bank.title + ": greedy and beam search with global models"
+    drawing = Plot(lambda figure: plot(figure, bank.title + ", development set", measured, lengths), 4.2)
+    parts = page(bank, models, measured, lengths, repeat())
+    written = pages.write(bench.results, bank.name + "-search", title, parts, plot=drawing)
     for system, decoded in measured.items():
         bench.console.print("\n" + system)
         print_table(table(decoded, sum(lengths)), bench.console)
-    report_written([*written, drawing])
+    report_written(written)
 
 
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
@@ -163,14 +159,14 @@ def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> T
     return Table(["words", "sentences", *DECODERS], body, right=1)
 
 
-def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[document.Part]:
+def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[pages.Part]:
     """Return the page below its title; `lengths` are those of the sentences."""
-    parts: list[document.Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
+    parts: list[pages.Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
     for system, decoded in measured.items():
         by_words = by_length(decoded, lengths)
         parts += ["## " + system, table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]
     message = NOTE % (len(lengths), sum(lengths), ROUNDS)
-    return [*parts, message, *sections.models(map(sections.origin, models), bank, repeat)]
+    return [*parts, message, *pages.models(map(pages.origin, models), bank, repeat)]
 
 
 NOTE = """\

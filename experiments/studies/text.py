@@ -14,14 +14,13 @@ from importlib import metadata
 from pathlib import Path
 from textwrap import TextWrapper
 
-from experiments.engine import options
-from experiments.engine.command import study
-from experiments.engine.models import requested_models
+from experiments import pages
+from experiments.engine.command import repeat, request, study
+from experiments.engine.models import meanings, requested_models
 from experiments.engine.run import Run, read_json, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
-from experiments.pages import document, sections
-from experiments.pages.writer import show
+from experiments.pages import show
 from mh4.analysis import evaluation
 from mh4.data import conllu
 from mh4.data.segmenter import EPOCHS
@@ -89,11 +88,12 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
             yield Row(model, name, {metric: scores[metric].f1 for metric in METRICS})
 
 
-@study
-@options.of_models(list(SYSTEMS), DEFAULT_SYSTEMS)
-@options.variable("conll17", "a folder that already has the shared task's segmentation; otherwise it is downloaded")
+@study(
+    **meanings(list(SYSTEMS), DEFAULT_SYSTEMS),
+    conll17="a folder that already has the shared task's segmentation; otherwise it is downloaded",
+)
 def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
-    asked = options.request(lang, seeds=seeds, ud=ud, conll17=conll17)
+    asked = request(lang, seeds=seeds, ud=ud, conll17=conll17)
     bank = asked.treebank()
     if bank.test is None:
         raise InputError("no test set with the segmentation of the shared task: name its folder, CONLL17=folder")
@@ -101,9 +101,9 @@ def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: st
     segmenter = trained_segmenter(bank, bench)
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(bank, models, str(segmenter), Path(folder)))
-    title, parts = bank.title + ": from raw text", page(bank, segmenter, rows, options.repeat())
-    pages = document.write(bench.results, bank.name + "-text", title, parts)
-    show(bench.console, summary(rows), "F1 by the official scorer, on the test set.", pages)
+    title, parts = bank.title + ": from raw text", page(bank, segmenter, rows, repeat())
+    written = pages.write(bench.results, bank.name + "-text", title, parts)
+    show(bench.console, summary(rows), "F1 by the official scorer, on the test set.", written)
 
 
 def trained_segmenter(bank: Treebank, bench: Bench) -> Path:
@@ -130,8 +130,7 @@ def summary(rows: Sequence[Row]) -> Table:
     return Table(["system", "seed", "segmentation", *METRICS], body, right=3)
 
 
-def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> list[document.Part]:
-    """Return the page below its title."""
+def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> list[pages.Part]:
     assert bank.test is not None
     models = {(row.model.system, row.model.seed): row.model for row in rows}
     files = {path.name: path for path in (bank.paths["train"], bank.paths["dev"], *bank.test)}
@@ -140,10 +139,10 @@ def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> l
     return [
         summary(rows),
         message,
-        *sections.data((name, git_blob_id(path)) for name, path in files.items()),
+        *pages.data((name, git_blob_id(path)) for name, path in files.items()),
         "## Models",
-        document.items(map(sections.origin, models.values())),
-        *sections.made_now(repeat),
+        pages.items(map(pages.origin, models.values())),
+        *pages.made_now(repeat),
     ]
 
 

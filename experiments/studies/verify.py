@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from experiments.engine import options, predictions, records
-from experiments.engine.command import study
+from experiments.engine import predictions, records
+from experiments.engine.command import repeat, request, study
 from experiments.engine.executor import Jobs
-from experiments.engine.experiment import Experiment
+from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.provenance import shown
 from experiments.engine.record_fields import Record
 from experiments.engine.treebank import Treebank
@@ -29,16 +29,9 @@ from mh4.util.files import write_text
 TIMES = ("seconds", "tokens_per_second")  # which differ each time
 
 
-@study
-@options.lang()
-@options.variable("system", "of the run")
-@options.variable("seed", "of the run")
-@options.variable("updates", "at which to stop; by default where the run ended")
-@options.UD
-@options.CONLL17
-@options.SETTINGS
-def verify(bench: Bench, lang: str, system: str, seed: str, updates: str, ud: str, conll17: str, settings: str) -> int:
-    asked = options.request(lang, system, seed, ud, "1", conll17, settings)
+@study(system="of the run", seed="of the run", updates="at which to stop; by default where the run ended")
+def verify(bench: Bench, system: str, seed: str, updates: str, **variables: str) -> int:
+    asked = request(systems=system, seeds=seed, jobs="1", **variables)
     if len(asked.systems) != 1 or len(asked.seeds) != 1:
         raise InputError("SYSTEM and SEED: expected one of each")
     if updates and not (updates.isdecimal() and int(updates)):
@@ -69,10 +62,10 @@ def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -
     shutil.rmtree(home, ignore_errors=True)
     own = replace(bench, home=home)
     experiment = Experiment(
-        replace(bank, assignments=assignments), [record["system"]], [record["seed"]], options.repeat(), own, trees=False
+        replace(bank, assignments=assignments), [record["system"]], [record["seed"]], repeat(), own, trees=False
     )
     experiment.train(Jobs(1), lambda: None)
-    if experiment.exit_code():
+    if exit_code([experiment]):
         raise InputError("the run could not be trained again")
     [found] = records.read(records.file_of(own.results, bank.name)).values()
     return found

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from experiments import published
+from experiments import pages, published
 from experiments.engine import ensembles, records
 from experiments.engine.provenance import EXPERIMENTS
-from experiments.pages import document
-from experiments.pages.writer import Average, difference, pooled
+from experiments.pages import Average, difference, pooled
 from experiments.tables import summary
 from mh4.util.text_tables import Table
 
@@ -41,4 +40,4 @@ def _paper(*systems: summary.Scores) -> str:
 
 def write() -> list[Path]:
     """Write both tables into the page, and return its path for each."""
-    return [document.write_between(PAGE, "%s MH4 against MH3" % name, table(*pair)) for name, pair in PAIRS.items()]
+    return [pages.write_between(PAGE, "%s MH4 against MH3" % name, table(*pair)) for name, pair in PAIRS.items()]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from experiments import published
-from experiments.pages.writer import Average, error_of_difference, plus_minus
+from experiments.pages import Average, error_of_difference, plus_minus
 from mh4.util.text_tables import Table
 
 BOUND = 0.8  # a difference of at most so many points counts as equivalent

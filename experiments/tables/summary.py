@@ -6,12 +6,11 @@ It is written to ``results/summary.md`` from the records, and the headline resul
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments import published
+from experiments import pages, published
 from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import LIKELIHOOD
-from experiments.pages import document
-from experiments.pages.writer import Average, SystemRow
+from experiments.pages import Average, SystemRow
 from experiments.tables import table4, table5_6
 from mh4.data import treebanks
 from mh4.errors import counted
@@ -48,7 +47,6 @@ def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
 
 
 def table(results: Path) -> Table:
-    """Return the table as shown."""
     body, last = [], ""
     for (bank, system), scores in rows(results).items():
         line = [title(bank) if bank != last else "", system]
@@ -113,10 +111,10 @@ def write(results: Path) -> list[Path]:
     """Write the summary's pages; return their paths, none if no treebank but toy has records."""
     if not rows(results):
         return []
-    parts: list[document.Part] = [table(results), NOTE, "Made from the records by `make report`."]
-    return document.write(results, "summary", "All results", parts)
+    parts: list[pages.Part] = [table(results), NOTE, "Made from the records by `make report`."]
+    return pages.write(results, "summary", "All results", parts)
 
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
     """Replace the headline results in README, and return its path. Raises InputError if it does not have a place for it."""
-    return [document.write_between(readme, "results", headline(results))]
+    return [pages.write_between(readme, "results", headline(results))]

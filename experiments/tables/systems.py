@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from experiments import pages
 from experiments.engine.provenance import EXPERIMENTS
-from experiments.pages import document
 from mh4.parser.systems import SYSTEMS, GreedySystem, System
 from mh4.util.text_tables import Table
 
@@ -52,4 +52,4 @@ def scored(system: System) -> str:
 
 def write() -> list[Path]:
     """Write the table into both pages, and return their paths."""
-    return [document.write_between(page, "systems", table(full)) for page, full in ((README, False), (REFERENCE, True))]
+    return [pages.write_between(page, "systems", table(full)) for page, full in ((README, False), (REFERENCE, True))]

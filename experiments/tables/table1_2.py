@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments import published
+from experiments import pages, published
 from experiments.engine.provenance import make_command
 from experiments.engine.record_fields import Record
-from experiments.pages import document
-from experiments.pages.sections import of_treebank
-from experiments.pages.writer import Average, averages
+from experiments.pages import Average, averages, of_treebank
 from mh4.data import treebanks
 from mh4.util.text_tables import Table
 
@@ -49,7 +47,6 @@ def rows(runs: Sequence[Record]) -> list[Row]:
 
 
 def table(runs: Sequence[Record]) -> Table:
-    """Return the table as shown."""
     header = ["decoding", "features", "system", "seeds", "dev UAS"]
     found = rows(runs)
     body = [[row.decoding, row.features, row.system, row.ours.seeds_listed, str(row.ours)] for row in found]
@@ -69,14 +66,14 @@ def note(runs: Sequence[Record]) -> str:
     )
 
 
-def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
+def page(name: str, runs: Sequence[Record]) -> list[pages.Part]:
     """Return the page of treebank `name` below its title."""
     seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
     lang, settings = runs[0]["lang"], runs[0].get("settings_of")
     ud = None if lang == treebanks.TOY or runs[0]["release"] == published.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
     command = make_command("features", LANG=lang, SEEDS=list(map(str, seeds)), SETTINGS=settings, UD=ud)
     made = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
-    return [table(runs), note(runs), NOTE, made % (name, name, name), document.code([command])]
+    return [table(runs), note(runs), NOTE, made % (name, name, name), pages.code([command])]
 
 
 NOTE = """\
@@ -88,4 +85,4 @@ s0 b0 and reduces on s1 s0 b0."""
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     """Write the pages of treebank `name`; return their paths."""
     title = "%s: UAS on the development set, by features" % of_treebank(runs[0])
-    return document.write(results, name + "-features", title, page(name, runs))
+    return pages.write(results, name + "-features", title, page(name, runs))

@@ -4,13 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments import published
+from experiments import pages, published
 from experiments.engine import records
 from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
 from experiments.engine.treebank import OWN_FILES
-from experiments.pages import document, sections
-from experiments.pages.writer import Average, SystemRow, averages, systems_table
+from experiments.pages import Average, SystemRow, averages, systems_table
 from mh4.util.text_tables import Table
 
 TO_PAPER = "to the paper's mean"
@@ -26,7 +25,6 @@ def rows(runs: Sequence[Record]) -> list[SystemRow]:
 
 
 def table(runs: Sequence[Record]) -> Table:
-    """Return the table as shown."""
     return systems_table("dev UAS", rows(runs))
 
 
@@ -66,7 +64,7 @@ def every_run(runs: Sequence[Record]) -> Table:
     return Table(list(columns), body, right=1, left_from=list(columns).index("finished"))
 
 
-def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
+def page(name: str, runs: Sequence[Record]) -> list[pages.Part]:
     """Return the page of treebank `name` below its title: the table, every run, and the commands."""
     made = "This page is made from `%s.jsonl`."
     every, gold = every_run(runs), any("test" in run and run["segmentation"] == run["test"] for run in runs)
@@ -79,8 +77,8 @@ def page(name: str, runs: Sequence[Record]) -> list[document.Part]:
         OF_RUNS % ("gold segmentation" if gold else "the segmentation of the shared task's baseline")
         + (OF_TIMES if TO_PAPER in every.header else ""),
         OF_FILES % name,
-        *sections.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in records.files(runs[0]).items()),
-        *sections.command(records.commands(runs), made % name),
+        *pages.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in records.files(runs[0]).items()),
+        *pages.command(records.commands(runs), made % name),
     ]
 
 
@@ -98,5 +96,5 @@ OF_FILES = """\
 
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     """Write the pages of treebank `name`; return their paths."""
-    title = "%s: UAS on the development set" % sections.of_treebank(runs[0])
-    return document.write(results, name, title, page(name, runs))
+    title = "%s: UAS on the development set" % pages.of_treebank(runs[0])
+    return pages.write(results, name, title, page(name, runs))

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments import published
+from experiments import pages, published
 from experiments.engine import records, shared_task
 from experiments.engine.record_fields import Output, Record
 from experiments.engine.treebank import OWN_FILES
-from experiments.pages import document, sections
-from experiments.pages.writer import Average, SystemRow, averages, systems_table
+from experiments.pages import Average, SystemRow, averages, systems_table
 from mh4.data import conll17
 from mh4.util.text_tables import Table
 
@@ -83,7 +82,6 @@ def _published(scores: Tested, system: str) -> Average | None:
 
 
 def table(scores: Tested) -> Table:
-    """Return the table as shown."""
     return systems_table("test LAS", rows(scores))
 
 
@@ -104,12 +102,11 @@ def note(scores: Tested) -> str:
     return message
 
 
-def page(scores: Tested) -> list[document.Part]:
-    """Return the page below its title."""
+def page(scores: Tested) -> list[pages.Part]:
     name, runs, outputs = scores.name, scores.runs, scores.outputs
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
     files += [(row.name, outputs[row.system]) for row in rows(scores) if row.system in published.COLUMNS]
-    parts: list[document.Part] = [table(scores), note(scores), NOTE % (name, name)]
+    parts: list[pages.Part] = [table(scores), note(scores), NOTE % (name, name)]
     for system, entry in outputs.items():
         if "rejected" in entry:
             parts.append("The official scorer rejects the output of %s: %s." % (published.COLUMNS[system], entry["rejected"]))
@@ -118,8 +115,8 @@ def page(scores: Tested) -> list[document.Part]:
     made = "This page is made from `%s.jsonl` and `%s`."
     return [
         *parts,
-        *sections.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
-        *sections.command(records.commands(runs), made % (name, shared_task.FILE)),
+        *pages.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
+        *pages.command(records.commands(runs), made % (name, shared_task.FILE)),
     ]
 
 
@@ -134,5 +131,5 @@ def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     if not scores:
         return []
     number = " (Table %d)" % scores.table_number if scores.table_number else ""
-    title = "%s: LAS on the test set%s" % (sections.of_treebank(scores.runs[0]), number)
-    return document.write(results, name + "-test", title, page(scores))
+    title = "%s: LAS on the test set%s" % (pages.of_treebank(scores.runs[0]), number)
+    return pages.write(results, name + "-test", title, page(scores))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 from samples import ROOT, STAND_IN, calls, kept, toy
 
-from experiments.engine import executor, experiment, making
+from experiments.engine import executor, experiment
 from experiments.engine.progress import table
 from experiments.engine.run import TRAINING, Run
 
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.slow
 
 def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
     most = []
-    real = making.child
+    real = executor.child
 
     def counted(*arguments, **options):
         most.append(len(executor._children))
         return real(*arguments, **options)
 
-    monkeypatch.setattr(making, "child", counted)
+    monkeypatch.setattr(executor, "child", counted)
     assert run("--lang", "toy", "--systems", "mh3 mst", "--seeds", "1 2 3", "--jobs", "2") == 0
     assert len(most) == 6 and max(most) <= 1 and not executor._children
 

@@ -9,7 +9,7 @@ import pytest
 from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, kept, record, study
 
 from experiments.engine.treebank import Treebank
-from experiments.pages.document import markdown
+from experiments.pages import markdown
 from experiments.studies import ablations
 from experiments.studies.ablations import OURS, SHORT, THEIRS, Measured, Plan, Row, Score
 from mh4.errors import InputError

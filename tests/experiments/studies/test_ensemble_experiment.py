@@ -17,7 +17,7 @@ from experiments.engine.records import TREES_BLOB
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
 from experiments.engine.ways_of_voting import WAYS
-from experiments.pages.writer import average, averages
+from experiments.pages import average, averages
 from experiments.studies import ensemble as study_of_ensembles
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.evaluation import official

@@ -8,7 +8,8 @@ import pytest
 from samples import STAND_IN, calls, kept, record, rewrite, study, trees_file
 
 from experiments import published
-from experiments.engine import options, records
+from experiments.engine import records
+from experiments.engine.command import requests
 from experiments.engine.workplace import Bench
 from experiments.studies import paper as workflow
 from experiments.studies import report
@@ -28,13 +29,13 @@ def make(stand_in, tmp_path):
 
 
 def test_by_default_it_is_the_whole_paper():
-    asked = {one.lang: one for one in options.requests()}
+    asked = {one.lang: one for one in requests()}
     assert list(asked) == treebanks.languages() and len(asked) == 20
     of_table_4 = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec", "greedy-mh3", "greedy-mh4")
     assert {one.systems for lang, one in asked.items() if lang not in published.coverage()} == {of_table_4}
     assert asked["hu"].systems == (*of_table_4, "greedy-mh4-two", "greedy-mh4-three")
     assert {one.seeds for one in asked.values()} == {(1, 2, 3, 4, 5)}
-    assert options.requests(langs="toy")[0].seeds == (1, 2)
+    assert requests(langs="toy")[0].seeds == (1, 2)
 
 
 def test_slurm_that_does_not_answer(tmp_path, capsys, monkeypatch):
@@ -69,7 +70,7 @@ def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, mon
 def test_which_ensembles_are_combined(hungarian, tmp_path, capsys):
     """Those whose models are no longer those that are recorded are combined again, if the models are here; others are named."""
     members = "mh4-hybrid", "1ec", "mst"
-    asked = options.requests(langs="hu", systems=" ".join(members), seeds="1 2 3", ud=str(hungarian))
+    asked = requests(langs="hu", systems=" ".join(members), seeds="1 2 3", ud=str(hungarian))
     [one], _ = workflow.found(asked, "make paper", Bench(tmp_path))
     files = {"train": one.bank.blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": one.bank.blobs["dev"]}}
     for seed in (1, 2, 3):

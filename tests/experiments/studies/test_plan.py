@@ -97,11 +97,11 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
 @pytest.mark.slow
 def test_speed_is_measured(tmp_path):
     """Of the small network, on the toy treebank, in a process of its own."""
-    from experiments.engine import options
+    from experiments.engine.command import request
     from experiments.engine.workplace import Bench
     from experiments.studies.paper import found
 
-    [asked] = [options.request("toy", "mst", "1", "", "")]
+    [asked] = [request("toy", "mst", "1", "", "")]
     grids, _ = found([asked], "make paper", Bench(tmp_path))
     measured = plan.measured_speeds(grids, tmp_path)
     assert set(measured) == {"toy/mst"}

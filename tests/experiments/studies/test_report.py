@@ -7,7 +7,7 @@ import pytest
 from samples import record, study
 
 from experiments.engine import records
-from experiments.pages.writer import average
+from experiments.pages import average
 from experiments.studies import coverage, report
 from experiments.tables import agreement
 from mh4.errors import InputError

@@ -1,24 +1,32 @@
-"""Averages over seeds, tables of them, and tables of numbers as csv."""
+"""Pages of paragraphs and tables, as Markdown: their common sections, averages over seeds, and tables of these."""
 
 import csv
 import io
 import math
 import statistics
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from rich.console import Console
 
 from experiments import published
-from experiments.engine.provenance import report_written
+from experiments.engine.provenance import commit, report_written
 from experiments.engine.record_fields import Record, Score
+from experiments.engine.run import Run
+from experiments.engine.treebank import Treebank
 from mh4.errors import InputError
-from mh4.util.files import write_text
+from mh4.util.files import git_blob_id, make_folder, write_text
+from mh4.util.plots import plotted
 from mh4.util.text_tables import Form, Table, written
 
 ENDINGS = {"latex": "tex", "markdown": "scores.md", "csv": "scores.csv"}  # of files of tables for a paper
+Part = str | Table  # a str is Markdown
+
+
+# Averages
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,11 @@ class Average:
     @property
     def seeds_listed(self) -> str:
         return " ".join(map(str, self.seeds))
+
+
+def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
+    """Return the average of scores, those of these seeds."""
+    return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 
 def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
@@ -56,11 +69,6 @@ def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
     return table
 
 
-def error_of_difference(std: float, runs: int, other_std: float, other_runs: int) -> float:
-    """Return the standard error of the difference of the means of two independent samples."""
-    return math.sqrt(std**2 / runs + other_std**2 / other_runs)
-
-
 def pooled(averages: Sequence[Average]) -> float | None:
     """The standard deviation between seeds, pooled over averages, as two or three runs say little of it; None if each is of one run."""
     repeated = [(each.std, len(each.seeds) - 1) for each in averages if each.std is not None]
@@ -68,11 +76,9 @@ def pooled(averages: Sequence[Average]) -> float | None:
     return math.sqrt(sum(more * std**2 for std, more in repeated) / freedom) if freedom else None
 
 
-def difference(one: Average | None, other: Average | None) -> str:
-    """Format the difference of two means, with its standard error if both have several runs; "" if one is missing."""
-    if one is None or other is None:
-        return ""
-    return plus_minus(one.mean - other.mean, error_between(one, other), "+z.2f")
+def error_of_difference(std: float, runs: int, other_std: float, other_runs: int) -> float:
+    """Return the standard error of the difference of the means of two independent samples."""
+    return math.sqrt(std**2 / runs + other_std**2 / other_runs)
 
 
 def error_between(one: Average, other: Average) -> float | None:
@@ -82,9 +88,9 @@ def error_between(one: Average, other: Average) -> float | None:
     return error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
 
 
-def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
-    """Return the average of scores, those of these seeds."""
-    return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
+def difference(one: Average | None, other: Average | None) -> str:
+    """Format the difference of two means, with its standard error if both have several runs; "" if one is missing."""
+    return "" if one is None or other is None else plus_minus(one.mean - other.mean, error_between(one, other), "+z.2f")
 
 
 def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
@@ -92,9 +98,7 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
     return format(mean, form) + ("" if spread is None else " ± %.2f" % spread)
 
 
-def print_table(table: Table, console: Console) -> None:
-    """Print a table, between empty lines."""
-    console.print("\n%s\n" % table.text(), soft_wrap=True)
+# Tables
 
 
 @dataclass(frozen=True)
@@ -117,9 +121,8 @@ class SystemRow:
     @property
     def agrees(self) -> bool:
         """Return whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
-        return (
-            self.system in published.COLUMNS and self.paper is not None and published.same_digits(self.ours.mean, self.paper.mean)
-        )
+        paper = self.paper if self.system in published.COLUMNS else None
+        return paper is not None and published.same_digits(self.ours.mean, paper.mean)
 
     @property
     def verdict(self) -> str:
@@ -156,6 +159,65 @@ def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], for
     return text.getvalue()
 
 
+# Pages
+
+
+def items(lines: Iterable[str]) -> str:
+    """Return a list."""
+    return "\n".join("- " + line for line in lines)
+
+
+def code(lines: Iterable[str]) -> str:
+    """Lines to be typed."""
+    return "\n".join("    " + line for line in lines)
+
+
+def markdown(title: str, parts: Iterable[Part]) -> str:
+    """Return a page as Markdown."""
+    texts = (part.markdown() if isinstance(part, Table) else part for part in parts)
+    return "\n\n".join(["# " + title, *filter(None, texts)]) + "\n"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A function that draws on a matplotlib figure, of this height in inches."""
+
+    draw: Callable[[Any], None]
+    height: float
+
+
+def write(
+    results: Path, name: str, title: str, parts: Iterable[Part], csv_text: str = "", plot: Plot | None = None
+) -> list[Path]:
+    """Write ``NAME.md`` and, if there are such, the table ``NAME.csv`` and the plot ``NAME.png``; return their paths."""
+    make_folder(results)
+    texts = {results / (name + ".md"): markdown(title, parts), **({results / (name + ".csv"): csv_text} if csv_text else {})}
+    for path, text in texts.items():
+        write_text(str(path), text)
+    if plot is None:
+        return list(texts)
+    drawing = results / (name + ".png")
+    with plotted(str(drawing), 10, plot.height) as figure:
+        plot.draw(figure)
+    return [*texts, drawing]
+
+
+def write_between(page: Path, name: str, table: Table) -> Path:
+    """Put a table between the two lines of a page that name it, and return its path. Raises InputError if these lines are missing."""
+    begin, end = "<!-- %s: written by make report -->" % name, "<!-- end of %s -->" % name
+    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, also_found, after = rest.partition(end)
+    if not found or not also_found:
+        raise InputError("%s has no lines %s and %s, between which the table is" % (page, begin, end))
+    write_text(str(page), "%s%s\n\n%s\n\n%s%s" % (before, begin, table.markdown(), end, after))
+    return page
+
+
+def print_table(table: Table, console: Console) -> None:
+    """Print a table, between empty lines."""
+    console.print("\n%s\n" % table.text(), soft_wrap=True)
+
+
 def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:
     """Print a table, its note, and the paths of its pages."""
     print_table(table, console)
@@ -169,3 +231,44 @@ def show_for_paper(console: Console, page: Path, tables: Sequence[Table], form: 
     write_text(str(path), text + "\n")
     console.print("\n%s\n" % text, soft_wrap=True)
     report_written([path])
+
+
+# What pages have in common
+
+
+def of_treebank(run: Record) -> str:
+    """Return the title of a run's treebank, with the name of its settings if they are not the defaults."""
+    others = ", settings: %s" % run["settings_of"] if "settings_of" in run else ""
+    return "%s (%s%s)" % (run["lang"], run["release"], others)
+
+
+def page_name(name: str, toy: bool) -> str:
+    """Return the name of a page on several treebanks: toy-NAME on the toy treebank."""
+    return "toy-" + name if toy else name
+
+
+def data(blobs: Iterable[tuple[str, str]]) -> list[Part]:
+    """Make the section on the data: a description of each file, with its git blob id."""
+    return ["## Data", items("%s, git blob %s" % described for described in blobs)]
+
+
+def command(commands: Sequence[str], *origin: str) -> list[Part]:
+    """Make the last section: the commands that reproduce the page, and lines on its origin."""
+    return ["## Command", code(commands), "\n".join(origin)]
+
+
+def made_now(repeat: str) -> list[Part]:
+    """Make the last section of a page that the command `repeat` makes now."""
+    return command([repeat], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")))
+
+
+def origin(model: Run) -> str:
+    """Return the origin of a model, as text."""
+    return "%s, seed %d: trained at commit %s" % (model.system, model.seed, model.commits or "unknown")
+
+
+def models(described: Iterable[str], bank: Treebank, repeat: str, split: str = "dev") -> list[Part]:
+    """Make the last sections of a page that `repeat` makes now from models, each described in a line, on a split that they parse."""
+    parsed = bank.to_parse[split]
+    listed = items([*described, "%s: %s, git blob %s" % (split, parsed.name, git_blob_id(parsed))])
+    return ["## Models and data", listed, *made_now(repeat)]

@@ -9,8 +9,7 @@ import pytest
 from samples import ROOT, study, usage
 
 from experiments.__main__ import main
-from experiments.engine import options
-from experiments.engine.command import Study
+from experiments.engine.command import Study, request
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS
@@ -69,26 +68,26 @@ def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang)
 
 
 def test_empty_values_mean_the_defaults():
-    asked = options.request("hu", "", "", "", "")
+    asked = request("hu", "", "", "", "")
     assert (
         asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
         and asked.seeds == (1, 2, 3)
         and asked.ud is asked.conll17 is None
     )
     assert 1 <= asked.jobs.number <= 4
-    assert options.request("toy", "", "", "", "").seeds == (1, 2)
-    assert options.request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
-    assert options.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
+    assert request("toy", "", "", "", "").seeds == (1, 2)
+    assert request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
+    assert request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
 
 
 def test_systems_may_be_trained_on_likelihood():
-    assert options.request("hu", "mst-likelihood mst", "", "", "").systems == ("mst-likelihood", "mst")
+    assert request("hu", "mst-likelihood mst", "", "", "").systems == ("mst-likelihood", "mst")
     for system, sentence in (
         ("mh5-arcs-likelihood", "SYSTEMS: mh5-arcs cannot be trained on likelihood, as it has no marginals"),
         ("mh6-likelihood", "SYSTEMS: no system mh6"),
     ):
         with pytest.raises(InputError, match=sentence):
-            options.request("hu", system, "", "", "")
+            request("hu", system, "", "", "")
 
 
 def test_a_study_is_a_file():

@@ -1,1 +1,0 @@
-"""Writing of pages: tables, Markdown, HTML and figures."""

@@ -1,0 +1,39 @@
+"""Tables as csv, and means over seeds."""
+
+import statistics
+
+import pytest
+
+from experiments import pages
+from experiments.pages import Average
+
+
+def test_csv():
+    rows = [["a, b", 3, 0.5, None], ["c", 4, 2 / 3, "0.50"]]
+    assert pages.comma_separated(["name", "n", "x", "y"], rows) == 'name,n,x,y\n"a, b",3,0.5000,\nc,4,0.6667,0.50\n'
+
+
+def test_averages_over_seeds():
+    runs = [("mst", 1, 80.0), ("mst", 3, 81.0), ("mh3", 2, 83.256), ("mst", 4, 85.0)]
+    records = [{"system": system, "seed": seed, "dev_uas": uas} for system, seed, uas in runs]
+    found = pages.averages(records, "dev_uas")
+    assert list(found) == ["mst", "mh3"] and found["mh3"] == Average(83.256, None, (2,))
+    assert found["mst"].mean == pytest.approx(82.0) and found["mst"].std == pytest.approx(statistics.stdev([80, 81, 85]))
+    assert (str(found["mst"]), str(found["mh3"])) == ("82.00 ± 2.65", "83.26") and found["mst"].seeds_listed == "1 3 4"
+    assert pages.plus_minus(1.0, 0.25, "+z.1f") == "+1.0 ± 0.25" and pages.plus_minus(-1.0, None, "+z.1f") == "-1.0"
+    assert pages.plus_minus(-0.04, None, "+z.1f") == "+0.0"
+
+
+def test_pages_are_written_where_they_are_said_to_be(tmp_path):
+    written = pages.write(tmp_path / "results", "hu", "Title", ["text"], "a,b\n")
+    assert written == [tmp_path / "results" / name for name in ("hu.md", "hu.csv")]
+    assert [page.read_bytes() for page in written] == [b"# Title\n\ntext\n", b"a,b\n"]
+    assert pages.write(tmp_path, "hu", "Title", ["text"]) == [tmp_path / "hu.md"] == list(tmp_path.glob("hu*"))
+
+
+def test_a_difference_of_means():
+    """With its standard error, if both are known to vary."""
+    one, other = Average(85.0, 0.3, (1, 2, 3)), Average(84.5, 0.4, (1, 2))
+    assert pages.difference(one, other) == "+0.50 ± %.2f" % (0.03 + 0.08) ** 0.5 == "+0.50 ± 0.33"
+    assert pages.difference(other, one) == "-0.50 ± 0.33" and pages.difference(one, None) == pages.difference(None, one) == ""
+    assert pages.difference(one, Average(84.5, None, (1,))) == "+0.50"
