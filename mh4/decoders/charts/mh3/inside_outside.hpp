@@ -17,32 +17,25 @@ template <class N> class MH3 : public TransitionSums<N> {
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
-    using Base::g2, Base::memory, Base::n, Base::row, Base::scaling, Base::scores, Base::start, Base::stride, Base::t2, Base::watch;
+    using Base::arc, Base::count_arc, Base::count_s0b0, Base::count_shift, Base::g2, Base::memory, Base::n, Base::row, Base::scaling,
+        Base::scores, Base::shift, Base::start, Base::stride, Base::t2, Base::watch;
 
     // rows of `stride`
     Value *left, *right, *before, *after;  // at i, l; left and right: LA and RA
     Value *g_before, *g_after;
-    Value *shift, *arc;                    // at b0, s0; at dependent, head
-    Value *count_shift, *count_arc;
 
-    void arrange(size_t square) override {
-        for (Value **table : {&t2, &g2, &left, &right, &before, &after, &g_before, &g_after, &shift, &arc, &count_shift, &count_arc})
-            *table = memory.take(square);
+    Value *arrange(size_t square) override {
+        this->take_all({&left, &right, &before, &after, &g_before, &g_after}, square);
+        return memory.take(0);
     }
 
     void tabulate() override {
-        clear(t2, count_arc + (size_t)(n + 2) * stride, watch);
         for (int j = 1; j <= n; j++) {
             watch.pass(100 * n);
-            for (int h = 0; h <= n; h++)
-                if (h != j)
-                    row(arc, j)[h] = N::exponential(scaling.arc(h, j));
-            for (int i = 0; i < j; i++)
-                row(shift, j)[i] = N::exponential(scaling.shift(i, j));
-            for (int l = j + 1; l <= n; l++)
-                row(left, j)[l] = N::exponential(scaling.reduce(LA, j, l)) * row(arc, j)[l];
-            for (int l = j + 1; l <= n + 1; l++)
+            for (int l = j + 1; l <= n + 1; l++) {
+                row(left, j)[l] = l > n ? Value() : N::exponential(scaling.reduce(LA, j, l)) * row(arc, j)[l];
                 row(right, j)[l] = N::exponential(scaling.reduce(RA, j, l));
+            }
         }
     }
 
@@ -72,9 +65,14 @@ template <class N> class MH3 : public TransitionSums<N> {
     void outside() override {
         for (int i = 0; i <= n; i++) {
             Value *g = row(g2, i);
-            for (int x = start(i); x < stride; x += WIDTH)
-                N::put(g + x, N::at(g + x) + N::at(row(g_before, i) + x) * N::at(row(left, i) + x) +
-                                  N::at(row(g_after, i) + x) * N::at(row(right, i) + x));
+            for (int x = start(i); x < stride; x += WIDTH) {
+                const Vector by_before = N::at(row(g_before, i) + x), by_after = N::at(row(g_after, i) + x);
+                const Vector la = by_before * N::at(row(before, i) + x);
+                N::put(row(count_s0b0[LA], i) + x, la);
+                N::put(row(count_s0b0[RA], i) + x, by_after * N::at(row(after, i) + x));
+                N::put(row(count_arc, i) + x, N::at(row(count_arc, i) + x) + la);
+                N::put(g + x, N::at(g + x) + by_before * N::at(row(left, i) + x) + by_after * N::at(row(right, i) + x));
+            }
             for (int j = n; j > i; j--) {
                 watch.pass((stride - start(j)) / WIDTH * 16);
                 Value u = row(t2, i)[j] * row(shift, j)[i], arc_j = from(i, j), u_arc = u * arc_j;
@@ -97,25 +95,6 @@ template <class N> class MH3 : public TransitionSums<N> {
                 row(count_arc, j)[i] += by_arc * u;
             }
         }
-    }
-
-    double write(Counts &counts) override {
-        int side = n + 2;
-        double total = 0;
-        for (int k = 1; k <= n; k++) {
-            watch.pass(40 * n);
-            for (int j = 0; j < k; j++)
-                total += counts.tensors[SHIFT][(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
-            for (int l = k + 1; l <= n + 1; l++) {
-                Value la = row(g_before, k)[l] * row(before, k)[l];
-                row(count_arc, k)[l] += la;
-                total += counts.tensors[S0B0][(size_t)k * side + l] = N::result(la);
-                total += counts.tensors[S0B0][(size_t)(side + k) * side + l] = N::result(row(g_after, k)[l] * row(after, k)[l]);
-            }
-            for (int h = 0; h <= n; h++)
-                total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
-        }
-        return total;
     }
 
   public:

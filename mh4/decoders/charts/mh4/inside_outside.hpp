@@ -31,7 +31,8 @@ template <class N> class MH4 : public TransitionSums<N> {
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
-    using Base::g2, Base::memory, Base::n, Base::row, Base::scaling, Base::scores, Base::start, Base::stride, Base::t2, Base::watch;
+    using Base::arc, Base::count_arc, Base::count_s0b0, Base::count_s1s0, Base::count_shift, Base::g2, Base::memory, Base::n, Base::row,
+        Base::scaling, Base::scores, Base::shift, Base::start, Base::stride, Base::t2, Base::watch;
 
     std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
     // by three nodes, at k, i, l for [i,k,l]
@@ -41,12 +42,9 @@ template <class N> class MH4 : public TransitionSums<N> {
     Value *on_s0b0[REDUCES];       // at s0, b0
     Value *on_s1s0[REDUCES];       // at s0, s1; including arcs from s1 and s0
     Value *to_la, *to_ra;          // on_s0b0 of LA and RA at b0, s0
-    Value *shift;                  // at b0, s0
-    Value *arc;                    // at dependent, head
     Value *u2_to;                  // u[i,j] at j, i
     Value *by_u2;                  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
     Value *h3;                     // the derivative by t[i,k,l] for the current i, at k, l
-    Value *count_s0b0[REDUCES], *count_s1s0[REDUCES], *count_shift, *count_arc;
     Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
     // by one node, for the current i, or i and k
     Value *from, *la, *ra, *u2, *d, *count_la, *count_ra, *coefficients, *rows;
@@ -56,48 +54,42 @@ template <class N> class MH4 : public TransitionSums<N> {
     Value *row3(Value *table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
     bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
 
-    void arrange(size_t square) override {
+    Value *arrange(size_t square) override {
+        this->take_all({&to_la, &to_ra, &u2_to, &by_u2, &count_to_la, &count_to_ra}, square);
+        for (int t = 0; t < REDUCES; t++)
+            this->take_all({&on_s0b0[t], &on_s1s0[t], &count_s1s0[t]}, square);
+        Value *const end = memory.take(0);
         place.resize(n + 1);
         size_t volume = 0;
         for (int k = 0; k <= n; k++) {
             place[k] = volume - start(k);
             volume += (size_t)k * (stride - start(k));
         }
-        for (Value **table : {&t3, &d3, &g3})
-            *table = memory.take(volume);
-        for (Value **table : {&t2, &g2, &to_la, &to_ra, &shift, &arc, &u2_to, &by_u2, &count_shift, &count_arc,
-                              &count_to_la, &count_to_ra})
-            *table = memory.take(square);
-        for (auto table : {on_s0b0, on_s1s0, count_s0b0, count_s1s0})
-            for (int t = 0; t < REDUCES; t++)
-                table[t] = memory.take(square);
-        h3 = memory.take(square);
-        for (Value **line : {&from, &la, &ra, &u2, &d, &count_la, &count_ra})
-            *line = memory.take(stride);
-        g_u2 = memory.take(WIDTH * stride);
-        count_rap = memory.take(WIDTH * stride);
-        coefficients = memory.take(KINDS * stride);
-        rows = memory.take(KINDS * stride);
+        this->take_all({&t3, &d3, &g3}, volume);
+        this->take_all({&h3}, square);
+        this->take_all({&from, &la, &ra, &u2, &d, &count_la, &count_ra}, stride);
+        this->take_all({&g_u2, &count_rap}, WIDTH * stride);
+        this->take_all({&coefficients, &rows}, KINDS * stride);
+        return end;
     }
 
     // Weights
 
+    // If only one tree is left, so is no reduce that removes a word before a dependent. It would lead nowhere, by numbers of any size.
     void tabulate() override {
-        clear(t2, h3, watch);
-        for (int m = 1; m <= n; m++) {
-            watch.pass(50 * n);
-            for (int h = 0; h <= n; h++)
-                row(arc, m)[h] = N::exponential(h == m ? Logarithm(0) : scaling.arc(h, m));
-        }
+        std::vector<int> last(n + 1);  // dependents
+        for (int m = 1; scores.heads && m <= n; m++)
+            last[scores.heads[m]] = m;
+        auto depends = [this](int m, int h) { return scores.heads && scores.heads[m] == h; };
         for (int k = 1; k <= n; k++) {
             watch.pass(500 * n);
-            for (int j = 0; j < k; j++)
-                row(shift, k)[j] = N::exponential(scaling.shift(j, k));
             for (int t = 0; t < REDUCES; t++) {
-                for (int l = k + 1; l <= Scaling::last_b0(t, n); l++)
+                const bool removes_k = Scaling::removed(t, 0, k);
+                for (int l = std::max(k, removes_k ? last[k] : 0) + 1; l <= Scaling::last_b0(t, n); l++)
                     row(on_s0b0[t], k)[l] = N::exponential(scaling.on_s0b0(t, k, l));
                 for (int j = 0; j < k; j++)
-                    row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
+                    if (!(removes_k ? depends(j, k) : depends(k, j)))
+                        row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
             }
             if (scores.tensors[ARCS]) {
                 for (int l = k + 1; l <= n; l++)
@@ -448,33 +440,12 @@ template <class N> class MH4 : public TransitionSums<N> {
             for (int i = 0; i <= n; i++)
                 this->template outside_plane<by_arc, sparse>(i);
         });
-    }
-
-    double write(Counts &counts) override {
-        int side = n + 2;
-        size_t square = (size_t)side * side;
-        double total = 0;
         for (int l = 1; l <= n + 1; l++)
             for (int j = 1; j < l; j++) {
                 row(count_s0b0[LA], j)[l] += row(count_to_la, l)[j];
                 row(count_s0b0[RA], j)[l] += row(count_to_ra, l)[j];
                 row(count_arc, j)[l] += row(count_to_la, l)[j];
             }
-        for (int k = 1; k <= n; k++) {
-            watch.pass(200 * n);
-            for (int j = 0; j < k; j++)
-                total += counts.tensors[SHIFT][(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
-            for (int t = 0; t < REDUCES; t++) {
-                for (int l = k + 1; l <= n + 1; l++)
-                    total += counts.tensors[S0B0][t * square + (size_t)k * side + l] = N::result(row(count_s0b0[t], k)[l]);
-                for (int j = 0; j < k && counts.tensors[S1S0]; j++)
-                    total += counts.tensors[S1S0][t * square + (size_t)j * side + k] = N::result(row(count_s1s0[t], k)[j]);
-            }
-            for (int h = 0; h <= n; h++)
-                if (h != k)
-                    total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
-        }
-        return total;
     }
 
   public:

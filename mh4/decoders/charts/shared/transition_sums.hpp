@@ -31,7 +31,6 @@ class Scaling {
         return of.tensors[tensor] ? of.tensors[tensor][((size_t)t * side + x) * side + y] : 0;
     }
     double arc_score(const Scores &of, int h, int m) const { return of.tensors[ARCS] ? of.tensors[ARCS][(size_t)h * (n + 1) + m] : 0; }
-    static int removed(int t, int s1, int s0) { return transitions::dependent_of(t + transitions::LA, -1, s1, s0); }
     static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
     void include(double &largest, double score) {
         largest = std::max(largest, score);
@@ -43,6 +42,7 @@ class Scaling {
     bool finite;   // no score is -inf
     bool precise;  // no weight that matters is wrong by more than 1e-8 of it, or so
 
+    static int removed(int t, int s1, int s0) { return transitions::dependent_of(t + transitions::LA, -1, s1, s0); }
     static int last_b0(int t, int n) { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
 
     void find(const Scores &of, const Scores &change, double more, bool scaled, signals::Watch &watch) {
@@ -121,16 +121,6 @@ class Scaling {
     }
 };
 
-// A boost with which the items [i,n+1], in t2 at i, n+1, are nearer to 1
-template <class N> double better_boost(const typename N::Value *t2, int stride, int n, double number) {
-    for (int i = 0; i <= n; i++) {
-        double sum = N::number(t2[(size_t)i * stride + n + 1]);
-        if (sum > 1e-290)
-            return sum < 1e290 ? -log(sum) / (n + 1 - i) : -number;
-    }
-    return 0;
-}
-
 template <class N> class TransitionSums {
   protected:
     typedef typename N::Value Value;
@@ -142,7 +132,11 @@ template <class N> class TransitionSums {
     signals::Watch watch;
     int n, stride;
     Scaling scaling;
-    Value *t2, *g2;  // [i,l] at i, l, in rows of `stride`; the derivative by it
+    // rows of `stride`
+    Value *t2, *g2;                        // [i,l] at i, l; the derivative by it
+    Value *shift, *arc;                    // at b0, s0; at dependent, head
+    Value *count_shift, *count_arc;        // what is expected of them, at the same places, ...
+    Value *count_s0b0[REDUCES], *count_s1s0[REDUCES];  // ... and of reduces at s0, b0, and at s0, s1 where these are scored
 
     explicit TransitionSums(double more_than_derivations) : number(more_than_derivations) {}
 
@@ -150,36 +144,91 @@ template <class N> class TransitionSums {
     static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
     Value goal() const { return row(t2, 0)[n + 1]; }
 
-    // What each chart has of its own; `square` is the size of a table by two nodes.
-    virtual void arrange(size_t square) = 0;         // take the tables from memory
-    virtual void tabulate() = 0;                     // the weights, from `scaling`; all else is 0
-    virtual void inside() = 0;                       // the items
-    virtual void outside() = 0;                      // what the counts consist of, from g2 of the goal
-    virtual double write(Counts &counts) = 0;        // the counts; returns their sum
+    // What each chart has of its own
+    virtual Value *arrange(size_t square) = 0;  // take the tables from memory; returns the end of those that have to be 0 at first
+    virtual void tabulate() = 0;                // the weights of reduces, from `scaling`
+    virtual void inside() = 0;                  // the items
+    virtual void outside() = 0;                 // the counts, from g2 of the goal
+
+    void take_all(std::initializer_list<Value **> tables, size_t size) {
+        for (Value **table : tables)
+            *table = memory.take(size);
+    }
+
+    Value *arrange() {
+        const size_t square = (size_t)(n + 2) * stride;
+        take_all({&t2, &g2, &shift, &arc, &count_shift, &count_arc}, square);
+        for (int t = 0; t < scores.reduces; t++)
+            take_all({&count_s0b0[t]}, square);
+        return arrange(square);
+    }
 
     // The sum of all derivations with weights scaled by `boost`; true if it is right.
     bool sum(double boost) {
         n = scores.n;
         stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
-        const size_t square = (size_t)(n + 2) * stride;
         memory.start();
-        arrange(square);
+        arrange();
         memory.allocate();
-        arrange(square);
+        Value *const end = arrange();
         scaling.find(scores, direction, boost, N::SCALED, watch);
         if (!scaling.precise)
             return false;
         forget_losses();
+        clear(t2, end, watch);
+        for (int m = 1; m <= n; m++) {
+            watch.pass(100 * n);
+            for (int h = 0; h <= n; h++)
+                row(arc, m)[h] = N::exponential(h == m ? Logarithm(0) : scaling.arc(h, m));
+            for (int j = 0; j < m; j++)
+                row(shift, m)[j] = N::exponential(scaling.shift(j, m));
+        }
         tabulate();
         inside();
         return !N::SCALED || !losses() || (!N::is_zero(goal()) && scaling.negligible(N::log(goal()), number));
+    }
+
+    // A boost with which items are nearer to 1: for each i, the longest [i,l] that float64 has room for shows what a word takes.
+    double better_boost() const {
+        double taken = 0, words = 0;
+        for (int i = 0; i < n; i++)
+            for (int l = n + 1; l > i + 1; l--) {
+                const double value = log(N::number(row(t2, i)[l]));
+                if (fabs(value) < 667) {
+                    taken -= value;
+                    words += l - i - 1;
+                    break;
+                }
+            }
+        return words > 0 ? taken / words : 0;
+    }
+
+    // The counts; returns their sum.
+    double write(Counts &counts) {
+        const size_t side = n + 2;
+        double total = 0;
+        for (int k = 1; k <= n; k++) {
+            watch.pass(200 * n);
+            for (int j = 0; j < k; j++)
+                total += counts.tensors[SHIFT][j * side + k] = N::result(row(count_shift, k)[j]);
+            for (int t = 0; t < scores.reduces; t++) {
+                for (int l = k + 1; l <= n + 1; l++)
+                    total += counts.tensors[S0B0][(t * side + k) * side + l] = N::result(row(count_s0b0[t], k)[l]);
+                for (int j = 0; j < k && counts.tensors[S1S0]; j++)
+                    total += counts.tensors[S1S0][(t * side + j) * side + k] = N::result(row(count_s1s0[t], k)[j]);
+            }
+            for (int h = 0; h <= n; h++)
+                if (h != k)
+                    total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
+        }
+        return total;
     }
 
     // The inside pass; true if it is right.
     bool sum_of(const Scores &of, const Scores &change = Scores()) {
         scores = of;
         direction = change;
-        return sum(0) || (N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, number)));
+        return sum(0) || (N::SCALED && scaling.precise && sum(better_boost()));
     }
     // Whether there are no derivations.
     bool empty() const { return N::is_zero(goal()) || (scores.single_root && n == 0); }
