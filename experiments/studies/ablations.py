@@ -157,36 +157,30 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     chosen_rows = [known[name] for name in named]
     tried = list(dict.fromkeys(system for row in chosen_rows for system in row.systems))
     chosen_systems = requested_systems(systems, tried, tried)
-    pairs: list[tuple[Row | None, str]] = [
-        (row, system) for row in chosen_rows for system in row.systems if system in chosen_systems
-    ]
-    if not full:
-        pairs = [*((None, system) for system in chosen_systems), *pairs]  # with unchanged runs to compare them with
+    # Short runs with unchanged ones to compare them with.
+    pairs: list[tuple[Row | None, str]] = [] if full else [(None, system) for system in chosen_systems]
+    pairs += [(row, system) for row in chosen_rows for system in row.systems if system in chosen_systems]
     wanted_langs = [""] if variables["treebank"] else languages(langs, plan.langs)
     seeds = seeds or " ".join(map(str, plan.seeds))
     asked = [request(lang, " ".join(chosen_systems), seeds, **variables) for lang in wanted_langs]
     command, experiments = repeat(LANGS=list(filter(None, wanted_langs)), SEEDS=seeds.split(), UD=asked[0].ud), []
     for one in asked:
         bank = one.treebank(test=False)
-        for within in plan.within(full):
-            for row, system in pairs:
-                changed = variant(plan, bank, within, row, system)
-                changed.config(system)  # which names settings that there are not
-                experiment = Experiment(changed, [system], one.seeds, command, bench, trees=False)
-                for run in experiment.runs:
-                    run.prefix = "%s %s " % (changed.name[len("ablations/") :], changed.row)
-                experiments.append(experiment)
+        for within, (row, system) in product(plan.within(full), pairs):
+            changed = variant(plan, bank, within, row, system)
+            changed.config(system)  # which names settings that there are not
+            experiments.append(Experiment(changed, [system], one.seeds, command, bench, trees=False))
+            for run in experiments[-1].runs:
+                run.prefix = "%s %s " % (changed.name[len("ablations/") :], changed.row)
     models, toys = bench.models("ablations"), sorted({lang == treebanks.TOY for lang in wanted_langs})
 
     def write_all() -> list[Path]:
         with alone(models / "pages.lock"):  # others may be writing theirs
-            written = list[Path]()
-            for toy in toys:
-                everything = measured(plan, bench.results, toy)
-                written += write(plan, everything, bench.results, toy)
-                if bench.recording and not toy and not plan.own:
-                    write_text(str(DOCUMENTED), with_effects(DOCUMENTED.read_text(encoding="utf-8"), plan, everything))
-                    written.append(DOCUMENTED)
+            by_toy = {toy: measured(plan, bench.results, toy) for toy in toys}
+            written = [path for toy, found in by_toy.items() for path in write(plan, found, bench.results, toy)]
+            if bench.recording and False in toys and not plan.own:
+                write_text(str(DOCUMENTED), with_effects(DOCUMENTED.read_text(encoding="utf-8"), plan, by_toy[False]))
+                written.append(DOCUMENTED)
         return written
 
     train_together(experiments, "ablations", models, asked[0].jobs, write_all, records_count=True)
@@ -258,21 +252,15 @@ class Measured:
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
     """Return the records in the folder `results` for each settings, of the toy treebank or of all others."""
     found = [Measured(within, {}) for full in (False, True) for within in plan.within(full)]
-    files = sorted((results / "ablations").glob("*.jsonl"))
-    names = {
-        path.stem.removesuffix("-" + one.within.name)
-        for path in files
-        for one in found
-        if path.stem.endswith("-" + one.within.name)
-    }
+    ends, stems = ["-" + one.within.name for one in found], [path.stem for path in (results / "ablations").glob("*.jsonl")]
+    names = {stem.removesuffix(end) for stem, end in product(stems, ends) if stem.endswith(end)}
     langs = sorted(name for name in names if (name == treebanks.TOY) is toy)
     for one, lang, row in product(found, langs, plan.rows):
         for system in row.systems:
             changed = _scores(plan, results, one.within, lang, row, system)
             if changed:
                 one.scores[row.name, system, lang] = changed
-                unchanged = one.scores.get(("", system, lang)) or _scores(plan, results, one.within, lang, None, system)
-                if unchanged:
+                if unchanged := one.scores.get(("", system, lang)) or _scores(plan, results, one.within, lang, None, system):
                     one.scores["", system, lang] = unchanged
     return found
 
@@ -297,18 +285,16 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
 
 def effects(plan: Plan, found: Measured, score: str) -> Table:
     """Return the effect of each row on a score; rows without runs are listed too."""
-    body: list[list[str]] = []
-    means = []
-    for row in plan.rows:
-        for system in row.systems if _belongs(plan, found, row) else ():
-            by_lang = [found.effect(row, system, [lang], score) for lang in found.langs]
-            tried = [lang for lang, effect in zip(found.langs, by_lang, strict=True) if effect]
-            means.append(found.effect(row, system, tried, score) if len(tried) > 1 else None)
-            runs, compared = (found.runs(name, system) for name in (row.name, ""))
-            number = "%d / %d" % (runs, compared) if runs else "no runs yet"
-            body.append(
-                [row.name, system, number, *(plus_minus(*each, "+z.2f") if each else "" for each in (*by_lang, means[-1]))]
-            )
+    body, means = list[list[str]](), []
+    listed = [(row, system) for row in plan.rows if _belongs(plan, found, row) for system in row.systems]
+    for row, system in listed:
+        by_lang = [found.effect(row, system, [lang], score) for lang in found.langs]
+        tried = [lang for lang, effect in zip(found.langs, by_lang, strict=True) if effect]
+        means.append(found.effect(row, system, tried, score) if len(tried) > 1 else None)
+        runs, compared = (found.runs(name, system) for name in (row.name, ""))
+        number = "%d / %d" % (runs, compared) if runs else "no runs yet"
+        cells = [plus_minus(*each, "+z.2f") if each else "" for each in (*by_lang, means[-1])]
+        body.append([row.name, system, number, *cells])
     for place in surviving(means):
         body[place][-1] += " *"
     return Table(["row", "system", "runs", *found.langs, "mean"], body, right=2)
@@ -316,15 +302,10 @@ def effects(plan: Plan, found: Measured, score: str) -> Table:
 
 def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
     """Which effects, with their standard errors, differ from 0 at the level 5 %, by Holm's correction for all that are there."""
-    tests = [
-        (2 * statistics.NormalDist().cdf(-abs(one[0]) / one[1]), number) for number, one in enumerate(found) if one and one[1]
-    ]
-    kept = []
-    for left, (p, number) in zip(range(len(tests), 0, -1), sorted(tests), strict=True):
-        if p * left > 0.05:
-            break
-        kept.append(number)
-    return kept
+    normal, known = statistics.NormalDist(), [(number, *one) for number, one in enumerate(found) if one]
+    tests = sorted((2 * normal.cdf(-abs(effect) / error), number) for number, effect, error in known if error)
+    passed = [p * left <= 0.05 for left, (p, _) in zip(range(len(tests), 0, -1), tests, strict=True)]
+    return [number for _, number in tests[: [*passed, False].index(False)]]
 
 
 def _belongs(plan: Plan, found: Measured, row: Row) -> bool:
@@ -343,14 +324,10 @@ def unchanged(found: Measured, score: str) -> Table:
 
 
 def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
-    rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
-    parts: list[pages.Part] = [NOTE, Table(["row", "settings", "the authors' values"], rows, right=3)]
-    if plan.own:
-        rows = [
-            [row.name, ", ".join("`%s = %s`" % (name, as_toml(value)) for name, value in row.values.items()), row.what]
-            for row in plan.rows
-        ]
-        parts = [SAID_OF_OWN, Table(["row", "settings", ""], rows, right=3)]
+    settings = [[name + " = " + as_toml(row.values[name]) if plan.own else name for name in row.settings] for row in plan.rows]
+    rows = [[row.name, ", ".join(map("`%s`".__mod__, mine)), row.what] for row, mine in zip(plan.rows, settings, strict=True)]
+    table = Table(["row", "settings", "" if plan.own else "the authors' values"], rows, right=3)
+    parts: list[pages.Part] = [SAID_OF_OWN if plan.own else NOTE, table]
     for found in everything:
         parts += ["## " + found.within.title, *_how(plan, found.within)]
         if not found.scores:

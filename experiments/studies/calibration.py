@@ -5,9 +5,9 @@ sentence of the development set, and everything is measured on the rest: expecte
 coverage. This is not in the paper.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,11 +35,7 @@ COLUMNS = {  # of what is measured, by the names in `Measured.scores`, with the 
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)
 
 
-class Predicted(NamedTuple):
-    """The probabilities of predicted arcs, and which of them are correct: float64 and bool (arcs,)."""
-
-    probabilities: np.ndarray
-    correct: np.ndarray
+Predicted = tuple[np.ndarray, np.ndarray]  # the probabilities of predicted arcs, and which are correct: float64 and bool (words,)
 
 
 @dataclass(frozen=True)
@@ -64,8 +60,7 @@ class Measured:
         return 100 * accuracy_at_coverage(*self.after, share)
 
 
-def predictions(parser: Parser, gold: Sequence[conllu.Sentence]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of the arcs that a parser predicts, and which of them are correct: float64 and bool (words,)."""
+def predictions(parser: Parser, gold: Sequence[conllu.Sentence]) -> Predicted:
     parsed = parser.parse_as_usual(gold, confidence=True)
     probabilities = np.concatenate([sentence.probabilities[1:] for sentence in parsed])
     return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed, strict=True)])
@@ -76,10 +71,8 @@ def of_gold(parser: Parser, gold: Sequence[conllu.Sentence]) -> np.ndarray:
     found = []
     with parser.model.lock, naming(longest(gold), "parse"):
         for batch, scores in parser.model.score(gold):
-            found += [
-                arc_probabilities(each.arcs, gold[k].heads)[1:]
-                for k, each in zip(batch, parser.marginals([gold[k] for k in batch], scores), strict=True)
-            ]
+            marginals = parser.marginals([gold[k] for k in batch], scores)
+            found += [arc_probabilities(one.arcs, gold[k].heads)[1:] for k, one in zip(batch, marginals, strict=True)]
     return np.concatenate(found)
 
 
@@ -93,12 +86,11 @@ def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
     predicted, scores = [], {"temperature": found.temperature}
     for temperature, suffix in ((1.0, ""), (found.temperature, "_calibrated")):
         parser.model.temperature = temperature
-        predicted.append(Predicted(*predictions(parser, measured)))
+        predicted.append(predictions(parser, measured))
         scores["ece" + suffix] = 100 * expected_calibration_error(*predicted[-1])
         scores["nll" + suffix] = negative_log_likelihood(of_gold(parser, measured))
     for each, suffix in ((parser, ""), (Parser(parser.model, "mbr"), "_mbr")):
-        accuracy = attachment_scores(measured, each.parse(measured))
-        scores.update({name + suffix: score for name, score in accuracy.items()})
+        scores.update({name + suffix: score for name, score in attachment_scores(measured, each.parse(measured)).items()})
     before, after = predicted
     return Measured(model, before, after, scores)
 
@@ -121,23 +113,15 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     report_written(written)
 
 
-def summary(measured: Sequence[Measured]) -> Table:
+def by_model(measured: Sequence[Measured], header: Sequence[str], cells: Callable[[Measured], list[str]]) -> Table:
     """Return a row for each model."""
-    header = ["system", "seed", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
-    body = [
-        [found.model.system, str(found.model.seed), *(form % found.scores[name] for name, form in COLUMNS.items())]
-        for found in measured
-    ]
-    return Table(header, body, right=1)
+    body = [[found.model.system, str(found.model.seed), *cells(found)] for found in measured]
+    return Table(["system", "seed", *header], body, right=1)
 
 
-def by_coverage(measured: Sequence[Measured]) -> Table:
-    """Return the accuracy of the most probable arcs, by their share of all."""
-    body = [
-        [found.model.system, str(found.model.seed), *("%.2f" % found.accuracy(share) for share in COVERAGES)]
-        for found in measured
-    ]
-    return Table(["system", "seed", *("%g %%" % (100 * share) for share in COVERAGES)], body, right=1)
+def summary(measured: Sequence[Measured]) -> Table:
+    header = ["temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
+    return by_model(measured, header, lambda found: [form % found.scores[name] for name, form in COLUMNS.items()])
 
 
 def bins(found: Measured) -> Table:
@@ -150,15 +134,15 @@ def bins(found: Measured) -> Table:
 
 
 def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[pages.Part]:
-    parts: list[pages.Part] = [
+    shares = ["%g %%" % (100 * share) for share in COVERAGES]
+    return [
         "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
         summary(measured),
-        NOTE % len(measured[0].after.correct),
-        by_coverage(measured),
+        NOTE % len(measured[0].after[1]),
+        by_model(measured, shares, lambda found: ["%.2f" % found.accuracy(share) for share in COVERAGES]),
+        *(part for found in measured for part in ("## " + found.name, bins(found))),
+        *pages.models((pages.origin(found.model) for found in measured), bank, repeat),
     ]
-    for found in measured:
-        parts += ["## " + found.name, bins(found)]
-    return [*parts, *pages.models((pages.origin(found.model) for found in measured), bank, repeat)]
 
 
 NOTE = """\

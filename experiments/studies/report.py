@@ -35,13 +35,8 @@ NONE = "–"  # a cell without a score
 FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which it finds it on par (Sections 1 and 7)
 
 
-@dataclass(frozen=True)
-class Section:
-    """A title, and what follows it. folded: whether it is closed at first."""
-
-    title: str
-    parts: Sequence[pages.Part]
-    folded: bool = False
+Parts = Sequence[pages.Part]
+Runs = Mapping[str, Sequence[Record]]  # by treebank
 
 
 @dataclass(frozen=True)
@@ -77,49 +72,45 @@ def write_all(names: Sequence[str], results: Path) -> list[Path]:
 
 def write(results: Path, toy: bool = False) -> list[Path]:
     """Write the report on the toy treebank, or on all others with records, and the summary of their results; return the paths."""
-    parts: list[pages.Part] = []
-    for section in sections(records.load_all(results, toy), results, toy):
-        inside = ["<details>\n<summary>Show</summary>", *section.parts, "</details>"] if section.folded else section.parts
-        parts += ["## " + section.title, *inside] if section.parts else []
+    of_page = sections(records.load_all(results, toy), results, toy).items()
+    parts = [part for title, inside in of_page if inside for part in ("## " + title, *inside)]
     report = pages.write(results, page_name(NAME, toy), "The toy treebank" if toy else TITLE, parts)
     return [*report, *([] if toy else summary.write(results))]
 
 
-def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = False) -> list[Section]:
-    """Return the sections of the report on the records of these treebanks."""
+def sections(runs: Runs, results: Path, toy: bool = False) -> dict[str, Parts]:
+    """Return the sections of the report on the records of these treebanks, by title; those without parts are left out."""
     langs = [] if toy else list(dict.fromkeys([*published.coverage(), *treebanks.languages()]))
     of_table_4 = [lang for lang in langs if published.in_table_4(lang, published.RELEASE)]
     hinge = {name: [run for run in mine if not run["system"].endswith(LIKELIHOOD)] for name, mine in runs.items()}
     compared = {name: mine for name, mine in hinge.items() if mine}
     dev = _dev_lines(compared, of_table_4)
     test = {number: _test_lines(number, compared, results) for number in published.TEST_TABLES}
-    return [
-        *(
-            []
-            if toy
-            else [Section("Does the paper's finding hold?", _answer(dev, [line for lines in test.values() for line in lines]))]
-        ),
-        Section("How to read this", _introduction(runs, toy)),
-        *_features(compared),
-        _coverage(results),
-        Section("Table 4: UAS on the development sets", [_table(dev)]),
-        *(_test(number, lines) for number, lines in test.items()),
-        *_other_tests(compared, results),
-        *_by_length(compared, results),
-        Section("Learning curves", _curves(compared)),
-        Section("Speed", _speed(runs)),
-        Section("What was run", _runs(runs), folded=True),
-        Section("Records of the same inputs that differ", _differing(runs)),
-        Section("What is missing", [*_missing(compared, langs or list(runs)), *_outdated(compared)]),
-    ]
+    none, title = ["No run has scores on these files."], "Table %d: LAS on the test sets of the %s treebanks"
+    return {
+        "Does the paper's finding hold?": [] if toy else _answer(dev, [line for lines in test.values() for line in lines]),
+        "How to read this": _introduction(runs, toy),
+        "Table 1: dev UAS by features, greedy parsers": _features("local", compared),
+        "Table 2: dev UAS by features, exact decoding of MH4": _features("global", compared),
+        "Table 3: coverage": _coverage(results),
+        "Table 4: UAS on the development sets": [_table(dev)],
+        title % (5, "non-projective"): [_table(test[5])] if any(line.ours for line in test[5]) else none,
+        title % (6, "projective"): [_table(test[6])] if any(line.ours for line in test[6]) else none,
+        "LAS on other test sets": _other_tests(compared, results),
+        "MH4 and 1EC by the length of dependencies": _by_length(compared, results),
+        "Learning curves": _curves(compared),
+        "Speed": _speed(runs),
+        "What was run": ["<details>\n<summary>Show</summary>", *_runs(runs), "</details>"],
+        "Records of the same inputs that differ": _differing(runs),
+        "What is missing": [*_missing(compared, langs or list(runs)), *_outdated(compared)],
+    }
 
 
 def language(name: str) -> str:
     """Return the name of a treebank's language, and its settings if not ours: "Hungarian, authors' settings" for hu-authors."""
     settings = settings_of(name)
-    return summary.title(name.removesuffix("-" + settings)) + (
-        ", " + summary.SETTINGS.get(settings, settings) if settings else ""
-    )
+    title = summary.title(name.removesuffix("-" + settings))
+    return "%s, %s" % (title, summary.SETTINGS.get(settings, settings)) if settings else title
 
 
 def margin(ours: Average, theirs: Average, std: float | None) -> float | None:
@@ -130,108 +121,94 @@ def margin(ours: Average, theirs: Average, std: float | None) -> float | None:
     return 2 * error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, published.SEEDS)
 
 
-def _deviation(lines: Sequence[Line]) -> float | None:
-    """Return the standard deviation between our seeds, pooled over all averages of several."""
-    return pooled([ours for line in lines for ours in line.ours.values()])
-
-
-def _answer(dev: Sequence[Line], test: Sequence[Line]) -> list[pages.Part]:
+def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
     """Return the paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
-    message = [
-        "The paper finds that exact decoding of MH4, with hybrid features (%s), is better than projective and fully non-projective "
-        "parsers, fewer features and greedy decoding, and on par with %s." % (FINDING, ON_PAR)
-    ]
+    message, scores = [FINDS % (FINDING, ON_PAR)], (("dev UAS", dev), ("test LAS", test))
     for settings, whose in (("authors", "the authors' settings"), ("", "our settings")):
-        for score, lines in (("dev UAS", dev), ("test LAS", test)):
+        for score, lines in scores:
             mine = [line for line in lines if FINDING in line.ours and settings_of(line.name) == settings]
             found = {system: leads for system in published.systems("") if system != FINDING and (leads := _leads(mine, system))}
             others = [lead for system, leads in found.items() if system != ON_PAR for lead in leads]
             if others:
-                message.append(
-                    "In %s with %s, %s leads in %d of %d comparisons with the other systems (treebanks: %d), in %d by more than "
-                    "two standard errors: %s."
-                    % (
-                        *(score, whose, FINDING, sum(difference > 0 for difference, _ in others), len(others)),
-                        max(map(len, found.values())),
-                        sum(clear and difference > 0 for difference, clear in others),
-                        ", ".join(
-                            f"{statistics.mean(one for one, _ in leads):+z.2f} over {system}" for system, leads in found.items()
-                        ),
-                    )
-                )
+                ahead, clear = sum(lead > 0 for lead, _ in others), sum(clear and lead > 0 for lead, clear in others)
+                over = [f"{statistics.mean(one for one, _ in leads):+z.2f} over {system}" for system, leads in found.items()]
+                banks = max(map(len, found.values()))
+                message.append(LEADS % (score, whose, FINDING, ahead, len(others), banks, clear, ", ".join(over)))
     if len(message) == 1:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
-    parts: list[pages.Part] = [" ".join(message)]
-    by_score = {
-        score: agreement.cells(
-            [(line.ours[system], line.paper[system]) for line in lines if settings_of(line.name) for system in _common(line)]
-        )
-        for score, lines in (("dev UAS", dev), ("test LAS", test))
-    }
-    if any(by_score.values()):
-        parts += [agreement.table(by_score), agreement.NOTE]
-    return parts
+    by_score = {}
+    for score, lines in scores:  # of the paper's systems that both have; without ensembles, which have no deviation there
+        both = [(line, system) for line in lines if settings_of(line.name) for system in published.systems("")]
+        pairs = [(line.ours[system], line.paper[system]) for line, system in both if system in line.ours and system in line.paper]
+        by_score[score] = agreement.cells(pairs)
+    tested: Parts = [agreement.table(by_score), agreement.NOTE] if any(by_score.values()) else []
+    return [" ".join(message), *tested]
 
 
-def _common(line: Line) -> list[str]:
-    """Return the systems of the paper that both have a score of; ensembles apart, which have no deviation there."""
-    return [system for system in published.systems("") if system in line.ours and system in line.paper]
+FINDS = (
+    "The paper finds that exact decoding of MH4, with hybrid features (%s), is better than projective and fully non-projective "
+    "parsers, fewer features and greedy decoding, and on par with %s."
+)
+LEADS = (
+    "In %s with %s, %s leads in %d of %d comparisons with the other systems (treebanks: %d), in %d by more than "
+    "two standard errors: %s."
+)
 
 
 def _leads(lines: Sequence[Line], system: str) -> list[tuple[float, bool]]:
     """Return the lead of the paper's parser over `system` on each treebank, and whether it exceeds two standard errors."""
     found = []
-    for line in lines:
-        if system in line.ours:
-            one, other = line.ours[FINDING], line.ours[system]
-            difference, error = one.mean - other.mean, error_between(one, other)
-            found.append((difference, error is not None and abs(difference) > 2 * error))
+    for one, other in ((line.ours[FINDING], line.ours[system]) for line in lines if system in line.ours):
+        lead, error = one.mean - other.mean, error_between(one, other)
+        found.append((lead, error is not None and abs(lead) > 2 * error))
     return found
 
 
-def _introduction(runs: Mapping[str, Sequence[Record]], toy: bool) -> list[str]:
+def _introduction(runs: Runs, toy: bool) -> Parts:
     dates = sorted(run["date"] for mine in runs.values() for run in mine if run.get("date"))
-    counted = sum(len(mine) for mine in runs.values())
-    parts = ["%d records, made from %s to %s." % (counted, dates[0], dates[-1])] if dates else []
-    if toy:
-        return [*parts, "The paper has no numbers for the toy treebank: the tables show that all of the workflow has run."]
+    counted = sum(map(len, runs.values()))
+    made = ["%d records, made from %s to %s." % (counted, dates[0], dates[-1])] if dates else []
     return [
-        *parts,
-        "Scores are in percent: the mean and the sample standard deviation over seeds, and in parentheses the number of seeds, of "
-        "which the paper has five. Below ours are the paper's, then the difference, with * where it is beyond two standard errors. "
-        "The standard error of the difference of means is that of independent samples; of one seed of ours, it is that of the deviation "
-        "pooled over the other averages of the table. The paper's ensemble has none, and so no mark. The last columns of Tables 5 and "
-        "6 are the outputs of the shared task's systems, scored here (✓: the same to both digits). %s: no score. Only UD 2.0 is "
-        "compared with the paper. Averages are over the treebanks for which both have scores, with our settings. "
-        "Systems trained on likelihood, not with the paper's hinge, have tables of their own, LANG-likelihood.md." % NONE,
+        *made,
+        "The paper has no numbers for the toy treebank: the tables show that all of the workflow has run." if toy else READING,
     ]
 
 
-def _features(runs: Mapping[str, Sequence[Record]]) -> list[Section]:
-    """Tables 1 and 2."""
-    found = []
-    for number, decoding, what in ((1, "local", "greedy parsers"), (2, "global", "exact decoding of MH4")):
-        rows = [row for row in table1_2.ROWS if row[0] == decoding]
-        mine = {name: averages(records_of_name, "dev_uas") for name, records_of_name in runs.items()}
-        names = [name for name in mine if any(system in mine[name] for _, _, system in rows)]
-        # The paper averages over its ten treebanks; Table 4 has the numbers of some of these systems by treebank.
-        whole = [name for name in names if name in published.coverage() and all(system in mine[name] for _, _, system in rows)]
-        body = []
-        for _, features, system in rows:
-            paper = [pair[0] for pair in (published.dev_uas(name, published.RELEASE, system) for name in whole) if pair]
-            line = [features, system, "%.2f" % published.features()[decoding, features]]
-            line += ["%.2f" % statistics.mean(paper) if paper else NONE]
-            line += ["%.2f" % statistics.mean(mine[name][system].mean for name in whole) if whole else NONE]
-            body.append(line + [_ours(mine[name].get(system)) for name in names])
-        average = "average of %s" % (", ".join(map(language, whole)) or NONE)
-        header = ["features", "system", "paper, average of 10 treebanks", "paper, " + average, "ours, " + average]
-        none = [] if names else ["No run of these systems is recorded."]
-        title = "Table %d: dev UAS by features, %s" % (number, what)
-        found.append(Section(title, [Table([*header, *map(language, names)], body, right=2), *none]))
-    return found
+READING = (
+    "Scores are in percent: the mean and the sample standard deviation over seeds, and in parentheses the number of seeds, of "
+    "which the paper has five. Below ours are the paper's, then the difference, with * where it is beyond two standard errors. "
+    "The standard error of the difference of means is that of independent samples; of one seed of ours, it is that of the deviation "
+    "pooled over the other averages of the table. The paper's ensemble has none, and so no mark. The last columns of Tables 5 and "
+    "6 are the outputs of the shared task's systems, scored here (✓: the same to both digits). %s: no score. Only UD 2.0 is "
+    "compared with the paper. Averages are over the treebanks for which both have scores, with our settings. "
+    "Systems trained on likelihood, not with the paper's hinge, have tables of their own, LANG-likelihood.md." % NONE
+)
 
 
-def _coverage(results: Path) -> Section:
+def _features(decoding: str, runs: Runs) -> Parts:
+    """Table 1 (local) or 2 (global)."""
+    rows = [(features, system) for kind, features, system in table1_2.ROWS if kind == decoding]
+    ours = {name: averages(mine, "dev_uas") for name, mine in runs.items()}
+    names = [name for name in ours if any(system in ours[name] for _, system in rows)]
+    # The paper averages over its ten treebanks; Table 4 has the numbers of some of these systems by treebank.
+    whole = [name for name in names if name in published.coverage() and all(system in ours[name] for _, system in rows)]
+    body = []
+    for features, system in rows:
+        paper = [pair[0] for name in whole if (pair := published.dev_uas(name, published.RELEASE, system))]
+        means = [_mean(paper), _mean([ours[name][system].mean for name in whole])]
+        line = [features, system, "%.2f" % published.features()[decoding, features], *means]
+        body.append(line + [_ours(ours[name].get(system)) for name in names])
+    average = "average of %s" % (", ".join(map(language, whole)) or NONE)
+    header = ["features", "system", "paper, average of 10 treebanks", "paper, " + average, "ours, " + average]
+    none = [] if names else ["No run of these systems is recorded."]
+    return [Table([*header, *map(language, names)], body, right=2), *none]
+
+
+def _mean(scores: Sequence[float]) -> str:
+    return "%.2f" % statistics.mean(scores) if scores else NONE
+
+
+def _coverage(results: Path) -> Parts:
     """Table 3, from the csv that `make coverage` writes."""
     columns = [column for column in coverage.COLUMNS[2:] if column in next(iter(published.coverage().values()))]
     recorded, body, same = coverage.recorded(results), [], []
@@ -240,71 +217,56 @@ def _coverage(results: Path) -> Section:
             ours, theirs = ["%.2f" % float(recorded[lang][column]) for column in columns], [row[column] for column in columns]
             body += [[language(lang), "ours", *ours], ["", "paper", *theirs]]
             same += [language(lang)] if ours == theirs else []
-    none = ["No training set of this table was available."]
     message = "Identical in all columns: %s." % (", ".join(same) or "none")
-    return Section("Table 3: coverage", [Table(["training set", "", *columns], body, right=2), message] if body else none)
+    table = Table(["training set", "", *columns], body, right=2)
+    return [table, message] if body else ["No training set of this table was available."]
 
 
-def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list[Line]:
+def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
     lines = []
     for name in dict.fromkeys([*langs, *runs]):
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
-        theirs = {
-            system: Average(*pair) for system in published.systems("") if (pair := published.dev_uas(lang, release, system))
-        }
+        numbers = {system: published.dev_uas(lang, release, system) for system in published.systems("")}
         ours = {row.system: row.ours for row in table4.rows(runs[name])} if name in runs else {}
-        lines.append(Line(name, ours, theirs))
+        lines.append(Line(name, ours, {system: Average(*pair) for system, pair in numbers.items() if pair}))
     return lines
 
 
-def _test_lines(number: int, runs: Mapping[str, Sequence[Record]], results: Path) -> list[Line]:
+def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
     """Test LAS in Table 5 or 6, with the shared task's systems."""
     lines = []
     langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
-    others = [name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs]
-    for name in [*langs, *others]:
+    for name in [*langs, *(name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs)]:
         lang = runs[name][0]["lang"] if name in runs else name
         tested = table5_6.tested(name, runs[name], results) if name in runs else None
         ours = {row.system: row.ours for row in table5_6.rows(tested)} if tested and tested.compares else {}
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
-        theirs = {system: Average(*pair) for system in systems if (pair := published.test_las(lang, published.RELEASE, system))}
-        lines.append(Line(name, ours, theirs))
+        numbers = {system: published.test_las(lang, published.RELEASE, system) for system in systems}
+        lines.append(Line(name, ours, {system: Average(*pair) for system, pair in numbers.items() if pair}))
     return lines
 
 
-def _test(number: int, lines: Sequence[Line]) -> Section:
-    """Table 5 or 6."""
-    kind = {5: "non-projective", 6: "projective"}[number]
-    parts = [_table(lines)] if any(line.ours for line in lines) else ["No run has scores on these files."]
-    return Section("Table %d: LAS on the test sets of the %s treebanks" % (number, kind), parts)
-
-
-def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Section]:
+def _other_tests(runs: Runs, results: Path) -> Parts:
     """Return the test scores that are in neither Table 5 nor Table 6."""
-    lines = []
-    for name, mine in runs.items():
-        tested = table5_6.tested(name, mine, results)
-        if tested and tested.table_number is None:
-            lines.append(Line(name, {row.system: row.ours for row in table5_6.rows(tested)}, {}))
-    return [Section("LAS on other test sets", [_table(lines)])] if lines else []
+    found = [table5_6.tested(name, mine, results) for name, mine in runs.items()]
+    others = [tested for tested in found if tested and tested.table_number is None]
+    lines = [Line(tested.name, {row.system: row.ours for row in table5_6.rows(tested)}, {}) for tested in others]
+    return [_table(lines)] if lines else []
 
 
 def _table(lines: Sequence[Line]) -> Table:
     """Three lines for each treebank: ours, the paper's, and the difference."""
     there = {system for line in lines for system in (*line.ours, *line.paper)}
-    systems = sorted(there - set(published.COLUMNS), key=published.place) + [
-        system for system in published.COLUMNS if system in there
-    ]
-    body, std = [], _deviation(lines)
-    for line in filter(lambda line: line.ours, lines):
-        body.append([language(line.name), "ours", *(_ours(line.ours.get(system)) for system in systems)])
+    systems = sorted(there - {*published.COLUMNS}, key=published.place) + [name for name in published.COLUMNS if name in there]
+    body, std = [], pooled([ours for line in lines for ours in line.ours.values()])
+    for line in (line for line in lines if line.ours):
+        pairs = [(line.ours.get(system), line.paper.get(system)) for system in systems]
+        body.append([language(line.name), "ours", *(_ours(ours) for ours, _ in pairs)])
         if line.paper:
-            body.append(["", "paper", *(str(line.paper.get(system) or NONE) for system in systems)])
-            body.append(
-                ["", "difference", *(_difference(line.ours.get(system), line.paper.get(system), std) for system in systems)]
-            )
+            body.append(["", "paper", *(str(theirs or NONE) for _, theirs in pairs)])
+            body.append(["", "difference", *(_difference(*pair, std) for pair in pairs)])
     body += _average(lines, systems)
     return Table(["treebank", "", *(published.COLUMNS.get(system, system) for system in systems)], body, right=2)
 
@@ -319,30 +281,26 @@ def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
         return []
     columns = [("average", "", ""), ("ours", "paper", "difference")]
     for pairs in both.values():
-        if pairs:
-            ours, theirs = map(statistics.mean, zip(*pairs, strict=True))
-            columns.append(("%.2f (of %d)" % (ours, len(pairs)), "%.2f" % theirs, f"{ours - theirs:+z.2f}"))
-        else:
-            columns.append((NONE, NONE, NONE))
+        ours, theirs = map(statistics.mean, zip(*pairs, strict=True)) if pairs else (0, 0)
+        shown = "%.2f (of %d)" % (ours, len(pairs)), "%.2f" % theirs, f"{ours - theirs:+z.2f}"
+        columns.append(shown if pairs else (NONE, NONE, NONE))
     return [list(line) for line in zip(*columns, strict=True)]
 
 
 def _ours(ours: Average | None) -> str:
-    if ours is None:
-        return NONE
-    return "%s (%d)" % (ours, len(ours.seeds)) if ours.seeds else str(ours)
+    return NONE if ours is None else "%s (%d)" % (ours, len(ours.seeds)) if ours.seeds else str(ours)
 
 
 def _difference(ours: Average | None, theirs: Average | None, std: float | None) -> str:
     if ours is None or theirs is None:
         return ""
-    most, difference = margin(ours, theirs, std), ours.mean - theirs.mean
     if not ours.seeds and published.same_digits(ours.mean, theirs.mean):
         return "✓"
+    most, difference = margin(ours, theirs, std), ours.mean - theirs.mean
     return f"{difference:+z.2f}" + (" *" if most is not None and abs(difference) > most else "")
 
 
-def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Section]:
+def _by_length(runs: Runs, results: Path) -> Parts:
     """Where MH4 is better than 1EC, by the length of the dependency: from the csv files that `make compare` has written."""
     columns, shown, again, pair = ["length"], [], [], compare.DEFAULT_SYSTEMS
     for name, mine in runs.items():
@@ -361,37 +319,37 @@ def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Sect
             shown.append(scores)
         if other or found != seeds:
             again.append("%s (seeds %s)" % (language(name), " ".join(map(str, seeds))))
-    groups = list(dict.fromkeys(group for scores in shown for group in scores))
-    body = [[group, *(_two(scores.get(group)) for scores in shown)] for group in groups]
-    message = (
-        'The paper says that "MH4 recovers more short dependencies than 1EC, while 1EC is better at longer-distance ones" (Section 5). '
-        "The difference in F1 of unlabelled arcs on the development set, in percent, and in parentheses the F1 of mh4-hybrid and 1ec, "
-        "over all seeds that both have. Recall and precision, and whether differences may be due to chance, are in "
-        "LANG-mh4-hybrid-1ec.md."
-    )
+    groups = dict.fromkeys(group for scores in shown for group in scores)
+    body = [[group, *(_two(*scores[group]) if group in scores else NONE for scores in shown)] for group in groups]
     missing = ["To be compared, with make compare: %s." % ", ".join(again)] if again else []
-    table = Table(columns, body, right=1)
-    return [Section("MH4 and 1EC by the length of dependencies", [table, message, *missing])] if shown else []
+    return [Table(columns, body, right=1), OF_LENGTHS, *missing] if shown else []
 
 
-def _two(scores: tuple[float, float] | None) -> str:
-    return f"{scores[0] - scores[1]:+z.1f} ({scores[0]:.1f}, {scores[1]:.1f})" if scores else NONE
+def _two(mh4: float, one_ec: float) -> str:
+    return f"{mh4 - one_ec:+z.1f} ({mh4:.1f}, {one_ec:.1f})"
 
 
-def _curves(runs: Mapping[str, Sequence[Record]]) -> list[str]:
-    without = [
-        "%s %s seed %d" % (name, run["system"], run["seed"])
-        for name, mine in runs.items()
-        for run in mine
-        if not run.get("curve") and "members" not in run  # an ensemble is not trained
-    ]
-    message = (
-        "Without recorded evaluations: %s." % ", ".join(without) if without else "Every training has its evaluations recorded."
-    )
-    return [message + " Losses and speeds of each evaluation are in the records, LANG.jsonl."]
+OF_LENGTHS = (
+    'The paper says that "MH4 recovers more short dependencies than 1EC, while 1EC is better at longer-distance ones" (Section 5). '
+    "The difference in F1 of unlabelled arcs on the development set, in percent, and in parentheses the F1 of mh4-hybrid and 1ec, "
+    "over all seeds that both have. Recall and precision, and whether differences may be due to chance, are in "
+    "LANG-mh4-hybrid-1ec.md."
+)
 
 
-def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
+def _named(runs: Runs) -> list[tuple[str, Record]]:
+    """Return all runs, with their names."""
+    return [("%s %s seed %d" % (name, run["system"], run["seed"]), run) for name, mine in runs.items() for run in mine]
+
+
+def _curves(runs: Runs) -> Parts:
+    without = [name for name, run in _named(runs) if not run.get("curve") and "members" not in run]  # ensembles are not trained
+    message = "Without recorded evaluations: %s." % ", ".join(without)
+    whole = message if without else "Every training has its evaluations recorded."
+    return [whole + " Losses and speeds of each evaluation are in the records, LANG.jsonl."]
+
+
+def _speed(runs: Runs) -> Parts:
     trained = [run for mine in runs.values() for run in mine if {"tokens_per_second", "updates", "seconds"} <= run.keys()]
     body = []
     for system in sorted({run["system"] for run in trained}, key=published.place):
@@ -400,8 +358,7 @@ def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
         numbers = ["%d" % len(mine), "%d" % statistics.median(speeds), "%d to %d" % (min(speeds), max(speeds))]
         numbers += ["%d" % statistics.median(run["updates"] for run in mine)]
         numbers += [duration(statistics.median(run["seconds"] for run in mine))]
-        numbers += [duration(statistics.median(cpu)) if cpu else NONE]
-        body.append([system, *numbers])
+        body.append([system, *numbers, duration(statistics.median(cpu)) if cpu else NONE])
     header = ["system", "runs", "tokens/s, median", "range", "updates, median", "wall time, median", "CPU time, median"]
     return [
         Table(header, body, right=1),
@@ -410,62 +367,51 @@ def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
     ]
 
 
-def _runs(runs: Mapping[str, Sequence[Record]]) -> list:
+def _runs(runs: Runs) -> Parts:
     body = []
-    for name, mine in runs.items():
-        for run in mine:
-            scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else NONE]
-            times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
-            machines = run.get("machines", [])
-            where = ["%s, Python %s" % (described(one["processor"], one.get("flags", "")), one["python"]) for one in machines]
-            made = [run.get("commit", ""), run.get("date", ""), ", ".join(where) or "not recorded"]
-            body.append([name, run["system"], str(run["seed"]), *scores, *times, *made])
+    for name, run in ((name, run) for name, mine in runs.items() for run in mine):
+        scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else NONE]
+        times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
+        machines = [(described(one["processor"], one.get("flags", "")), one["python"]) for one in run.get("machines", [])]
+        where = ", ".join("%s, Python %s" % machine for machine in machines) or "not recorded"
+        body.append([name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where])
     header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
-    return [
-        Table(header, body, right=2, left_from=7),
-        "Processor flags, versions of packages, settings, data and commands are in the records, LANG.jsonl.",
-    ]
+    message = "Processor flags, versions of packages, settings, data and commands are in the records, LANG.jsonl."
+    return [Table(header, body, right=2, left_from=7), message]
 
 
-def _differing(runs: Mapping[str, Sequence[Record]]) -> list[str]:
-    found = [
-        "%s %s seed %d: dev UAS %.2f after %s updates; %s."
-        % (name, run["system"], run["seed"], run["dev_uas"], run.get("updates", "unknown"), records.in_words(run["differs_from"]))
-        for name, mine in runs.items()
-        for run in mine
-        if "differs_from" in run
-    ]
+def _differing(runs: Runs) -> Parts:
+    found, message = [], "%s: dev UAS %.2f after %s updates; %s."
+    for name, run in _named(runs):
+        if "differs_from" in run:
+            other = records.in_words(run["differs_from"])
+            found.append(message % (name, run["dev_uas"], run.get("updates", "unknown"), other))
     return found or ["None."]
 
 
-def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
+def _outdated(runs: Runs) -> Parts:
     """Ensembles of models that have been trained again since, and those of all seeds from before there were more."""
     found, lacking = list[str](), []
     for name, mine in runs.items():
         found += records.outdated(name, mine)
-        for run in mine:
+        for run in (run for run in mine if run["system"] == ALL):
             seeds = {one["seed"] for one in run.get("members", [])}
-            later = [seed for seed in records.common_seeds(mine, MEMBERS) if seed not in seeds] if run["system"] == ALL else []
-            if later:
-                lacking.append("%s lacks seed %s." % (name, ", ".join(map(str, later))))
-    return [
-        *(["Combined before their members were trained again: " + " ".join(found)] if found else []),
-        *(["%s, combined before all seeds were recorded: " % ALL + " ".join(lacking)] if lacking else []),
-    ]
+            later = [str(seed) for seed in records.common_seeds(mine, MEMBERS) if seed not in seeds]
+            lacking += ["%s lacks seed %s." % (name, ", ".join(later))] if later else []
+    message = "Combined before their members were trained again: ", "%s, combined before all seeds were recorded: " % ALL
+    return [begin + " ".join(named) for begin, named in zip(message, (found, lacking), strict=True) if named]
 
 
-def _missing(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list:
+def _missing(runs: Runs, langs: Sequence[str]) -> Parts:
     """How many seeds of each system are recorded."""
     names = list(dict.fromkeys([*langs, *runs]))
-    systems = sorted(
-        {run["system"] for mine in runs.values() for run in mine} | set(published.systems(names[0])), key=published.place
-    )
-    body, absent = [], []
-    for name in names:
-        if name not in runs:
-            absent.append(language(name))
-            continue
+    there = {run["system"] for mine in runs.values() for run in mine}
+    systems = sorted(there | set(published.systems(names[0])), key=published.place)
+    body = []
+    for name in (name for name in names if name in runs):
         counts = [sum(run["system"] == system for run in runs[name]) for system in systems]
         body.append([language(name), *("%d" % count if count else NONE for count in counts)])
+    absent = [language(name) for name in names if name not in runs]
+    table = Table(["treebank", *systems], body, right=1)
     message = ["No record of any run: %s." % ", ".join(absent)] if absent else []
-    return ["The number of recorded seeds, of five in the paper.", Table(["treebank", *systems], body, right=1), *message]
+    return ["The number of recorded seeds, of five in the paper.", table, *message]

@@ -164,7 +164,7 @@ def test_a_damaged_csv_of_coverage_is_named(tmp_path, damage):
     text = ",".join(["lang", "split", "data", *coverage.COLUMNS]) + "\n" + ",".join(row) + "\n"
     (tmp_path / "table3.csv").write_text(text)
     assert coverage.recorded(tmp_path)["got"]["sentences"] == "100"
-    assert report._coverage(tmp_path).parts[1] == "Identical in all columns: none."
+    assert report._coverage(tmp_path)[1] == "Identical in all columns: none."
     assert text.replace(*damage) != text
     (tmp_path / "table3.csv").write_text(text.replace(*damage))
     with pytest.raises(InputError, match="table3.csv does not have the columns of Table 3"):
