@@ -105,9 +105,9 @@ def _harmless(char: str) -> bool:
     return char.isprintable() or is_word or unicodedata.category(char) == "Zs"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things: "1 word", "2 words"."""
-    return "%d %s%s" % (number, noun, "" if number == 1 else "s")
+def counted(number: float, noun: str, form: str = "") -> str:
+    """Return a number of things: "1 word", "2 words". form: how the number is formatted, such as "," for "2,000 words"."""
+    return "%s %s%s" % (format(number, form), noun, "" if number == 1 else "s")
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

@@ -24,6 +24,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from mh4.errors import counted
+
 EMPTY = -1  # a stack position that holds no node
 
 
@@ -172,7 +174,7 @@ def run(transitions: np.ndarray, n: int) -> np.ndarray:
     if rows.ndim != 2 or rows.shape[1] != 4 or not np.issubdtype(rows.dtype, np.integer):
         raise ValueError(f"transitions are an integer array of rows (code, s1, s0, b0), not {rows.dtype} of shape {rows.shape}")
     if len(rows) != 2 * n + 1:
-        raise ValueError(f"{n} words take {2 * n + 1} transitions, not {len(rows)}")
+        raise ValueError(f"expected {2 * n + 1} transitions for {counted(n, 'word')}, not {len(rows)}")
     for step, (code, *stated) in enumerate(rows.tolist()):
         actual = [configuration.s1, configuration.s0, configuration.b0]
         if stated != actual:

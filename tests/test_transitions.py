@@ -196,9 +196,9 @@ def test_random_sequences(n, seed, codes):
 def test_run_refuses():
     good = rows_of(2, [SH, SH, SH, LA_PRIME, RA])
     assert transitions.run(good, 2).tolist() == [-1, 2, 0]
-    with pytest.raises(ValueError, match="2 words take 5 transitions, not 4"):
+    with pytest.raises(ValueError, match="expected 5 transitions for 2 words, not 4"):
         transitions.run(good[:-1], 2)
-    with pytest.raises(ValueError, match="3 words take 7 transitions, not 5"):
+    with pytest.raises(ValueError, match="expected 7 transitions for 3 words, not 5"):
         transitions.run(good, 3)
     with pytest.raises(ValueError, match="cannot have -1 words"):
         transitions.run(good, -1)

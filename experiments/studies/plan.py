@@ -27,7 +27,7 @@ from experiments.engine.workplace import Bench
 from experiments.pages import print_table
 from mh4.cli.group import say
 from mh4.data import conllu, treebanks
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 from mh4.parser import config, systems
 from mh4.util import cpu, memory
 from mh4.util.processes import temporary_child
@@ -127,11 +127,13 @@ def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Itera
     """The totals of the table, and the measurements behind it."""
     trainings, left = [one for row in rows for one in row.trainings], [one for row in rows for one in row.left]
     hours, wall, gigabytes = (sum(trainings) / 3600, wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000)
-    message = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
-    yield message % (len(trainings), hours, cores, wall, duration(max(trainings)), gigabytes)
-    yield "Not yet recorded: %d trainings, %.1f core-hours." % (len(left), sum(left) / 3600)
+    message = (
+        "%d trainings: %.1f core-hours, on %s %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
+    )
+    yield message % (len(trainings), hours, counted(cores, "core"), wall, duration(max(trainings)), gigabytes)
+    yield "Not yet recorded: %d of these, %.1f core-hours." % (len(left), sum(left) / 3600)
     listed = ", ".join("%s %d" % (name, speed.training) for name, speed in speeds.items())
-    here = "%s, %d cores" % (cpu.name(), os.cpu_count() or 1)
+    here = "%s, %s" % (cpu.name(), counted(os.cpu_count() or 1, "core"))
     yield "Measured here (%s), words per second of one core in training: %s." % (here, listed)
     yield "Trainings are taken to last as many evaluations as those recorded did (the median); they may take half or twice as long."
     guessed = [row.lang for row in rows if not row.size.known]

@@ -26,7 +26,7 @@ function sentenceOf(lines, start, keep) {
     if (/[\r\0]/.test(line)) throw wrong(k, "a carriage return or a NUL within the line");
     if (line.startsWith("#")) return;
     const cells = line.split("\t");
-    if (cells.length !== 10) throw wrong(k, `${cells.length} columns, expected the 10 of CoNLL-U, separated by tabs`);
+    if (cells.length !== 10) throw wrong(k, `the number of columns is ${cells.length}, expected the 10 of CoNLL-U, separated by tabs`);
     if (!cells.every((cell) => cell.trim())) throw wrong(k, "an empty column, expected _ if there is no value");
     if (/^\d+[-.]\d+$/.test(cells[ID])) return;
     if (cells[ID] !== String(rows.length)) throw wrong(k, `ID is ${cells[ID]}, expected ${rows.length}`);

@@ -13,7 +13,7 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence, without_subtype
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 from mh4.parser import long_sentences
 from mh4.parser.parsing import ROOT, Parser, arc_probabilities
 from mh4.util import reading
@@ -191,7 +191,7 @@ def known(path: str) -> set[tuple[str, ...]]:
     for number, line in enumerate(lines, start=2):
         row = line.split("\t")
         if len(row) != len(NAMES):
-            raise InputError("%s, line %d: %d columns, expected %d" % (path, number, len(row), len(NAMES)))
+            raise InputError("%s, line %d: %s, expected %d" % (path, number, counted(len(row), "column"), len(NAMES)))
         cells = dict(zip(NAMES, row, strict=True))
         found.add(tuple(cells[name] for name in ("file", "sentence", "word", "form", "column", "given")))
     return found

@@ -4,6 +4,7 @@ import click
 
 from mh4.cli.group import say
 from mh4.cli.paths import NAMED_PATH
+from mh4.errors import counted
 
 
 @click.command()
@@ -52,7 +53,9 @@ def info(path: str, card: bool, as_json: bool) -> None:
         }
         return click.echo(json.dumps(described, indent=1))
     say("%s: %s, seed %d, %d parameters" % (path, model.system.name, model.seed, size))
-    say("vocabulary: %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels" % tuple(knows.values()))
+    words, chars, *tags, labels = knows.values()
+    sizes = counted(words, "word"), counted(chars, "character"), *tags, counted(labels, "label")
+    say("vocabulary: %s, %s, %s UPOS, %s XPOS, %s FEATS, %s" % sizes)
     if model.vectors is not None:
         say("vectors of %d words, %d of them in the training treebank" % (len(model.vectors.words), model.vectors.learned))
     if model.temperature is not None:

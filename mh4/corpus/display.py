@@ -125,7 +125,8 @@ class Display:
         return said
 
     def _done(self) -> str:
-        return f"{self.shards} shards, {self.written.sentences:,} sentences, {self.written.words:,} words"
+        done = (self.shards, "shard"), (self.written.sentences, "sentence"), (self.written.words, "word")
+        return ", ".join(counted(*pair, ",") for pair in done)
 
     def _shown(self) -> Group:
         return Group(ProgressBar(total=self.total, completed=self.bytes, width=40), Text(self.line()))

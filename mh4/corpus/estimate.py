@@ -18,7 +18,7 @@ from mh4.corpus import cutting, parsing
 from mh4.corpus.cutting import Shard
 from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
-from mh4.errors import InputError, collected_warnings
+from mh4.errors import InputError, collected_warnings, counted
 from mh4.util import compression, memory
 from mh4.util.processes import temporary_child
 
@@ -71,9 +71,9 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     read, written, words, seconds, _ = map(sum, zip(*parts, strict=True))
     work = seconds * total / read
     return [
-        f"input: {len(inputs)} files, {decimal(total)}, about {words * total // read:,} words",
-        f"sample: {words:,} words, {int(words / seconds):,} words/s by one worker",
-        f"work: {work / 3600:.2f} core-hours; by {number} workers {timedelta(seconds=round(work / number))}",
+        f"input: {counted(len(inputs), 'file')}, {decimal(total)}, about {counted(words * total // read, 'word', ',')}",
+        f"sample: {counted(words, 'word', ',')}, {int(words / seconds):,} words/s by one worker",
+        f"work: {work / 3600:.2f} core-hours; by {counted(number, 'worker')} {timedelta(seconds=round(work / number))}",
         f"memory: {max(part.peak_mb for part in parts)} MB for each worker",
         f"disk: {decimal(written * total // read)} for the shards, and as much for what `mh4 corpus join` makes of them",
     ]

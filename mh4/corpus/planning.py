@@ -104,8 +104,8 @@ def missing(corpus: Corpus) -> str:
     """How many files are not cut, and how many shards are not done, for people; an empty string if there are none."""
     shards, uncut = all_shards(corpus)
     undone = sum(corpus.record(shard) is None for shard in shards)
-    what = ["%d of %d files are not cut yet" % (len(uncut), len(corpus.inputs))] * bool(uncut)
-    return " and ".join(what + ["%d of %d shards are not done" % (undone, len(shards))] * bool(undone))
+    what = ["files not cut yet: %d of %d" % (len(uncut), len(corpus.inputs))] * bool(uncut)
+    return ", ".join(what + ["shards not done: %d of %d" % (undone, len(shards))] * bool(undone))
 
 
 def changed(corpus: Corpus, file: int) -> bool:

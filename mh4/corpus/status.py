@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from mh4.corpus import planning
 from mh4.corpus.folder import Corpus
-from mh4.errors import listed
+from mh4.errors import counted, listed
 
 
 def report(corpus: Corpus) -> list[str]:
@@ -24,8 +24,9 @@ def report(corpus: Corpus) -> list[str]:
     fallbacks = sum((Counter(record["fallbacks"]) for record in records), Counter())
     files = len(corpus.inputs)
     lines = [
-        f"{corpus.folder}: {len(records)} of {len(shards)} shards are done; {files - len(uncut)} of {files} files are cut into shards",
-        f"{sentences:,} sentences, {words:,} words, {rejects:,} blocks rejected",
+        f"{corpus.folder}: shards done: {len(records)} of {len(shards)}; files cut into shards: {files - len(uncut)} of {files}",
+        "%s, %s, %s rejected"
+        % tuple(counted(*pair, ",") for pair in ((sentences, "sentence"), (words, "word"), (rejects, "block"))),
     ]
     if fallbacks:
         counts = ", ".join(f"{count:,} {how}" for how, count in sorted(fallbacks.items()))

@@ -14,7 +14,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 from mh4.parser import checksums
 
 _TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
@@ -41,7 +41,8 @@ def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -
             _check(corpus.file(shard, "rejects"), record["rejects_sha256"])
             expected = hashlib.sha256(rejects.getvalue().encode("utf-8", "surrogateescape")).hexdigest()
             if (record["rejects_sha256"], record["rejects"]) != (expected, rejected.count):
-                raise InputError("%s: not the %d blocks that are not CoNLL-U" % (corpus.file(shard, "rejects"), rejected.count))
+                blocks = counted(rejected.count, "block")
+                raise InputError("%s: expected %s, those that are not CoNLL-U" % (corpus.file(shard, "rejects"), blocks))
     except InputError:
         corpus.forget(shard)
         raise
@@ -62,7 +63,8 @@ def _compare(given: Iterator[Block], output: str, settings: Settings, source: In
             list(conllu.parsed(after.lines, "%s, in" % after.sentence.name))
         sentences, words = sentences + 1, words + len(after.sentence)
     if (sentences, words) != (record["parsed_sentences"], record["parsed_words"]):
-        raise InputError("%s: %d sentences, %d words, which are not the numbers of its record" % (output, sentences, words))
+        found = counted(sentences, "sentence"), counted(words, "word")
+        raise InputError("%s: %s, %s, which are not the numbers of its record" % (output, *found))
 
 
 def _check(path: str, checksum: str) -> None:

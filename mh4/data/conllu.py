@@ -632,7 +632,7 @@ def _check_words(sentence: Sentence, expected: Sentence) -> None:
         if word != other:
             raise InputError("%s: word %d is %r, but %r in %s" % (sentence.name, k, word, other, expected.name))
     if len(sentence) != len(expected):
-        raise InputError("%s: %d words, but %d in %s" % (sentence.name, len(sentence), len(expected), expected.name))
+        raise InputError("%s: %s, but %d in %s" % (sentence.name, counted(len(sentence), "word"), len(expected), expected.name))
 
 
 def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Block:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, needs, shown, unreadable
+from mh4.errors import InputError, counted, needs, shown, unreadable
 from mh4.util import reading
 from mh4.util.reading import Paths
 
@@ -70,9 +70,8 @@ class Contextual:
             if not shapes or len(shapes[0]) != 2 or not 0 < shapes[0][1] <= MOST_DIMENSIONS:
                 raise InputError("%s: has no matrices, expected one for each sentence" % path)
             if self.dimensions and shapes[0][1] != self.dimensions:
-                raise InputError(
-                    "%s: vectors of %d dimensions, but %s has %d" % (path, shapes[0][1], self.paths[0], self.dimensions)
-                )
+                has = counted(shapes[0][1], "dimension")
+                raise InputError("%s: vectors of %s, but %s has %d" % (path, has, self.paths[0], self.dimensions))
             self.dimensions = shapes[0][1]
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -126,5 +126,5 @@ def checked(sentence: Sentence, name: str) -> Sentence:
         or len(labels) != len(sentence)
         or not all(label is None or isinstance(label, str) for label in labels)
     ):
-        raise InputError("%s: its deprels are %s, expected a list of %d strings" % (name, shown(labels), len(sentence)))
+        raise InputError("%s: its deprels are %s, expected a list of one string per word" % (name, shown(labels)))
     return sentence if sentence.heads is None else replace(sentence, heads=checked_heads(sentence, name))

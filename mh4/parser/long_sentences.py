@@ -19,7 +19,7 @@ import numpy as np
 
 from mh4.data.conllu import SKIPPED, Sentence
 from mh4.decoders import mst
-from mh4.errors import InputError, shown, unknown
+from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import kept_heads
 from mh4.parser.choices import BEYOND, BEYOND_BEAM
 from mh4.parser.contextual_vectors import Window
@@ -115,7 +115,7 @@ def parse(
     for k, sentence in enumerate(sentences):
         why = "%d words are more than the limit of %d" % (len(sentence), longest)
         if k in found:
-            why = "there was not enough memory for %d words" % len(sentence)
+            why = "there was not enough memory for %s" % counted(len(sentence), "word")
         why = no_tree.get(k) or in_the_way.get(k) or why
         as_usual = found.get(k)
         if as_usual is None:

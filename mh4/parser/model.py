@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, shown, unknown
+from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import authors, model_files, systems
 from mh4.parser import config as configuration
 from mh4.parser.config import Config
@@ -107,8 +107,9 @@ class Model:
         """
         found, dimensions = Contextual(paths), self.config.encoder.contextual
         if found.dimensions != dimensions:
-            known = "needs vectors of %d dimensions" % dimensions if dimensions else "was trained without contextual vectors"
-            raise InputError("%s: vectors of %d dimensions, but the model %s" % (found.paths[0], found.dimensions, known))
+            known = "needs those of %d" % dimensions if dimensions else "was trained without contextual vectors"
+            has = counted(found.dimensions, "dimension")
+            raise InputError("%s: vectors of %s, but the model %s" % (found.paths[0], has, known))
         for sentence in sentences:
             found.check(sentence)
         self.encoder.contextual = found

@@ -192,7 +192,7 @@ class Parser(BaseParser):
         sizes = [len(table) - 1 for table in (vocabulary.words, vocabulary.chars, vocabulary.labels)]
         files = trained_on(self.folder) if self.folder else []
         source = ", trained on " + " + ".join(files) if files else ""
-        knows = "%d words, %d characters, %d labels" % (sizes[0], sizes[1], sizes[2])
+        knows = ", ".join(map(counted, sizes, ("word", "character", "label")))
         return "<mh4.Parser %s, %s decoding%s; %s>" % (self.model.system.name, self.decoding, source, knows)
 
     def parse_as_usual(
@@ -379,7 +379,7 @@ def check_parsed(sentence: Sentence, keep_heads: bool = False, name: str = "a se
         return sentence
     if keep_heads:
         raise InputError("%s: %s" % (sentence.name or name, str(sentence.note).removeprefix(conllu.SKIPPED + ", ")))
-    raise OutOfMemory("%s: not enough memory to parse %d words" % (sentence.name or name, len(sentence)))
+    raise OutOfMemory("%s: not enough memory to parse %s" % (sentence.name or name, counted(len(sentence), "word")))
 
 
 def in_order(
@@ -417,7 +417,8 @@ def naming(sentence: Sentence, doing: str) -> Iterator[None]:
         raise
     except MemoryError as error:
         where = sentence.name or "a sentence"
-        raise OutOfMemory("%s: not enough memory to %s %d words%s" % (where, doing, len(sentence), because(error))) from None
+        words = counted(len(sentence), "word")
+        raise OutOfMemory("%s: not enough memory to %s %s%s" % (where, doing, words, because(error))) from None
 
 
 def check_best(best: int, decoding: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 from mh4.parser.model_files import Folder, write_arrays
 from mh4.parser.vocabulary import normalised
 from mh4.util import compression, memory, reading
@@ -61,7 +61,7 @@ class Vectors:
         if not learned:
             raise InputError("%s: has no vector of any word of the training treebank" % path)
         dimensions = len(found[words[0]])
-        memory.require(4 * (len(words) + 1) * dimensions, "the vectors of %d words" % len(words))
+        memory.require(4 * (len(words) + 1) * dimensions, "the vectors of %s" % counted(len(words), "word"))
         matrix = np.zeros((len(words) + 1, dimensions), dtype=np.float32)
         for row, word in enumerate(words, start=1):
             matrix[row] = found[word]
@@ -122,7 +122,7 @@ def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
             read += 1
             yield row
         if read != count:
-            raise InputError("%s: has %d vectors, but %d according to line 1" % (path, read, count))
+            raise InputError("%s: has %s, but %d according to line 1" % (path, counted(read, "vector"), count))
 
 
 def _is_text(sample: bytes, dimensions: int) -> bool:
@@ -156,7 +156,7 @@ def _binary(file: BinaryIO, path: str, dimensions: int) -> Iterator[tuple[str, C
         if not word and not content:
             return
         if len(content) != 4 * dimensions or len(word) > _LONGEST:
-            raise InputError("%s: %s: cut off, or not vectors in %d dimensions" % (path, place, dimensions))
+            raise InputError("%s: %s: cut off, or not vectors in %s" % (path, place, counted(dimensions, "dimension")))
         yield _word(word, path, place), partial(_numbers, np.frombuffer(content, dtype="<f4"), path, place)
 
 

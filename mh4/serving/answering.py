@@ -8,7 +8,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.data.segmenter import Segmenter
 from mh4.drawing.svg import picture, sheet
-from mh4.errors import InputError, collected_warnings
+from mh4.errors import InputError, collected_warnings, counted
 from mh4.parser import checksums, parallel, writing
 from mh4.parser.parsing import Parser, check_parsed
 from mh4.serving import formats
@@ -80,7 +80,8 @@ def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
     for block in blocks:
         words += len(block.sentence)
         if words > most_words:
-            raise TooManyWords("more than %d words, which is the most that one request may have: send several" % most_words)
+            most = counted(most_words, "word")
+            raise TooManyWords("more than %s, which is the most that one request may have: send several" % most)
         yield block
 
 

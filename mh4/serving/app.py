@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from mh4.errors import InputError, OutOfMemory, one_line, shown
+from mh4.errors import InputError, OutOfMemory, counted, one_line, shown
 from mh4.serving import answering
 from mh4.serving.answering import Answer, TooManyWords
 from mh4.serving.correcting import Correcting
@@ -157,7 +157,9 @@ class _Endpoints:
                 503, "too many requests are waiting: try again later", {"Retry-After": str(_RETRY_AFTER)}
             ) from None
         except TooLong:
-            raise HTTPException(504, "this took more than %g seconds: send fewer or shorter sentences" % limits.seconds) from None
+            raise HTTPException(
+                504, "this took more than %s: send fewer or shorter sentences" % counted(limits.seconds, "second", "g")
+            ) from None
         except (Killed, MemoryError):
             raise HTTPException(
                 500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"

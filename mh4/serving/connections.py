@@ -7,7 +7,8 @@ import asyncio
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_LATE = b"the request did not arrive within %d seconds\n"
+from mh4.serving.parameters import late
+
 _HEAD = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
 
 
@@ -61,7 +62,7 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
 
         def _late(self) -> None:
             if self.cycle is None and not self.transport.is_closing():
-                sentence = _LATE % seconds
+                sentence = late(seconds).encode() + b"\n"
                 self.transport.write(_HEAD % (len(sentence), sentence))
             self.transport.close()
 

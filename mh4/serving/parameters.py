@@ -12,7 +12,7 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from mh4.errors import shown
+from mh4.errors import counted, shown
 from mh4.serving.tasks import SWITCHES
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
@@ -36,6 +36,11 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
     return found
 
 
+def late(seconds: float) -> str:
+    """Return what is said about a request that has not arrived after this many seconds."""
+    return "the request did not arrive within %s" % counted(seconds, "second", "g")
+
+
 async def body(request: Request, most_bytes: int, seconds: float) -> bytes:
     """Return the body of a request; raise HTTPException if it is too large or too slow.
 
@@ -51,7 +56,7 @@ async def body(request: Request, most_bytes: int, seconds: float) -> bytes:
                 elif size > _MORE * most_bytes:
                     break
     except TimeoutError:
-        raise HTTPException(408, "the request did not arrive within %g seconds" % seconds, {"Connection": "close"}) from None
+        raise HTTPException(408, late(seconds), {"Connection": "close"}) from None
     if size > most_bytes:
         raise HTTPException(413, "a request may have up to %d bytes: send several" % most_bytes)
     return bytes(found)

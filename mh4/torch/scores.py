@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from mh4.decoders.batch import DecoderName, Shape, decoder
+from mh4.errors import counted
 from mh4.torch.sentences import has_integers, require_tensor
 
 # The two positions that each tensor scores, those of its rows and of its columns. All tensors of a decoder share the MLP of a position.
@@ -104,7 +105,7 @@ class Scores(nn.Module):
             raise ValueError("hidden: expected the shape (B, %s, %d), got %s" % (rows, units, tuple(hidden.shape)))
         words = hidden.shape[1] - given
         if lengths.shape != hidden.shape[:1] or not has_integers(lengths) or ((lengths < 0) | (lengths > words)).any():
-            raise ValueError("lengths: expected %d integers from 0 to %d, got %s" % (len(hidden), words, lengths))
+            raise ValueError("lengths: expected %s from 0 to %d, got %s" % (counted(len(hidden), "integer"), words, lengths))
         if self.nodes == "words":
             root = self.root.expand(len(hidden), 1, units)
             hidden = torch.cat([root, hidden, torch.zeros_like(root)], dim=1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, counted, shown
 from mh4.parser import config as configuration
 from mh4.parser import kept_heads, systems
 from mh4.parser.choices import SystemName
@@ -144,8 +144,8 @@ def _warn_of_overlap(train: Sequence[Sentence], dev: Sequence[Sentence], least: 
     known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in dev if len(sentence) >= least]
     both = sum(tuple(sentence.words) in known for sentence in long)
     if both > len(long) / 100:
-        text = "%d of the %d dev sentences with %d words or more are also in train, so that scores say little about other texts"
-        warnings.warn(text % (both, len(long), least), RuntimeWarning, stacklevel=3)
+        text = "train also has %d of %s with %d words or more, so that scores say little about other texts"
+        warnings.warn(text % (both, counted(len(long), "dev sentence"), least), RuntimeWarning, stacklevel=3)
 
 
 def _path(given: Path, what: str) -> str:

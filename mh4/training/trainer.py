@@ -115,7 +115,7 @@ class Trainer:
         self.trees = [self._training_tree(sentence) for sentence in self.train]
         self.left_out = sum(tree is None for tree in self.trees)
         if self.left_out == len(train):
-            raise InputError("all sentences have more than training.longest = %d words: no tree to learn" % self.longest)
+            raise InputError("training.longest = %d, and all sentences have more words: no tree to learn" % self.longest)
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
         self.optimizer.set_sparse_updates(self.settings.sparse_updates)
@@ -393,7 +393,7 @@ class Trainer:
         path = self.files.place("metrics.jsonl")
         kept = _lines(path)[:evaluations] if os.path.exists(path) else []
         if len(kept) < evaluations:
-            raise InputError("%s: damaged: expected a line for each of the %d evaluations so far" % (path, evaluations))
+            raise InputError("%s: damaged: expected %s, one for each evaluation so far" % (path, counted(evaluations, "line")))
         if os.path.exists(path):
             write_text(path, "".join(kept))
 
@@ -477,7 +477,7 @@ def _trained(summary: dict[str, Any]) -> list[str]:
     run = "best of %s, %s, mh4 %s" % (*counts, summary["mh4"])
     lines = ["trained: dev %s, %s" % (", ".join(scores), run)]
     for name, source in each_source(summary["sources"]):
-        size = ", %d sentences, %d words" % (source["sentences"], source["words"]) if "words" in source else ""
+        size = "".join(", " + counted(source[noun + "s"], noun) for noun in ("sentence", "word") if "words" in source)
         lines.append("%s: %s (git blob %s)%s" % (name, source["file"], source["git_blob"], size))
     lines += resumed(summary)
     for treebank in summary.get("dev_treebanks", ()):

@@ -23,7 +23,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from mh4.errors import InputError, reason
+from mh4.errors import InputError, counted, reason
 from mh4.util.files import atomic_path, git_blob_id, make_folder
 
 WAITS = (1, 3)  # seconds before the second and the third attempt
@@ -201,7 +201,7 @@ def _fetch_whole(url: str, name: str, part: IO[bytes], limit: int) -> None:
             if wait is None or error.pause is None or error.pause > PATIENCE:
                 raise
             if error.pause > wait:
-                print("%s: waiting %d seconds, as the server asks" % (url, error.pause), file=sys.stderr)
+                print("%s: waiting %s, as the server asks" % (url, counted(error.pause, "second", ".0f")), file=sys.stderr)
             time.sleep(max(wait, error.pause))
 
 

@@ -74,8 +74,8 @@ function nothingFound() {
 
 // "7 of 19 arcs differ", of one sentence or all.
 function differing(sentences) {
-  const count = (k) => sentences.reduce((sum, packed) => sum + packed[k].length, 0).toLocaleString("en");
-  return `${count(DIFFERING)} of ${count(WORDS)} arcs differ`;
+  const [some, all] = [DIFFERING, WORDS].map((k) => sentences.reduce((sum, packed) => sum + packed[k].length, 0));
+  return `${some.toLocaleString("en")} of ${all.toLocaleString("en")} arc${all === 1 ? "" : "s"} differ${some === 1 ? "s" : ""}`;
 }
 
 // -------------------------------------------------------------------------------------------------------------- pages

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from mh4 import trees
 from mh4.conversions import to_udapi
 from mh4.data.conllu import Sentence
-from mh4.errors import needs, one_line
+from mh4.errors import counted, needs, one_line
 from mh4.viewing.analyses import SentenceView
 
 with needs("drawing trees as text", "evaluate", "udapi"):
@@ -37,7 +37,8 @@ def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
         return heading if too_large else heading + "\n".join(_lines(shown.analyses[0], color)) + "\n"
     differing = shown.differing()
     note = "# %s\n" % (
-        "%d of %d arcs differ (≠ in the head, ≈ in the relation alone)" % (len(differing), len(shown.words))
+        "%d of %s differ%s (≠ in the head, ≈ in the relation alone)"
+        % (len(differing), counted(len(shown.words), "arc"), "s" * (len(differing) == 1))
         if differing
         else "no arcs differ"
     )

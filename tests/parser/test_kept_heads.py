@@ -141,7 +141,7 @@ def test_what_is_no_head_is_refused(parsers):
             parsers["mst"].parse([Sentence(["a", "b"], heads=heads)], keep_heads=True)
     for deprels in (["x"], ["x", "y", "z"], ["x", 1], 7):
         for heads in (None, [-1, 0, -1], [-1, 2, 0]):
-            with pytest.raises(InputError, match="sentence 1: its deprels are .*, expected a list of 2 strings"):
+            with pytest.raises(InputError, match="sentence 1: its deprels are .*, expected a list of one string per word"):
                 parsers["mst"].parse([Sentence(["a", "b"], heads=heads, deprels=deprels)], keep_heads=True)
     with pytest.raises(InputError, match="beam decoding cannot keep heads, only exact and mbr can"):
         Parser(parsers["mh4-hybrid"].model, "beam").parse([["a"]], keep_heads=True)

@@ -326,7 +326,7 @@ def test_errors_of_the_server(page, tmp_path):
     [
         ("", "There are no sentences in it."), ("\n \n", "There are no sentences in it."),
         (rows(0) + "\ufeff" + rows(0, 1), "Line 3: a byte order mark, which can only be at the start of a file."),
-        (rows(0) + "1\tx\n", "Line 3: 2 columns, expected the 10 of CoNLL-U, separated by tabs."),
+        (rows(0) + "1\tx\n", "Line 3: the number of columns is 2, expected the 10 of CoNLL-U, separated by tabs."),
         (rows(0, 1).replace("2\tw2", "3\tw2"), "Line 2: ID is 3, expected 2."),
         (rows(0, 9), "Line 2: HEAD is 9, but the last word is 2."), (rows(0, "x"), "Line 2: HEAD is x, but the last word is 2."),
         (rows(0).replace("_", "", 1), "Line 1: an empty column, expected _ if there is no value."),

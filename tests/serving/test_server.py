@@ -226,7 +226,7 @@ def test_what_takes_too_long_is_ended(hurried):
     (child,) = hurried.children()
     os.kill(child, signal.SIGSTOP)  # as if it were busy
     status, body = hurried.get("/process", b"input=horizontal&parser=&data=a+b")
-    assert (status, body) == (504, b"this took more than 1 seconds: send fewer or shorter sentences\n")
+    assert (status, body) == (504, b"this took more than 1 second: send fewer or shorter sentences\n")
     wait_for(lambda: not busy(hurried))
     assert hurried.process_text(data="a b", input="horizontal", parser="").count("\n1\ta\t") == 1
     assert hurried.children() != [child]

@@ -261,5 +261,5 @@ def test_sentences_of_dev_that_are_also_in_train(recwarn):
     long, other, short = (conllu.Sentence(words) for words in (["w"] * 10, ["v"] * 10, ["w"] * 9))
     train._warn_of_overlap([long, short], [other, short])
     assert not recwarn
-    with pytest.warns(RuntimeWarning, match="1 of the 2 dev sentences with 10 words or more are also in train"):
+    with pytest.warns(RuntimeWarning, match="train also has 1 of 2 dev sentences with 10 words or more"):
         train._warn_of_overlap([long, short], [other, short, long])

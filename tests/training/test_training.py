@@ -331,7 +331,7 @@ def test_trees_that_are_left_out(everything, tmp_path):
     some = settings("training.max_updates=1", "training.longest=%d" % lengths[14])
     summary = Trainer("mst", some, everything[:30], everything[60:70], str(tmp_path / "some")).run()
     assert summary["trees_left_out"] == sum(length > lengths[14] for length in lengths)
-    with pytest.raises(InputError, match="all sentences have more than training.longest = 1 words: no tree to learn"):
+    with pytest.raises(InputError, match="training.longest = 1, and all sentences have more words: no tree to learn"):
         Trainer("mst", settings("training.longest=1"), everything[:30], everything[60:70], str(tmp_path / "none"))
 
 

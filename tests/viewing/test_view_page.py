@@ -392,7 +392,7 @@ def test_how_many_arcs_differ(opened, files):
         wait_for(shown, lambda: shown.all("article h2"))
         assert shown.texts("#differ") == ["27 of %s arcs differ" % format(sum(words), ",")]
         first, second = shown.texts("h2")[:2]
-        assert first == "1 · toy-test-1 · 1 of %d arcs differ" % words[0]
+        assert first == "1 · toy-test-1 · 1 of %d arcs differs" % words[0]
         assert second == "2 · toy-test-2 · 0 of %d arcs differ" % words[1]
     with opened(files[0]) as shown:
         wait_for(shown, lambda: shown.all("article h2"))
