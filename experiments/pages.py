@@ -12,7 +12,6 @@ from typing import Any, get_args
 
 from rich.console import Console
 
-from experiments import published
 from experiments.engine.provenance import commit, report_written
 from experiments.engine.record_fields import Record, Score
 from experiments.engine.run import Run
@@ -99,44 +98,6 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
 
 
 # Tables
-
-
-@dataclass(frozen=True)
-class SystemRow:
-    """One system: its score over seeds, and the paper's if it is comparable (otherwise None)."""
-
-    system: str
-    ours: Average
-    paper: Average | None
-
-    @property
-    def name(self) -> str:
-        """The name of the system in tables."""
-        return published.COLUMNS.get(self.system, self.system)
-
-    @property
-    def difference(self) -> float | None:
-        return None if self.paper is None else self.ours.mean - self.paper.mean
-
-    @property
-    def agrees(self) -> bool:
-        """Return whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
-        paper = self.paper if self.system in published.COLUMNS else None
-        return paper is not None and published.same_digits(self.ours.mean, paper.mean)
-
-    @property
-    def verdict(self) -> str:
-        """The difference as tables show it."""
-        return "" if self.difference is None else "✓" if self.agrees else f"{self.difference:+z.2f}"
-
-
-def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
-    """Return the scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
-    header, body = ["system", "seeds", score], [[row.name, row.ours.seeds_listed, str(row.ours)] for row in rows]
-    if any(row.paper for row in rows):
-        header += ["paper", "difference"]
-        body = [[*cells, str(row.paper or ""), row.verdict] for cells, row in zip(body, rows, strict=True)]
-    return Table(header, body, right=2)
 
 
 def all_scores(records: Sequence[Record]) -> Table:

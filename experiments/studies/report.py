@@ -23,7 +23,7 @@ from experiments.engine.treebank import settings_of
 from experiments.engine.workplace import Bench
 from experiments.pages import Average, averages, error_between, error_of_difference, page_name, pooled
 from experiments.studies import compare, coverage
-from experiments.tables import against_mh3, agreement, summary, systems, table1_2, table4, table5_6, treebank
+from experiments.tables import against_mh3, agreement, summary, systems, treebank
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.cpu import described
@@ -187,7 +187,7 @@ READING = (
 
 def _features(decoding: str, runs: Runs) -> Parts:
     """Table 1 (local) or 2 (global)."""
-    rows = [(features, system) for kind, features, system in table1_2.ROWS if kind == decoding]
+    rows = [(features, system) for kind, features, system in treebank.FEATURES if kind == decoding]
     ours = {name: averages(mine, "dev_uas") for name, mine in runs.items()}
     names = [name for name in ours if any(system in ours[name] for _, system in rows)]
     # The paper averages over its ten treebanks; Table 4 has the numbers of some of these systems by treebank.
@@ -227,7 +227,7 @@ def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
     for name in dict.fromkeys([*langs, *runs]):
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
         numbers = {system: published.dev_uas(lang, release, system) for system in published.systems("")}
-        ours = {row.system: row.ours for row in table4.rows(runs[name])} if name in runs else {}
+        ours = {row.system: row.ours for row in treebank.Dev(name, runs[name]).rows()} if name in runs else {}
         lines.append(Line(name, ours, {system: Average(*pair) for system, pair in numbers.items() if pair}))
     return lines
 
@@ -238,8 +238,8 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
     langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
     for name in [*langs, *(name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs)]:
         lang = runs[name][0]["lang"] if name in runs else name
-        tested = table5_6.tested(name, runs[name], results) if name in runs else None
-        ours = {row.system: row.ours for row in table5_6.rows(tested)} if tested and tested.compares else {}
+        tested = treebank.tested(name, runs[name], results) if name in runs else None
+        ours = {row.system: row.ours for row in tested.rows()} if tested and tested.compares else {}
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
@@ -250,9 +250,9 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
 
 def _other_tests(runs: Runs, results: Path) -> Parts:
     """Return the test scores that are in neither Table 5 nor Table 6."""
-    found = [table5_6.tested(name, mine, results) for name, mine in runs.items()]
+    found = [treebank.tested(name, mine, results) for name, mine in runs.items()]
     others = [tested for tested in found if tested and tested.table_number is None]
-    lines = [Line(tested.name, {row.system: row.ours for row in table5_6.rows(tested)}, {}) for tested in others]
+    lines = [Line(tested.name, {row.system: row.ours for row in tested.rows()}, {}) for tested in others]
     return [_table(lines)] if lines else []
 
 

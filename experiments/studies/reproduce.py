@@ -11,7 +11,7 @@ from experiments.engine.command import DEFAULT_SEEDS, DEFAULT_SYSTEMS, LANG, TOY
 from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.workplace import Bench
 from experiments.pages import all_scores, show, show_for_paper
-from experiments.tables import table4, table5_6, treebank
+from experiments.tables import treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK
 from mh4.data.conll17 import file_name
 from mh4.parser.systems import SYSTEMS
@@ -38,10 +38,9 @@ def reproduce(bench: Bench, **variables: str) -> int:
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))
     runs = experiment.recorded()
     if runs:
-        show(bench.console, table4.table(runs), table4.note(runs), [results / (bank.name + ".md")])
-        tested = table5_6.tested(bank.name, runs, results)
-        if tested:
-            show(bench.console, table5_6.table(tested), table5_6.note(tested), [results / (bank.name + "-test.md")])
+        for one in (treebank.Dev(bank.name, runs), treebank.tested(bank.name, runs, results)):
+            if one:
+                show(bench.console, one.table(), one.note(), [results / (bank.name + one.ending + ".md")])
         if form != "text":
             show_for_paper(bench.console, results / bank.name, [all_scores(runs)], form)
     return exit_code([experiment])

@@ -3,15 +3,15 @@
 It is written to ``results/summary.md`` from the records, and the headline results into README.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from experiments import pages, published
 from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import LIKELIHOOD
-from experiments.pages import Average, SystemRow
-from experiments.tables import table4, table5_6
+from experiments.pages import Average
+from experiments.tables import treebank
+from experiments.tables.treebank import SystemRow
 from mh4.data import treebanks
 from mh4.errors import counted
 from mh4.util.text_tables import Table
@@ -33,13 +33,9 @@ def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
         if settings not in SETTINGS:
             continue
         bank = name.removesuffix("-" + settings)
-        tested = table5_6.tested(name, runs, results)
-        scored: dict[str, Sequence[SystemRow]] = {
-            "dev_uas": table4.rows(runs),
-            "test_las": table5_6.rows(tested) if tested else [],
-        }
-        for score, mine in scored.items():
-            for row in mine:
+        tested = treebank.tested(name, runs, results)
+        for score, mine in (("dev_uas", treebank.Dev(name, runs)), ("test_las", tested)):
+            for row in mine.rows() if mine else ():
                 if not row.system.endswith(LIKELIHOOD) and row.system not in published.COLUMNS:
                     found.setdefault((bank, row.system), {})[score, settings] = row
     order = sorted(found, key=lambda key: (published.treebank_place(key[0]), published.place(key[1])))

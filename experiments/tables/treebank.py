@@ -1,15 +1,311 @@
-"""All pages of a treebank's scores: Table 4, Tables 1 and 2 if they have a greedy parser, and Table 5 or 6 if models have been tested."""
+"""The paper's tables of a treebank, from its records: 4 (development set), 1 and 2 (features), 5 or 6 (test set); a page for each."""
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from experiments.engine.records import load
-from experiments.tables import table1_2, table4, table5_6
+from experiments import pages, published
+from experiments.engine import records, shared_task
+from experiments.engine.provenance import make_command
+from experiments.engine.record_fields import Output, Record
+from experiments.engine.run import duration
+from experiments.engine.treebank import OWN_FILES
+from experiments.pages import Average, averages
+from mh4.data import conll17, treebanks
+from mh4.util.text_tables import Table
+
+# Decoding and features as in the csv of the paper's numbers, and the system.
+FEATURES = (
+    ("local", "s0 b0", "greedy-mh4-two"),
+    ("local", "s1 s0 b0", "greedy-mh4-three"),
+    ("local", "s2 s1 s0 b0", "greedy-mh4"),
+    ("global", "s0 b0", "mh4-two"),
+    ("global", "hybrid", "mh4-hybrid"),
+)
+TO_PAPER = "to the paper's mean"
+EVERY_RUN: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a record has of a column, and its form
+    "system": ("system", str),
+    "seed": ("seed", str),
+    "UAS": ("dev_uas", "{:.2f}".format),
+    "LAS": ("dev_las", "{:.2f}".format),
+    "test LAS": ("test_las", "{:.2f}".format),
+    "epochs": ("epochs", "{:.1f}".format),
+    "updates": ("updates", str),
+    "time": ("seconds", duration),
+    TO_PAPER: ("seconds_to_paper", duration),
+    "tokens/s": ("tokens_per_second", "{:.0f}".format),
+    "finished": ("date", str),
+    "commit": ("commit", str),
+}
 
 
 def write(name: str, results: Path) -> list[Path]:
-    """Write the pages of treebank `name` from all its records in the folder `results`; return their paths."""
-    runs = load(name, results)
-    written = table4.write(name, runs, results)
-    if any(row.decoding == "local" for row in table1_2.rows(runs)):
-        written += table1_2.write(name, runs, results)
-    return written + table5_6.write(name, runs, results)
+    """Write the pages of treebank `name` from all its records in the folder `results`; return their paths.
+
+    That on features only if there is a greedy parser, and that of the test set only if models have been tested.
+    """
+    runs = records.load(name, results)
+    features, test = Features(name, runs), tested(name, runs, results)
+    greedy = any(row.decoding == "local" for row in features.rows())
+    made: list[Dev | Features | Test] = [Dev(name, runs), *([features] if greedy else []), *([test] if test else [])]
+    return [path for scores in made for path in scores.write(results)]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of runs on treebank `name`: a table, a note on how to read it, and a page with both."""
+
+    name: str
+    runs: Sequence[Record]
+
+    ending = ""  # of the page's name
+
+    @property
+    def lang(self) -> str:
+        return self.runs[0]["lang"]
+
+    @property
+    def release(self) -> str:
+        return self.runs[0]["release"]
+
+    def _write(self, results: Path, title: str, *parts: pages.Part) -> list[Path]:
+        return pages.write(results, self.name + self.ending, "%s: %s" % (pages.of_treebank(self.runs[0]), title), parts)
+
+
+class SystemRow(NamedTuple):
+    """One system: its score over seeds, and the paper's if it is comparable (otherwise None)."""
+
+    system: str
+    ours: Average
+    paper: Average | None
+
+    @property
+    def name(self) -> str:
+        """The name of the system in tables."""
+        return published.COLUMNS.get(self.system, self.system)
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.paper is None else self.ours.mean - self.paper.mean
+
+    @property
+    def agrees(self) -> bool:
+        """Return whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
+        paper = self.paper if self.system in published.COLUMNS else None
+        return paper is not None and published.same_digits(self.ours.mean, paper.mean)
+
+
+def _table(score: str, rows: Sequence[SystemRow]) -> Table:
+    """Return the scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
+    header, body = ["system", "seeds", score], [[row.name, row.ours.seeds_listed, str(row.ours)] for row in rows]
+    if any(row.paper for row in rows):
+        header += ["paper", "difference"]
+        for row, cells in zip(rows, body, strict=True):
+            difference = "" if row.difference is None else "✓" if row.agrees else f"{row.difference:+z.2f}"
+            cells += [str(row.paper or ""), difference]
+    return Table(header, body, right=2)
+
+
+class Dev(Scores):
+    """Table 4: UAS on the development set by system, mean and standard deviation over seeds, compared with the paper's."""
+
+    def rows(self) -> list[SystemRow]:
+        """Return a row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
+        found = []
+        for system, ours in averages(self.runs, "dev_uas").items():
+            paper = published.dev_uas(self.lang, self.release, system)
+            found.append(SystemRow(system, ours, Average(*paper) if paper else None))
+        return found
+
+    def table(self) -> Table:
+        return _table("dev UAS", self.rows())
+
+    def note(self) -> str:
+        if self.release == OWN_FILES:
+            return "In percent: mean and standard deviation over seeds."
+        if self.release != published.RELEASE:
+            message = "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown."
+            return message % (self.release[0].upper() + self.release[1:], published.RELEASE)
+        if not any(row.paper for row in self.rows()):
+            known = published.in_table_4(self.lang, self.release)
+            what = "these systems" if known else "this treebank (%s)" % self.lang
+            return "The paper gives no development-set UAS for %s." % what
+        return "The paper's numbers are from Table 4, with 5 seeds, on the same files."
+
+    def write(self, results: Path) -> list[Path]:
+        """Write the page; return its path."""
+        columns = dict(EVERY_RUN)
+        if not any("seconds_to_paper" in run for run in self.runs):  # the paper has no score of the treebank
+            del columns[TO_PAPER]
+        body = [["" if run.get(name) is None else form(run.get(name)) for name, form in columns.values()] for run in self.runs]
+        gold = any("test" in run and run["segmentation"] == run["test"] for run in self.runs)
+        segmentation = "gold segmentation" if gold else "the segmentation of the shared task's baseline"
+        files = records.files(self.runs[0])
+        return self._write(
+            results,
+            "UAS on the development set",
+            self.table(),
+            self.note(),
+            OF_DEV,
+            "## Runs",
+            Table(list(columns), body, right=1, left_from=list(columns).index("finished")),
+            "Test LAS is by the official scorer, with %s." % segmentation + (OF_TIMES if TO_PAPER in columns else ""),
+            OF_TREES % self.name,
+            *pages.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in files.items()),
+            *pages.command(records.commands(self.runs), "This page is made from `%s.jsonl`." % self.name),
+        )
+
+
+OF_DEV = """\
+UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The
+score of a run is that of its best evaluation on the development set, which also selects its model. The standard
+deviation is the sample standard deviation (n - 1); the paper does not state which one it reports."""
+OF_TIMES = """ To the paper's mean: time for
+training and evaluation on one core until dev UAS first reaches it."""
+OF_TREES = """\
+`trees/%s/` has the predicted trees of each run for dev and test, without words:
+`.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
+
+
+class FeatureRow(NamedTuple):
+    """One feature set: dev UAS over seeds, and the paper's average over 10 languages, None beside a treebank that is no language's."""
+
+    decoding: str
+    features: str
+    system: str
+    ours: Average
+    paper: float | None
+
+
+class Features(Scores):
+    """Tables 1 and 2: UAS on the development set by the number of positions used as features, of greedy parsers and of exact ones."""
+
+    ending = "-features"
+
+    def rows(self) -> list[FeatureRow]:
+        """Return a row for each feature set with records, in the order of the paper's tables."""
+        ours, paper = averages(self.runs, "dev_uas"), {} if self.lang == treebanks.TOY else published.features()
+        return [FeatureRow(*row, ours[row[2]], paper.get(row[:2])) for row in FEATURES if row[2] in ours]
+
+    def table(self) -> Table:
+        rows, header = self.rows(), ["decoding", "features", "system", "seeds", "dev UAS"]
+        body = [[*row[:3], row.ours.seeds_listed, str(row.ours)] for row in rows]
+        if any(row.paper for row in rows):
+            header.append("paper's average")
+            body = [[*cells, "%.2f" % row.paper if row.paper else ""] for cells, row in zip(body, rows, strict=True)]
+        return Table(header, body, right=4)
+
+    def note(self) -> str:
+        if self.lang == treebanks.TOY:
+            return "The paper has no numbers for the toy treebank: the table shows that all of the workflow has run."
+        return OF_LANGUAGE % (self.lang, self.release)
+
+    def write(self, results: Path) -> list[Path]:
+        """Write the page; return its path."""
+        seeds, settings = sorted({seed for row in self.rows() for seed in row.ours.seeds}), self.runs[0].get("settings_of")
+        ud = None if self.lang == treebanks.TOY or self.release == published.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
+        command = make_command("features", LANG=self.lang, SEEDS=seeds, SETTINGS=settings, UD=ud)
+        made = MADE_OF_RUNS % ((self.name,) * 3)
+        parts: list[pages.Part] = [self.table(), self.note(), OF_FEATURES, made, pages.code([command])]
+        return self._write(results, "UAS on the development set, by features", *parts)
+
+
+OF_LANGUAGE = (
+    "The scores are for %s (%s), while the paper's Tables 1 and 2 only give averages over 10 languages of UD 2.0: individual "
+    "numbers are not comparable, but the differences between feature sets are."
+)
+OF_FEATURES = """\
+UAS in percent over all words, with gold segmentation: mean and standard deviation (n - 1) over seeds. Local parsers are
+greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts on
+s0 b0 and reduces on s1 s0 b0."""
+MADE_OF_RUNS = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
+
+
+@dataclass(frozen=True)
+class Test(Scores):
+    """Table 5 or 6: LAS on the test set by system, mean and standard deviation over seeds, compared with the paper's.
+
+    runs: all on the same test set and segmentation. others: the number of runs tested on other files, or not at all. outputs: what is
+    recorded of the shared task's systems on this test set, by system.
+    """
+
+    others: int
+    outputs: Mapping[str, Output]
+
+    ending = "-test"
+
+    @property
+    def compares(self) -> bool:
+        """True if training and test files are those of the paper."""
+        test, segmentation = _files(self.runs[0])
+        ours = shared_task.is_output(self.lang, conll17.SEGMENTATION, segmentation)
+        return self.release == published.RELEASE and shared_task.is_test_set(self.lang, test) and ours
+
+    @property
+    def table_number(self) -> int | None:
+        """The paper's table that this is comparable with, if any."""
+        return published.test_table(self.lang) if self.compares else None
+
+    def rows(self) -> list[SystemRow]:
+        """Return a row for each system with records, then the shared task's systems."""
+        scores = averages(self.runs, "test_las")
+        tested = [system for system in published.COLUMNS if "las" in self.outputs.get(system, {})]
+        scores.update((system, Average(self.outputs[system]["las"], None)) for system in tested)
+        found = []
+        for system, ours in scores.items():
+            paper = published.test_las(self.lang, self.release, system) if self.compares else None
+            found.append(SystemRow(system, ours, Average(*paper) if paper else None))
+        return found
+
+    def table(self) -> Table:
+        return _table("test LAS", self.rows())
+
+    def note(self) -> str:
+        if self.release == OWN_FILES:
+            return "In percent, by the official scorer, with the segmentation of the test set: mean and standard deviation over seeds."
+        if not self.compares:
+            message = "Not the files of the paper's Tables 5 and 6 (%s), so its numbers are not comparable and not shown."
+            return message % published.RELEASE
+        message = "The paper's numbers are from Table %s, with 5 seeds, on the same files." % self.table_number
+        same = any(row.agrees for row in self.rows())
+        return message + (" ✓: the shared task's output, scored here, gets the identical score." if same else "")
+
+    def write(self, results: Path) -> list[Path]:
+        """Write the page; return its path."""
+        run, rejected = self.runs[0], "The official scorer rejects the output of %s: %s."
+        files = [("test", run["test"]), ("segmentation", run["segmentation"])]
+        files += [(row.name, self.outputs[row.system]) for row in self.rows() if row.system in published.COLUMNS]
+        parts: list[pages.Part] = [self.table(), self.note(), OF_TEST % (self.name, self.name)]
+        for system, entry in self.outputs.items():
+            parts += [rejected % (published.COLUMNS[system], entry["rejected"])] if "rejected" in entry else []
+        if self.others:
+            counts = self.others, self.others + len(self.runs)
+            parts.append("Omitted, without scores on these files: %d of %d runs." % counts)
+        made = "This page is made from `%s.jsonl` and `%s`." % (self.name, shared_task.FILE)
+        parts += pages.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files)
+        parts += pages.command(records.commands(self.runs), made)
+        title = "LAS on the test set" + (" (Table %d)" % self.table_number if self.table_number else "")
+        return self._write(results, title, *parts)
+
+
+OF_TEST = """\
+LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over seeds.
+Models were selected on the development set. Every run is in [%s.md](%s.md)."""
+
+
+def tested(name: str, runs: Sequence[Record], results: Path) -> Test | None:
+    """Return the test scores of these runs on treebank `name`, on the files that most of them were tested on; None if there are none."""
+    scored = [run for run in runs if {"test_las", "test", "segmentation"} <= set(run)]
+    if not scored:
+        return None
+    chosen = Counter(map(_files, scored)).most_common(1)[0][0]
+    same = [run for run in scored if _files(run) == chosen]
+    reference = shared_task.load(same[0]["lang"], results)
+    outputs = reference["systems"] if reference and reference["test"]["git_blob"] == chosen[0] else {}
+    return Test(name, same, len(runs) - len(same), outputs)
+
+
+def _files(run: Record) -> tuple[str, str]:
+    return run["test"]["git_blob"], run["segmentation"]["git_blob"]

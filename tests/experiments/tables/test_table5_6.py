@@ -7,7 +7,7 @@ import pytest
 from samples import record
 
 from experiments.engine.records import load
-from experiments.tables import table5_6
+from experiments.tables import treebank
 from mh4.data import conll17, treebanks
 
 TEST = next(row.git_blob_sha1 for row in treebanks.manifest() if (row.lang, row.split, row.release) == ("hu", "test", "2.0"))
@@ -35,10 +35,10 @@ def references(results, **systems):
 def page(results, name="hu"):
     """The lines of the page, and its rows by system."""
     runs = load(name, results)
-    (markdown,) = table5_6.write(name, runs, results)
+    scores = treebank.tested(name, runs, results)
+    (markdown,) = scores.write(results)
     assert markdown == results / (name + "-test.md")
-    rows = table5_6.rows(table5_6.tested(name, runs, results))
-    return markdown.read_text(encoding="utf-8").splitlines(), {row.system: row for row in rows}
+    return markdown.read_text(encoding="utf-8").splitlines(), {row.system: row for row in scores.rows()}
 
 
 def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
@@ -74,7 +74,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
 def test_without_tested_runs_there_is_no_page(tmp_path):
     record(tmp_path, "hu", "mh3", 1, 83.0)
     references(tmp_path, stanford={"las": 77.56})
-    assert table5_6.write("hu", load("hu", tmp_path), tmp_path) == [] and not (tmp_path / "hu-test.md").exists()
+    assert treebank.tested("hu", load("hu", tmp_path), tmp_path) is None
 
 
 @pytest.mark.parametrize(
