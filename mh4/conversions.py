@@ -6,7 +6,7 @@ import numpy as np
 from conllu.models import Token, TokenList
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS
 
-from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
+from mh4.data.conllu import Sentence
 from mh4.errors import InputError, needs, shown
 
 
@@ -25,12 +25,11 @@ def to_udapi(sentence: Sentence) -> Any:
         from udapi.core.root import Root
 
     root = Root()
-    nodes = [root]
+    nodes, probable = [root], sentence.probable()
     for word in sentence:
         columns = {name: getattr(word, name) for name in ("form", "upos", "xpos", "feats", "deprel")}
         nodes.append(root.create_child(**{name: value for name, value in columns.items() if value}))
-        if word.probability is not None:
-            nodes[-1].misc[ARC_PROB] = ARC_PROB_FORMAT % word.probability
+        nodes[-1].misc.update({name: values[word.id - 1] for name, values in probable.items()})
     if sentence.heads is not None:
         for node, head in zip(nodes[1:], np.asarray(sentence.heads)[1:].tolist(), strict=True):
             node.parent = nodes[head]

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from mh4.data import conllu
 from mh4.data import toy as generator
 from mh4.parser import config
@@ -49,3 +51,11 @@ def untrained(system, sentences, folder=None, settings=SMALL):
         Path(folder).mkdir(parents=True, exist_ok=True)
         model.save(str(folder))
     return model
+
+
+def probabilities_of_labels(parser, sentences):
+    """Those of the labels of these sentences given their heads: float64 (words,)."""
+    from mh4.annotating.review import review
+
+    found = review(parser, [("", 0, conllu.Block([], sentence)) for sentence in sentences])
+    return np.concatenate([one.deprels[1:] for one in found])

@@ -2,7 +2,7 @@
 "use strict";
 
 const [ID, FORM, UPOS, HEAD, DEPREL, DEPS, MISC] = [0, 1, 3, 6, 7, 8, 9];
-const OURS = /^(Pinned=(head|deprel|head,deprel)|ArcProb=.*)$/; // attributes of MISC: what is decided, and the probability of the arc
+const OURS = /^(Pinned=(head|deprel|head,deprel)|(Arc|Label)Prob=.*)$/; // attributes of MISC: what is decided, and probabilities
 
 // The sentences of a text: lines; rows, the columns of each word, from 1, and `at`, its line; pins, what is decided of it, { head, deprel },
 // and given, what the file has of it; accepted. An Error for what is not CoNLL-U. keep: whether all that is given is decided, without marks.

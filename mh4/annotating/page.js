@@ -45,8 +45,9 @@ function treesIn(result) {
   return read(result, false).map(({ lines, rows }) => {
     const note = lines.map((line) => line.match(/^# mh4 = (.*)$/)?.[1]).find(Boolean) ?? "";
     if (note.startsWith("skipped, ")) throw new Error(`This is not possible: ${note.slice("skipped, ".length)}.`);
+    const number = (cells, name) => Number(cells[MISC].match(`(?:^|\\|)${name}=([\\d.]+)`)?.[1] ?? NaN);
     const tree = rows.map((cells) => cells && {
-      head: Number(cells[HEAD]), deprel: cells[DEPREL], probability: Number(cells[MISC].match(/ArcProb=([\d.]+)/)?.[1] ?? NaN),
+      head: Number(cells[HEAD]), deprel: cells[DEPREL], probability: number(cells, "ArcProb"), ofLabel: number(cells, "LabelProb"),
     });
     return { tree, note };
   });

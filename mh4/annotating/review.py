@@ -12,10 +12,10 @@ from dataclasses import astuple, dataclass, fields, replace
 import numpy as np
 
 from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence, without_subtype
+from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError, counted
 from mh4.parser import long_sentences
-from mh4.parser.parsing import ROOT, Parser, arc_probabilities
+from mh4.parser.parsing import Parser, arc_probabilities
 from mh4.util import reading
 
 MARKS = ("HeadProb", "BestHead", "DeprelProb", "BestDeprel")  # attributes of MISC
@@ -122,15 +122,15 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
         for batch, scores in parser.model.score(sentences):
             gold = [sentences[k] for k in batch]
             proposals = parser.parse_scored(gold, scores)
-            roots = np.concatenate([sentence.heads[1:] for sentence in gold]) == 0
-            labels = _softmax(scores.labels([sentence.heads for sentence in gold]).npvalue(), vocabulary.labels[ROOT], roots)
+            heads = [sentence.heads for sentence in gold]
+            labels = parser.label_probabilities(scores.labels(heads).npvalue(), heads)
             start = 0
             marginals = parser.marginals(gold, scores)
             for k, sentence, proposal, arcs in zip(batch, gold, proposals, (of.arcs for of in marginals), strict=True):
                 words, of_words = np.arange(1, len(sentence) + 1), labels[:, start : start + len(sentence)]
                 start += len(sentence)
                 best = of_words.argmax(axis=0)
-                rows = [vocabulary.labels[label] or vocabulary.labels[without_subtype(label)] for label in sentence.deprels]
+                rows = vocabulary.known_labels(sentence.deprels)
                 strings = [vocabulary.labels.strings[row] for row in best]
                 found[k] = Reviewed(
                     *short[k],
@@ -143,18 +143,6 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
                     replace(proposal, probabilities=arc_probabilities(arcs, proposal.heads)),
                 )
     return (found[k] for k in range(len(short)))
-
-
-def _softmax(scores: np.ndarray, root: int, roots: np.ndarray) -> np.ndarray:
-    """Return the probabilities of labels, (labels, words): 0 for the unknown label; words headed by the root, and no others, get root."""
-    scores = scores.reshape((-1, len(roots))).astype(np.float64)
-    scores[0] = -np.inf
-    if root and len(scores) > 2:
-        others = np.arange(len(scores)) != root
-        scores[np.ix_(others, roots)] = -np.inf
-        scores[root, ~roots] = -np.inf
-    exponentials = np.exp(scores - scores.max(axis=0))
-    return exponentials / exponentials.sum(axis=0)
 
 
 def worst_first(reviewed: Iterable[Reviewed], known: set[tuple[str, ...]]) -> list[Doubt]:

@@ -1,7 +1,7 @@
 // Drawing a tree: the words as buttons in a line, and the arcs above them.
 "use strict";
 
-const UNSURE = 0.9; // arcs of a lower probability are dashed
+const UNSURE = 0.9; // arcs of a lower probability are dashed, and relations underlined
 
 function element(tag, attributes, ...children) {
   const drawn = tag === "svg" || tag === "path";
@@ -11,15 +11,16 @@ function element(tag, attributes, ...children) {
   return made;
 }
 
-function described(rows, m, { head, deprel, probability }, pin) {
+function described(rows, m, { head, deprel, probability, ofLabel }, pin) {
   const place = head === undefined ? "without a head" : `${deprel ?? "_"} of ${head ? rows[head][FORM] : "the root"}`;
   const said = [`${m} ${rows[m][FORM]}`, place];
   if ("head" in pin) said.push("pinned");
   else if (probability >= 0) said.push(`probability ${probability.toFixed(2)}`);
+  if (!("deprel" in pin) && ofLabel < UNSURE) said.push(`of the relation ${ofLabel.toFixed(2)}`);
   return said.join(", ");
 }
 
-// Draws the words, and of each its arc, { head, deprel, probability }, as far as it has one. pins: what is decided. current: the word that
+// Draws the words, and of each its arc, { head, deprel, probability, ofLabel }, as far as it has one. pins: what is decided. current: the word that
 // the keys are at; chosen: the one whose head is to be chosen, or 0.
 function drawTree(box, rows, arcs, pins, current, chosen) {
   const left = box.scrollLeft;
@@ -28,7 +29,7 @@ function drawTree(box, rows, arcs, pins, current, chosen) {
     const state = { tabindex: m === current ? 0 : -1, "aria-pressed": m === chosen && m > 0, "aria-label": label };
     const button = element("button", { type: "button", "data-word": m, ...state }, m ? cells[FORM] : "root");
     if (m) {
-      const kind = "deprel" in pins[m] ? "deprel pinned" : "deprel";
+      const kind = "deprel" + ("deprel" in pins[m] ? " pinned" : arcs[m].ofLabel < UNSURE ? " unsure" : "");
       button.append(element("small", {}, cells[UPOS] === "_" ? "" : cells[UPOS]), element("small", { class: kind }, arcs[m].deprel ?? ""));
     }
     return button;

@@ -15,9 +15,9 @@ def info(path: str, card: bool, as_json: bool) -> None:
     """Describe a model, in its folder or packed: its system, data, scores and settings.
 
     With --json, {"model": ..., "system": ..., "seed": ..., "parameters": ..., "knows": {"words": ..., "chars": ..., "upos": ...,
-    "xpos": ..., "feats": ..., "labels": ...}, "predicts": [...], "vectors": ..., "temperature": ..., "training": {...}, "settings":
-    {...}}, where "predicts" has columns of tags, "vectors" the number of words that have them, and "training" scores, files and
-    more; what the model does not have is null.
+    "xpos": ..., "feats": ..., "labels": ...}, "predicts": [...], "vectors": ..., "temperature": ..., "label_temperature": ...,
+    "training": {...}, "settings": {...}}, where "predicts" has columns of tags, "vectors" the number of words that have them, and
+    "training" scores, files and more; what the model does not have is null.
     """
     import json
     from dataclasses import asdict
@@ -48,6 +48,7 @@ def info(path: str, card: bool, as_json: bool) -> None:
             "predicts": model.predicted_tags,
             "vectors": len(model.vectors.words) if model.vectors else None,
             "temperature": model.temperature,
+            "label_temperature": model.label_temperature,
             "training": files.record("summary.json") if files.has("summary.json") else None,
             "settings": asdict(model.config),
         }
@@ -59,5 +60,5 @@ def info(path: str, card: bool, as_json: bool) -> None:
     if model.vectors is not None:
         say("vectors of %d words, %d of them in the training treebank" % (len(model.vectors.words), model.vectors.learned))
     if model.temperature is not None:
-        training.append("probabilities at temperature %.3f" % model.temperature)
+        training.append("probabilities at temperature %.3f, of labels %.3f" % (model.temperature, model.label_temperature))
     say(*training, "", *model.describe().rstrip().split("\n"))

@@ -120,7 +120,9 @@ column_options = together(
 )
 
 confidence_option = click.option(
-    "--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712."
+    "--confidence",
+    is_flag=True,
+    help="Also write the probabilities of each arc and label to MISC: ArcProb=0.9712|LabelProb=0.9954.",
 )
 
 # Of a command that measures.

@@ -65,7 +65,7 @@ def parse(
     """Parse CoNLL-U files of any size, or with --input text, raw or split into words.
 
     Each word gets a new HEAD and DEPREL. The enhanced graph might contradict them, so it is left out: DEPS becomes "_", and empty
-    nodes are removed. An ArcProb= of an earlier parse is removed from MISC. Everything else stays byte for byte, including tags (but
+    nodes are removed. Probabilities of an earlier parse are removed from MISC. Everything else stays byte for byte, including tags (but
     see --tags), comments and multiword tokens.
 
     A folder stands for the .conllu files (for text, the .txt files) in it and in its subfolders; a message names the other files. The
@@ -86,8 +86,8 @@ def parse(
     --best writes each sentence with each of its K best trees, which are found exactly. A comment in it, such as "# mh4 = tree 2 of 3,
     score 81.4000, probability 0.0214", says which tree it is.
 
-    The probability of an arc is the total probability of all derivations with this arc (for mst and 1ec, of all trees with it). The
-    scores are first divided by the temperature that was best on the development set.
+    The probability of an arc is the total probability of all derivations with this arc (for mst and 1ec, of all trees with it),
+    that of a label is for this arc. Scores are first divided by the temperatures that were best on the development set.
     """
     from mh4.cli.output import destinations, even_none, say_parsed, write
     from mh4.data import conllu

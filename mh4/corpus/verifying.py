@@ -79,5 +79,5 @@ def _kept(block: Block, settings: Settings) -> str:
     columns += [] if settings.keep_deps else [conllu.DEPS]
     columns += _TAGS if settings.tags else ()
     empty = ["_"] * len(block.sentence)
-    misc = block.misc(conllu.ARC_PROB, empty if settings.confidence else [])
+    misc = block.misc(dict.fromkeys(conllu.PROBABILITIES, empty) if settings.confidence else {})
     return block.text({**dict.fromkeys(columns, empty), conllu.MISC: misc}, "")

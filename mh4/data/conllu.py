@@ -27,7 +27,8 @@ from mh4.util.reading import named
 
 COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
-ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a word, as an attribute in MISC
+# Attributes of MISC, the probabilities of the arc to a word and of its label, and the fields of a Sentence that have them.
+PROBABILITIES = {"ArcProb": "probabilities", "LabelProb": "label_probabilities"}
 
 _EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
@@ -70,7 +71,7 @@ class NoSentences(InputError):
 class Word(NamedTuple):
     """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: that of the arc from its head.
 
-    What the sentence does not have is None.
+    label_probability: that of its label, given the arc. What the sentence does not have is None.
     """
 
     id: int
@@ -81,6 +82,7 @@ class Word(NamedTuple):
     head: int | None
     deprel: str | None
     probability: float | None
+    label_probability: float | None = None
 
 
 @dataclass(eq=False)
@@ -94,6 +96,7 @@ class Sentence:
     name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
     rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
     probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
+    label_probabilities: of the labels of these arcs, likewise.
     transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
     note: how it was parsed, if not as all others (see mh4.parser.long_sentences); None if it was kept, as its tree was complete.
     alternatives: the next best trees after this one, in order; None if not asked for.
@@ -112,6 +115,7 @@ class Sentence:
     transitions: np.ndarray = None  # type: ignore[assignment]
     note: str | None = ""
     alternatives: "list[Sentence]" = None  # type: ignore[assignment]
+    label_probabilities: np.ndarray = None  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
         """Return whether all fields are equal, arrays element by element."""
@@ -131,8 +135,9 @@ class Sentence:
         tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
         name = self.name or "the sentence"
         heads = absent if self.heads is None else [None if head < 0 else head for head in checked_heads(self, name)[1:].tolist()]
-        probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
-        columns = [self.words, *tags, heads, self.deprels or absent, probabilities]
+        fields = (getattr(self, field) for field in PROBABILITIES.values())
+        probabilities = [absent if field is None else field[1:].tolist() for field in fields]
+        columns = [self.words, *tags, heads, self.deprels or absent, *probabilities]
         if {len(column) for column in columns} != {len(self)}:
             raise InputError("%s: a column has more or fewer entries than there are words" % name)
         return (Word(*row) for row in zip(range(1, len(self) + 1), *columns, strict=True))
@@ -146,6 +151,11 @@ class Sentence:
             columns.update({UPOS: self.upos, XPOS: self.xpos, FEATS: self.feats})
         return columns
 
+    def probable(self) -> dict[str, list[str]]:
+        """Return the probabilities, if there are any, as attributes of MISC: for each name, n strings."""
+        given = {name: getattr(self, field) for name, field in PROBABILITIES.items()}
+        return {name: ["%.4f" % p for p in values[1:]] for name, values in given.items() if values is not None}
+
     def to_conllu(self) -> str:
         """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
 
@@ -155,9 +165,9 @@ class Sentence:
         where = self.name or "the sentence"
         if not self.words:
             raise InputError("%s: cannot be written as CoNLL-U: it has no words" % where)
-        lines = []
+        lines, probable = [], self.probable()
         for word in self:
-            misc = None if word.probability is None else "%s=%s" % (ARC_PROB, ARC_PROB_FORMAT % word.probability)
+            misc = "|".join("%s=%s" % (name, values[word.id - 1]) for name, values in probable.items())
             cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
             row = ["_" if cell is None or cell == "" else str(cell) for cell in cells]
             place = "%s: word %d cannot be written as CoNLL-U" % (where, word.id)
@@ -217,9 +227,9 @@ class Block:
         if parsed.heads is None:
             return {}
         columns = {} if parsed.note is None else parsed.columns(tags, keep_deps)
-        probable = [] if parsed.probabilities is None else [ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]]
-        if probable or parsed.note is not None and any(ARC_PROB in self.lines[row] for row in self.sentence.rows):
-            columns[MISC] = self.misc(ARC_PROB, probable)
+        probable, words = parsed.probable(), [self.lines[row] for row in self.sentence.rows]
+        if probable or parsed.note is not None and any(name in line for name in PROBABILITIES for line in words):
+            columns[MISC] = self.misc(probable)
         return columns
 
     def column(self, number: int) -> list[str]:
@@ -240,13 +250,15 @@ class Block:
         """Return whether a parse left the sentence as it was; a tree in it is then not the parser's."""
         return any(line.startswith(_NOTE + SKIPPED) for line in self.lines)
 
-    def misc(self, name: str, values: Sequence[str]) -> list[str]:
-        """Return MISC of each word, with the attribute name=value in place of any of the same name; without values, with none of it."""
+    def misc(self, probable: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return MISC of each word with these attributes, as Sentence.probable returns them, in place of those of an earlier parse."""
         column = []
         for k, cell in enumerate(self.column(MISC)):
-            kept = [a for a in cell.split("|") if a != name and not a.startswith(name + "=")]
-            if values:
-                kept = [*(a for a in kept if a not in ("_", "")), "%s=%s" % (name, values[k])]
+            kept = [a for a in cell.split("|") if a.split("=")[0] not in PROBABILITIES]
+            if probable:
+                kept = [a for a in kept if a not in ("_", "")] + [
+                    "%s=%s" % (name, values[k]) for name, values in probable.items()
+                ]
             column.append("|".join(kept) or "_")
         return column
 

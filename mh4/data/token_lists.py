@@ -7,7 +7,7 @@ from conllu.models import Metadata, Token, TokenList
 from conllu.parser import DEFAULT_FIELDS, parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
-from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, NOTE, Sentence, check_columns
+from mh4.data.conllu import NOTE, PROBABILITIES, Sentence, check_columns
 from mh4.errors import InputError, shown
 
 
@@ -62,7 +62,7 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
     """
     skipped = sentence.heads is None
     keep_deps = keep_deps or sentence.note is None
-    probabilities = None if sentence.probabilities is None else sentence.probabilities.tolist()
+    probable = sentence.probable()
     copies, m = [], 0
     # Tokens made by hand may lack columns, and TokenLists are written as they are: all columns, in the order of the first ones.
     first = dict.fromkeys([*(tokens.default_fields or ()), *DEFAULT_FIELDS])
@@ -75,14 +75,13 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
                 xpos, feats = parse_nullable_value(sentence.xpos[m]), parse_dict_value(sentence.feats[m])
                 columns.update(upos=sentence.upos[m] or "_", xpos=xpos, feats=feats)
             columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m] or "_")
-            m += 1
             given = token.get("misc")
             given = parse_dict_value(given) if isinstance(given, str) else given
-            misc = {name: value for name, value in (given or {}).items() if name != ARC_PROB}
-            if probabilities is not None:
-                misc[ARC_PROB] = ARC_PROB_FORMAT % probabilities[m]
+            misc = {name: value for name, value in (given or {}).items() if name not in PROBABILITIES}
+            misc.update({name: values[m] for name, values in probable.items()})
             if misc or given:
                 columns["misc"] = misc or None
+            m += 1
         copies.append(Token({**first, **token, **columns}))
     metadata = Metadata({name: value for name, value in tokens.metadata.items() if name != NOTE})
     if sentence.note:

@@ -153,7 +153,8 @@ class Ensemble(BaseParser):
             votes = [found[k] for found in by_member] + [other.heads for other in _votes(sentence)]
             with parsing.naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
-        labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in _alike(members, "deprels")]
+        labellers = [(parser, mine.labels(heads)) for parser, mine in _alike(members, "deprels")]
+        labels = [_opinion(parser, "labels", scores) for parser, scores in labellers]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
         for column in TAGS if tags else ():
             able = [each for each in members if column in each[0].model.predicted_tags]
@@ -166,6 +167,11 @@ class Ensemble(BaseParser):
             for sentence, *found in zip(parsed, *[parser.marginals(sentences, mine) for parser, mine in members], strict=True):
                 each = [parsing.arc_probabilities(marginals.arcs, sentence.heads) for marginals in found]
                 sentence.probabilities = np.mean(each, axis=0)
+            words, of_labels = np.arange(sum(map(len, sentences))), []
+            for parser, of_parser in labellers:
+                rows = parser.model.vocabulary.labels.numbers(columns["deprels"])
+                of_labels.append(parser.label_probabilities(of_parser.npvalue(), heads)[rows, words])
+            parsing.with_label_probabilities(parsed, np.mean(of_labels, axis=0))
         return parsed
 
     def _roots(self, sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> np.ndarray | None:

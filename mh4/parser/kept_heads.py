@@ -25,13 +25,21 @@ def whole(heads: np.ndarray) -> bool:
 
 def labelled(sentence: Sentence, predicted: list[str]) -> list[str]:
     """Return the labels of the sentence, with predicted ones where it has none."""
-    own = sentence.deprels or [""] * len(sentence)
-    return [label if given in _OPEN else given for given, label in zip(own, predicted, strict=True)]
+    return [label if given in _OPEN else given for given, label in zip(_labels(sentence), predicted, strict=True)]
+
+
+def has_label(sentence: Sentence) -> np.ndarray:
+    """Return which words have a label: bool (n,)."""
+    return np.array([label not in _OPEN for label in _labels(sentence)], dtype=bool)
+
+
+def _labels(sentence: Sentence) -> list[str]:
+    return sentence.deprels or [""] * len(sentence)
 
 
 def complete(sentence: Sentence) -> bool:
     """Return whether nothing is left to fill in: every word has a head and a label."""
-    return whole(given(sentence)) and all(label not in _OPEN for label in sentence.deprels or [""])
+    return whole(given(sentence)) and bool(has_label(sentence).all())
 
 
 def obstacle(heads: np.ndarray, single_root: bool) -> str:

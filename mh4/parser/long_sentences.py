@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data.conllu import SKIPPED, Sentence
+from mh4.data.conllu import PROBABILITIES, SKIPPED, Sentence
 from mh4.decoders import mst
 from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import kept_heads
@@ -137,7 +137,7 @@ def _kept(
         if why := kept_heads.obstacle(heads, single_root):
             no_tree[k] = why
         elif kept_heads.complete(sentence) and not tags:
-            ones: dict[str, Any] = {"probabilities": np.ones(len(heads))} if confidence else {}
+            ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if confidence else {}
             done[k] = replace(sentence, note=None, **ones)
         elif len(sentence) <= longest:
             with suppress(MemoryError):  # which will run out again when the sentence is parsed

@@ -53,7 +53,8 @@ class Model:
         self.vocabulary = vocabulary
         self.vectors = vectors  # from a file, if config.encoder.vectors says so
         self.seed = seed
-        self.temperature: float | None = None  # for probabilities; None before calibration, which means 1
+        self.temperature: float | None = None  # for probabilities of arcs; None before calibration, which means 1
+        self.label_temperature = 1.0
         counter = _Counter()
         self._make(counter)
         if counter.count > _MOST_PARAMETERS:
@@ -94,10 +95,10 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = (self.system.name, self.config, self.vocabulary, self.seed, self.vectors)
-        return Model, made, (self._arrays(), self.encoder.contextual, self.temperature)
+        return Model, made, (self._arrays(), self.encoder.contextual, self.temperature, self.label_temperature)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        arrays, self.encoder.contextual, self.temperature = state
+        arrays, self.encoder.contextual, self.temperature, self.label_temperature = state
         self._set(arrays)
 
     def read_contextual(self, paths: reading.Paths, sentences: Iterable[Sentence] = ()) -> None:
@@ -159,9 +160,13 @@ class Model:
         except InputError as error:
             raise InputError("%s: %s" % (files.place("config.toml"), error)) from None
         model.load_weights(files)
-        found = Calibration.load(files)
-        model.temperature = found.temperature if found else None
+        if found := Calibration.load(files):
+            model.calibrate(found)
         return model
+
+    def calibrate(self, found: Calibration) -> None:
+        """Use these temperatures for probabilities."""
+        self.temperature, self.label_temperature = found.temperature, found.label_temperature
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Return all parameters by name."""

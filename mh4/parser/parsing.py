@@ -92,7 +92,8 @@ class BaseParser:
         `mh4 parse --tags`, upos, xpos and feats are those that the model predicts, if its treebank has such a column; otherwise
         they stay as they were given, None for lists of words. With `confidence`, the Sentences also have the probabilities of
         their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
-        RuntimeWarning; with `transitions`, also those of their derivations, if the system has them.
+        RuntimeWarning, and those of their labels given the arcs (label_probabilities, of the same shape);
+        with `transitions`, also those of their derivations, if the system has them.
         With `keep_heads`, words keep the heads and labels that they have (heads: -1 or None for none; deprels: "_"), and the others get
         those of the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next best
         trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
@@ -348,19 +349,30 @@ class Parser(BaseParser):
             column: self.model.written(column, best(scores.tags[column].npvalue(), getattr(vocabulary, column)))
             for column in (self.model.predicted_tags if tags else ())
         }
-        roots = headed_by_root(heads) if self.model.config.scorer.root_label and vocabulary.labels[ROOT] else None
-        columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
+        labels = scores.labels(heads).npvalue()
+        columns["deprels"] = best(labels, vocabulary.labels, self.root_labels(heads))
         parsed = annotated(sentences, heads, columns)
+        if confidence:
+            with_label_probabilities(parsed, self.label_probabilities(labels, heads).max(axis=0))
+            for sentence, marginals in zip(parsed, self.marginals(sentences, scores, keep_heads), strict=True):
+                sentence.probabilities = arc_probabilities(marginals.arcs, sentence.heads)
         if keep_heads:
             for sentence, new in zip(sentences, parsed, strict=True):
                 new.deprels = kept_heads.labelled(sentence, new.deprels)
-        if confidence:
-            for sentence, marginals in zip(parsed, self.marginals(sentences, scores, keep_heads), strict=True):
-                sentence.probabilities = arc_probabilities(marginals.arcs, sentence.heads)
+                if confidence:
+                    new.label_probabilities[1:][kept_heads.has_label(sentence)] = 1
         if transitions:
             for sentence, derivation in zip(parsed, derivations, strict=True):
                 sentence.transitions = derivation.transitions  # type: ignore[assignment]
         return parsed
+
+    def root_labels(self, heads: Sequence[np.ndarray]) -> np.ndarray | None:
+        """Return which words, concatenated over all trees, are to be labelled `root`, int (words,), see best; None if any may be."""
+        return headed_by_root(heads) if self.model.config.scorer.root_label and self.model.vocabulary.labels[ROOT] else None
+
+    def label_probabilities(self, scores: np.ndarray, heads: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the probabilities of labels for these arcs, at the model's temperature: float64 (labels, words), scores alike."""
+        return softmax(scores / self.model.label_temperature, self.model.vocabulary.labels, self.root_labels(heads))
 
 
 def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
@@ -368,6 +380,12 @@ def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
     probabilities = np.ones(len(heads))
     probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]
     return probabilities
+
+
+def with_label_probabilities(sentences: Sequence[Sentence], probabilities: np.ndarray) -> None:
+    """Give sentences the probabilities of their labels: float64 (words,), concatenated over all sentences."""
+    for sentence, own in zip(sentences, np.split(probabilities, np.cumsum([len(one) for one in sentences])[:-1]), strict=True):
+        sentence.label_probabilities = np.append(1, own)
 
 
 def check_parsed(sentence: Sentence, keep_heads: bool = False, name: str = "a sentence") -> Sentence:
@@ -446,7 +464,11 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
     for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
         strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
-        earlier: dict[str, Any] = {"probabilities": None, "transitions": None, "note": ""}  # of the tree that is replaced
+        earlier: dict[str, Any] = {
+            **dict.fromkeys(conllu.PROBABILITIES.values()),
+            "transitions": None,
+            "note": "",
+        }  # of the tree that is replaced
         results.append(replace(sentence, heads=tree, **{**earlier, **strings}))
         start = stop
     return results
@@ -531,6 +553,18 @@ def best(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> l
     """
     scores = scores.reshape((len(table), -1))
     if roots is not None and table[ROOT] and len(table) > 2:
+        scores = scores.copy()
         scores[table[ROOT], roots == 0] = -np.inf
     strings = [table.strings[k] for k in scores[1:].argmax(axis=0) + 1]
     return strings if roots is None else [ROOT if root == 1 else string for root, string in zip(roots, strings, strict=True)]
+
+
+def softmax(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> np.ndarray:
+    """Return the probabilities of strings, float64 (strings, columns), for each column: 0 for the unknown one. roots: see best."""
+    scores = scores.reshape((len(table), -1)).astype(np.float64)
+    scores[0] = -np.inf
+    if roots is not None and table[ROOT] and len(table) > 2:
+        scores[table[ROOT], roots == 0] = -np.inf
+        scores[np.ix_(np.arange(len(table)) != table[ROOT], roots == 1)] = -np.inf
+    exponentials = np.exp(scores - scores.max(axis=0))
+    return exponentials / exponentials.sum(axis=0)

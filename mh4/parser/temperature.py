@@ -1,6 +1,6 @@
-"""The temperature of a model, which calibrates its probabilities of arcs.
+"""The temperatures of a model, which calibrate its probabilities of arcs and of labels.
 
-Scores are divided by it before marginals are computed (Guo, Pleiss, Sun & Weinberger, ICML 2017). It is fitted at the end of
+Scores are divided by them before probabilities are computed (Guo, Pleiss, Sun & Weinberger, ICML 2017). They are fitted at the end of
 training (mh4.training.calibration), and kept in calibration.json, in the model folder.
 """
 
@@ -20,11 +20,15 @@ FILE = "calibration.json"
 
 @dataclass(frozen=True)
 class Calibration:
-    """The best temperature, and nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats, at it and at 1."""
+    """The best temperature, and nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats, at it and at 1.
+
+    label_temperature: the best for labels; 1 in models of before it was fitted.
+    """
 
     temperature: float
     nll: float
     uncalibrated_nll: float
+    label_temperature: float = 1.0
 
     def save(self, folder: str) -> None:
         write_text(os.path.join(folder, FILE), json.dumps(asdict(self), indent=2) + "\n")
@@ -36,7 +40,10 @@ class Calibration:
             return None
         with files.intact(FILE):
             found = cls(**files.record(FILE))
-            if not all(type(number) in (int, float) for number in astuple(found)) or not 1e-6 < found.temperature < 1e6:
+            temperatures = found.temperature, found.label_temperature
+            if not all(type(number) in (int, float) for number in astuple(found)) or not all(
+                1e-6 < t < 1e6 for t in temperatures
+            ):
                 raise ValueError
         return found
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import Sentence, without_subtype
 from mh4.parser import kept_heads
 from mh4.parser.config import Config
 
@@ -86,6 +86,10 @@ class Vocabulary:
             labels=Table.count(label for s in sentences for label in compress(s.deprels, kept_heads.annotated_labels(s))),
             **{tag: table(tag) for tag in TAGS},
         )
+
+    def known_labels(self, deprels: Iterable[str]) -> np.ndarray:
+        """Return the number of each label, of the label without its subtype if only that is known."""
+        return np.array([self.labels[deprel] or self.labels[without_subtype(deprel)] for deprel in deprels], dtype=int)
 
     def extended(self, more: "Vocabulary") -> "Vocabulary":
         """Return this vocabulary extended by the strings that only `more` has, with the counts of both. Strings keep their numbers."""

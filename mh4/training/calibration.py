@@ -1,38 +1,43 @@
-"""Calibration: the temperature at which the probabilities of a model's arcs are most reliable, fitted on dev.
+"""Calibration: the temperatures at which the probabilities of a model's arcs and labels are most reliable, fitted on dev.
 
-Training with a margin does not by itself make a parser's probabilities reliable. The temperature with the lowest negative
-log-likelihood of the gold arcs is kept (see mh4.parser.temperature).
+Training with a margin does not by itself make a parser's probabilities reliable. The temperatures with the lowest negative
+log-likelihood of the gold arcs, and of their labels, are kept (see mh4.parser.temperature).
 """
 
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import chain
 
 import numpy as np
 
 from mh4.analysis.reliability import negative_log_likelihood
 from mh4.data.conllu import Sentence
-from mh4.parser.parsing import Parser, arc_probabilities, longest, naming
+from mh4.parser.kept_heads import annotated_labels
+from mh4.parser.parsing import Parser, arc_probabilities, longest, naming, softmax
 from mh4.parser.temperature import Calibration, at_temperature
 
 _LOWEST, _HIGHEST = 0.02, 50.0  # temperatures to choose from
+_LOWEST_OF_LABELS = 0.002  # after short trainings, scores of labels differ little
 _SENTENCES = 500  # to fit the temperature on, at most: enough for one number
 
 
 def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | None:
-    """Return the best temperature for the gold arcs of at most 500 of these sentences, 1 if none is better; None if the system has no
-    marginals."""
+    """Return the best temperatures for the gold arcs and labels of at most 500 of these sentences, 1 if none is better; None if the
+    system has no marginals."""
     model = parser.model
     marginalize, single_root = model.system.marginals, model.config.scorer.single_root
     if marginalize is None:
         return None
     chosen = sentences[:: -(-len(sentences) // _SENTENCES)]
     scored: list[tuple[dict[str, np.ndarray], Sentence]] = []
+    labels = []
     with model.lock, naming(longest(chosen), "calibrate on"):
         for batch, scores in model.score(chosen):
-            scored += zip(scores.trees.arrays(), (chosen[k] for k in batch), strict=True)
+            gold = [chosen[k] for k in batch]
+            scored += zip(scores.trees.arrays(), gold, strict=True)
+            labels.append(scores.labels([np.maximum(sentence.heads, 0) for sentence in gold]).npvalue())
 
-    @cache
     def nll(temperature: float) -> float:
         probabilities = []
         for tensors, sentence in scored:
@@ -41,9 +46,26 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
             probabilities.append(arc_probabilities(found.arcs, sentence.heads)[sentence.heads >= 0])
         return negative_log_likelihood(np.concatenate(probabilities))
 
-    best = math.exp(minimum(lambda x: nll(math.exp(x)), 0.0, math.log(_LOWEST), math.log(_HIGHEST)))
+    table, sentences = model.vocabulary.labels, [sentence for _, sentence in scored]
+    rows = model.vocabulary.known_labels(chain.from_iterable(sentence.deprels for sentence in sentences))
+    judged = np.flatnonzero(np.concatenate(list(map(annotated_labels, sentences))) & (rows > 0))
+    of_labels = np.hstack([each.reshape((len(table), -1)) for each in labels])
+    roots = parser.root_labels([sentence.heads for sentence in sentences])
+
+    def nll_of_labels(temperature: float) -> float:
+        probabilities = softmax(of_labels / temperature, table, roots)
+        return negative_log_likelihood(probabilities[rows[judged], judged])
+
+    best, found, before = _best(nll, _LOWEST)
+    return Calibration(best, found, before, _best(nll_of_labels, _LOWEST_OF_LABELS)[0] if len(judged) else 1.0)
+
+
+def _best(nll: Callable[[float], float], lowest: float) -> tuple[float, float, float]:
+    """Return the temperature with the lowest negative log-likelihood, or 1 if it is no better, and the likelihoods at both."""
+    nll = cache(nll)
+    best = math.exp(minimum(lambda x: nll(math.exp(x)), 0.0, math.log(lowest), math.log(_HIGHEST)))
     best = best if nll(best) < nll(1.0) else 1.0  # of sentences of one word, which have one tree, all are as good
-    return Calibration(best, nll(best), nll(1.0))
+    return best, nll(best), nll(1.0)
 
 
 def minimum(function: Callable[[float], float], start: float, low: float, high: float) -> float:

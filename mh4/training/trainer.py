@@ -404,7 +404,7 @@ class Trainer:
         short = [sentence for sentence in self.dev if len(sentence) <= self.most]
         found = calibrate(Parser(self.model), short) if short else None
         if found:
-            self.model.temperature = found.temperature
+            self.model.calibrate(found)
             found.save(self.folder)
         with self.files.intact("metrics.jsonl"):
             evaluations = [json.loads(line) for line in _lines(self.files.place("metrics.jsonl"))]

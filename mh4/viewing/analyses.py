@@ -113,6 +113,6 @@ def _probability(misc: str) -> float:
     """The probability of an arc according to MISC, nan if there is none."""
     given = dict(attribute.split("=", 1) for attribute in misc.split("|") if "=" in attribute)
     with suppress(KeyError, ValueError):
-        if 0 <= (probability := float(given[conllu.ARC_PROB])) <= 1:
+        if 0 <= (probability := float(given["ArcProb"])) <= 1:
             return probability
     return math.nan

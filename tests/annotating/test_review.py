@@ -67,6 +67,8 @@ def test_what_was_changed_comes_first(trained):
     assert [doubt.probability for doubt in doubts] == sorted(doubt.probability for doubt in doubts)
     gold = {b.sent_id: b.sentence for b in conllu.blocks(str(trained / "toy-ud-train.conllu"))}
     for doubt in doubts[:CHANGED]:
+        if doubt.column == "DEPREL" and (doubt.sentence, doubt.word, "HEAD") in changed:
+            continue  # as that of a wrong arc
         known = gold[doubt.sentence]
         right = str(known.heads[doubt.word]) if doubt.column == "HEAD" else known.deprels[doubt.word - 1]
         assert doubt.proposed == right and doubt.form == known.words[doubt.word - 1]
@@ -77,6 +79,7 @@ def test_probabilities_are_those_of_the_decoder_and_the_labeller(tmp_path):
     """Of an untrained parser, for sentences of several minibatches."""
     sentences = toy.sentences(tmp_path)
     parser = Parser(Model("mst", toy.SMALL, Vocabulary.of(sentences[:60], toy.SMALL), 1))
+    parser.model.label_temperature = 0.5
     path = str(tmp_path / "toy-ud-train.conllu")
     blocks = [("f", k, block) for k, block in enumerate(conllu.blocks(path), start=1)][:60]
     with pytest.warns(RuntimeWarning, match="temperature 1"):
@@ -94,7 +97,7 @@ def test_probabilities_are_those_of_the_decoder_and_the_labeller(tmp_path):
         for m, (head, label) in enumerate(zip(sentence.heads[1:], sentence.deprels)):
             strings = parser.model.vocabulary.labels.strings
             possible = {k: s for k, s in enumerate(strings) if k and (s == "root") == (head == 0)}
-            weights = {s: np.exp(labels[k, m]) for k, s in possible.items()}
+            weights = {s: np.exp(labels[k, m] / 0.5) for k, s in possible.items()}
             assert one.deprels[m + 1] == pytest.approx(weights[label] / sum(weights.values()), abs=1e-4)
             assert one.best_deprels[m] == max(weights, key=weights.get)
 

@@ -23,16 +23,17 @@ PARSED = Sentence(
     heads=np.array([-1, 2, 0, 2], dtype=np.int32),
     deprels=["amod", "root", "punct:x"],
     probabilities=np.array([1, 0.25, 1, 0.99999]),
+    label_probabilities=np.array([1, 0.5, 1, 1]),
 )
 AS_CONLLU = (
-    "1\tfolko\t_\tADJ\tJJ\tCase=Acc\t2\tamod\t_\tArcProb=0.2500\n"
-    "2\tberodo\t_\tNOUN\t_\tCase=Acc|Number=Sing\t0\troot\t_\tArcProb=1.0000\n"
-    "3\t.\t_\tPUNCT\t.\t_\t2\tpunct:x\t_\tArcProb=1.0000\n\n"
+    "1\tfolko\t_\tADJ\tJJ\tCase=Acc\t2\tamod\t_\tArcProb=0.2500|LabelProb=0.5000\n"
+    "2\tberodo\t_\tNOUN\t_\tCase=Acc|Number=Sing\t0\troot\t_\tArcProb=1.0000|LabelProb=1.0000\n"
+    "3\t.\t_\tPUNCT\t.\t_\t2\tpunct:x\t_\tArcProb=1.0000|LabelProb=1.0000\n\n"
 )
 
 
 def test_words():
-    assert list(PARSED)[0] == Word(1, "folko", "ADJ", "JJ", "Case=Acc", 2, "amod", 0.25)
+    assert list(PARSED)[0] == Word(1, "folko", "ADJ", "JJ", "Case=Acc", 2, "amod", 0.25, 0.5)
     assert [word.head for word in PARSED] == [2, 0, 2] and [word.deprel for word in PARSED] == PARSED.deprels
     assert list(Sentence(["a"])) == [Word(1, "a", None, None, None, None, None, None)]
 
@@ -123,7 +124,7 @@ def test_what_looks_odd_but_breaks_no_row(tmp_path, text):
 def test_objects_of_conllu():
     tokens = conversions.to_token_list(PARSED)
     assert tokens.serialize() == AS_CONLLU
-    assert tokens[0]["head"] == 2 and tokens[0]["misc"] == {"ArcProb": "0.2500"}
+    assert tokens[0]["head"] == 2 and tokens[0]["misc"] == {"ArcProb": "0.2500", "LabelProb": "0.5000"}
     assert tokens == library.parse(AS_CONLLU)[0]
     spaced = conversions.to_token_list(sentence(words=["10  000", "a\u3000b"], deprels=["root", "x"]))
     assert [token["form"] for token in spaced] == ["10  000", "a\u3000b"] and spaced[1]["deprel"] == "x"

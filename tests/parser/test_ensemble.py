@@ -303,11 +303,14 @@ def test_probabilities_are_those_of_the_members_on_average(models, treebank):
         for batch, scores in parser.model.score(sentences):
             found.update(zip(batch, parser.marginals([sentences[k] for k in batch], scores)))
         marginals.append(found)
+        parser.model.label_temperature = 0.5
     for k, (parsed, plain) in enumerate(zip(ensemble.parse(sentences, confidence=True), ensemble.parse(sentences))):
         assert parsed.heads.tolist() == plain.heads.tolist() and plain.probabilities is None and parsed.probabilities[0] == 1
         for m in range(1, len(parsed) + 1):
             expected = sum(found[k].arcs[parsed.heads[m], m] for found in marginals) / len(models)
             assert parsed.probabilities[m] == pytest.approx(expected, abs=1e-4)
+        of_labels = [toy.probabilities_of_labels(parser, [parsed]) for parser in ensemble.parsers]
+        np.testing.assert_allclose(parsed.label_probabilities[1:], np.mean(np.nan_to_num(of_labels), axis=0), atol=1e-4)
     voted = SentenceWithVotes(**{**vars(sentences[0]), "votes": [sentences[0]]})
     with pytest.raises(InputError, match="the trees that vote have no probabilities"):
         ensemble.parse([voted], confidence=True)

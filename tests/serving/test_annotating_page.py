@@ -132,6 +132,9 @@ def late(page):
 def test_pins_undo_redo_and_download(page, server, tmp_path):
     open_text(page, rows(*"______") + rows(0, 1, deprel="x"))
     first = heads(page)
+    assert ", of the relation 0." in labels(page)[2] and "unsure" in find(page, "[data-word='3'] small.deprel").get_attribute(
+        "class"
+    )
     head = 6 if first[2] != 6 else 5
     second = attach(page, 3, head)
     expected = server.process_text(data=rows("_", "_", head, "_", "_", "_"), parser="", heads="").splitlines()
@@ -140,7 +143,7 @@ def test_pins_undo_redo_and_download(page, server, tmp_path):
     assert settled(page, find(page, "#undo").click) == first and settled(page, find(page, "#redo").click) == second
     find(page, "#relation").clear()
     settled(page, lambda: find(page, "#relation").send_keys("my:label", Keys.ENTER))
-    assert find(page, "small.pinned").text == "my:label"
+    assert find(page, "small.pinned").text == "my:label" and "of the relation" not in labels(page)[2]
     assert "Choose the head" not in status(page)  # as if Enter had also clicked the word that now has the focus
     assert "my:label" in page.execute_script("return [...document.querySelectorAll('#relations option')].map((o) => o.value)")
     find(page, "#accept").click()

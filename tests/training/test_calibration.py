@@ -112,12 +112,12 @@ def test_systems_without_probabilities_say_so(name, tmp_path):
 
 @pytest.mark.slow
 def test_confidence_on_the_command_line(trained, tmp_path):
-    """ArcProb joins what MISC has; nothing else changes."""
+    """ArcProb and LabelProb join what MISC has; nothing else changes."""
     model, file = str(trained / "model"), tmp_path / "in.conllu"
     text = (trained / "toy-ud-test.conllu").read_text()
     lines = text.splitlines(keepends=True)
     word = next(k for k, line in enumerate(lines) if line.startswith("1\t"))
-    lines[word] = lines[word].rsplit("\t", 1)[0] + "\tArcProb=0.1|Gloss=x\n"
+    lines[word] = lines[word].rsplit("\t", 1)[0] + "\tArcProb=0.1|Gloss=x|LabelProb=0.2\n"
     file.write_text("".join(lines))
     plain = succeeds("parse", "--model", model, str(file)).decode().splitlines()
     for jobs in ("1", "2"):
@@ -130,13 +130,14 @@ def test_confidence_on_the_command_line(trained, tmp_path):
                 continue
             *same, misc = before.split("\t")
             *columns, now = after.split("\t")
-            *kept, probability = now.split("|")
+            *kept, of_arc, of_label = now.split("|")
             assert columns == same
-            assert kept == [a for a in misc.split("|") if a != "_" and not a.startswith("ArcProb=")]
-            assert probability.startswith("ArcProb=") and len(probability) == len("ArcProb=0.1234")
-            probabilities.append(float(probability.partition("=")[2]))
-        expected = mh4.load(model).parse(conllu.read(str(file)), confidence=True)
-        np.testing.assert_allclose(probabilities, np.concatenate([s.probabilities[1:] for s in expected]), atol=6e-5)
+            assert kept == [a for a in misc.split("|") if a != "_" and "Prob=" not in a]
+            probabilities.append((of_arc, of_label))
+        expected = [word for sentence in mh4.load(model).parse(conllu.read(str(file)), confidence=True) for word in sentence]
+        assert probabilities == [
+            ("ArcProb=%.4f" % word.probability, "LabelProb=%.4f" % word.label_probability) for word in expected
+        ]
 
 
 @pytest.mark.slow
@@ -173,12 +174,14 @@ def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_pa
 
 @pytest.mark.slow
 def test_training_ends_with_calibration(trained):
-    """The temperature is the best for the gold arcs of dev; systems without marginals get none."""
+    """The temperatures are the best for the gold arcs and labels of dev; systems without marginals get none."""
     folder = str(trained / "model")
     with open(os.path.join(folder, FILE)) as file:
         found = json.load(file)
     assert found["nll"] < found["uncalibrated_nll"]
-    assert b"probabilities at temperature %.3f" % found["temperature"] in succeeds("info", folder)
+    assert b"probabilities at temperature %.3f, of labels %.3f" % (found["temperature"], found["label_temperature"]) in succeeds(
+        "info", folder
+    )
     model, dev = Model.load(folder), toy.sentences(trained, "dev")[:40]
     assert model.temperature == found["temperature"]
     for factor in (0.9, 1, 1.1):
@@ -191,6 +194,11 @@ def test_training_ends_with_calibration(trained):
                 words += len(dev[k])
         nll = total / words
         assert nll == pytest.approx(found["nll"], rel=1e-4) if factor == 1 else nll > found["nll"]
+    nll_of_labels = {}
+    for factor in (0.9, 1, 1.1):
+        model.label_temperature = factor * found["label_temperature"]
+        nll_of_labels[factor] = -np.log(np.maximum(toy.probabilities_of_labels(Parser(model), dev), 1e-3)).mean()
+    assert min(nll_of_labels.values()) == nll_of_labels[1]
     assert calibrate(Parser(toy.untrained("mh5-hybrid", dev)), dev) is None
 
 

@@ -81,7 +81,7 @@ def files(treebank):
             deprels = list(block.sentence.deprels)
             if number % 3 == 0:
                 deprels[-1] = "dep"
-            probabilities = block.misc("ArcProb", ["%.4f" % (1 / m) for m in range(1, len(deprels) + 1)])
+            probabilities = block.misc({"ArcProb": ["%.4f" % (1 / m) for m in range(1, len(deprels) + 1)]})
             file.write(block.text({conllu.DEPREL: deprels, conllu.MISC: probabilities}))
     return gold, other
 
