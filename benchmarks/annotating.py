@@ -16,12 +16,13 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from common import ROOT, table
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from mh4.data import conllu
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.append(str(ROOT / "tests"))
 from browser import chromium, find, wait_for  # noqa: E402
 
 LONG = 30  # words
@@ -116,11 +117,11 @@ def main():
             server.wait()
         for block, found in zip(blocks, conllu.read(str(corrected)), strict=True):
             assert found.heads.tolist() == block.sentence.heads.tolist() and found.deprels == block.sentence.deprels
-    print("| | |\n|---|--:|\n| sentences | %d |\n| words | %d |" % (len(blocks), sum(len(block.sentence) for block in blocks)))
-    print("\n".join("| %s | %d |" % item for item in annotator.counts.items()))
+    rows = [["sentences", len(blocks)], ["words", sum(len(block.sentence) for block in blocks)], *annotator.counts.items()]
     for title, least in (("a tree settles, ms", 0), ("of %d words or more, ms" % LONG, LONG)):
         if times := [time for words, time in annotator.milliseconds if words >= least]:
-            print("| %s | %.0f |" % (title, median(times)))
+            rows.append([title, round(median(times))])
+    print(table(["", ""], rows))
 
 
 if __name__ == "__main__":

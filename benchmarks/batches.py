@@ -11,14 +11,15 @@ time. That was not enough for a second chart of the same recurrences, so each se
 
 import argparse
 import os
-import platform
+from functools import partial
+from itertools import product
 from timeit import timeit
 
 import numpy as np
+from common import machine, rounded, table
 
 from mh4.decoders import batch
 from mh4.decoders.batch import DECODERS, single
-from mh4.util import cpu
 
 SIZES = [(10, 256), (40, 64)]  # words and sentences
 
@@ -44,12 +45,9 @@ def ways(name, function, words, sentences, threads):
         for arguments in alone:
             call(**arguments)
 
-    found = {"one by one": loop}
-    for count in threads:
-        found["batch, %d thread%s" % (count, "s" if count > 1 else "")] = lambda count=count: together(
-            name, scores, lengths, threads=count
-        )
-    return found
+    names = {count: "batch, %d thread%s" % (count, "s" * (count > 1)) for count in threads}
+    in_batches = {names[count]: partial(together, name, scores, lengths, threads=count) for count in threads}
+    return {"one by one": loop, **in_batches}
 
 
 def microseconds(functions, sentences, rounds):
@@ -66,26 +64,22 @@ def main():
     parser.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each way")
     options = parser.parse_args()
     threads = sorted({1, min(2, os.cpu_count() or 1), os.cpu_count() or 1})
-    lines = []
-    for function in ("decode", "marginals"):
-        for name, decoder in DECODERS.items():
-            for words, sentences in SIZES if getattr(decoder, function) else ():
-                times = microseconds(ways(name, function, words, sentences, threads), sentences, options.rounds)
-                if not lines:
-                    headings = [*times, *("%s, ratio" % heading for heading in list(times)[1:])]
-                    lines += ["| | words | %s |" % " | ".join(headings), "|---|---:|" + "---:|" * len(headings)]
-                first, *others = times.values()
-                cells = ["%.3g" % value if value < 1000 else "%.0f" % value for value in times.values()]
-                cells += ["%.2f" % (value / first) for value in others]
-                lines.append("| %s, `%s` | %d | %s |" % (name, function, words, " | ".join(cells)))
+    rows = []
+    for function, name in product(("decode", "marginals"), DECODERS):
+        for words, sentences in SIZES if getattr(DECODERS[name], function) else ():
+            times = microseconds(ways(name, function, words, sentences, threads), sentences, options.rounds)
+            first, *others = times.values()
+            ratios = ["%.2f" % (value / first) for value in others]
+            rows.append(["%s, `%s`" % (name, function), words, *map(rounded, times.values()), *ratios])
+    headings = [*times, *("%s, ratio" % heading for heading in list(times)[1:])]
     paragraphs = [
         "# Batches",
-        "%s, %d cores; Python %s, numpy %s." % (cpu.name(), os.cpu_count() or 1, platform.python_version(), np.__version__),
+        machine(os.cpu_count() or 1) + ".",
         "    python benchmarks/batches.py",
         "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns, in batches of %s. "
         "One by one: a loop over calls of the decoder itself. A ratio is that to this loop."
         % (options.rounds, " and ".join("%d sentences of %d words" % (b, n) for n, b in SIZES)),
-        "\n".join(lines),
+        table(["", "words", *headings], rows),
     ]
     print("\n\n".join(paragraphs))
 

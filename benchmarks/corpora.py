@@ -25,8 +25,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-from parsing import ROOT, number_of_words, run, saved_model
-from training import commit
+from common import ROOT, commit, table
+from parsing import number_of_words, run, saved_model
 
 from mh4.data import treebanks
 from mh4.util import cpu
@@ -56,7 +56,7 @@ def main():
             measured = throughput(scratch, model, path, options)
     of_model = "" if options.model else "--system %s " % options.system
     command = "    .venv/bin/python benchmarks/corpora.py %s %s%s" % (what, of_model, os.path.basename(path))
-    head = "Two cores of %s; at commit %s; by" % (cpu.name(), commit(ROOT))
+    head = "Two cores of %s; at commit %s; by" % (cpu.name(), commit())
     print("\n\n".join(["# " + title, head, command, measured]))
 
 
@@ -73,7 +73,7 @@ def throughput(scratch, model, path, options):
     """The table of both commands."""
     large, words = concatenated(scratch, path, options.copies)
     folder = scratch / "corpus"
-    lines = ["| %d words | seconds, median | words/s | of --jobs | words/s once started |" % words, "|---|--:|--:|--:|--:|"]
+    rows = []
     for number in (1, 2):
         rounds = []
         for _ in range(options.rounds):
@@ -82,10 +82,10 @@ def throughput(scratch, model, path, options):
             rounds.append((alone, corpus, working(folder)))
             shutil.rmtree(folder)
         alone, corpus, started = map(statistics.median, zip(*rounds, strict=True))
-        lines.append("| `mh4 parse --jobs %d` | %.1f | %d |  |  |" % (number, alone, words / alone))
-        numbers = number, corpus, words / corpus, 100 * alone / corpus, words / started
-        lines.append("| `mh4 corpus parse --workers %d` | %.1f | %d | %.0f %% | %d |" % numbers)
-    return "\n".join(lines)
+        rows.append(["`mh4 parse --jobs %d`" % number, "%.1f" % alone, round(words / alone), "", ""])
+        share, speed = "%.0f %%" % (100 * alone / corpus), round(words / started)
+        rows.append(["`mh4 corpus parse --workers %d`" % number, "%.1f" % corpus, round(words / corpus), share, speed])
+    return table(["%d words" % words, "seconds, median", "words/s", "of --jobs", "words/s once started"], rows)
 
 
 def working(folder):
@@ -117,12 +117,9 @@ def memory(scratch, model, path, gigabytes):
     if driver.returncode or not later:
         sys.exit("the corpus was not parsed, or too fast to be measured")
     spans = ["%d to %d MB" % (min(column), max(column)) for column in list(zip(*later, strict=True))[2:]]
-    lines = ["| seconds | shards | driver, MB | largest worker, MB |", "|--:|--:|--:|--:|"]
-    lines += ["| %d | %d | %d | %d |" % one for one in seen[:: -(-len(seen) // ROWS)]]
-    size = large.stat().st_size / 1e9
-    lines += ["", "%.1f GB, %d words, were parsed in %.0f minutes. After the first tenth," % (size, words, seconds / 60)]
-    lines[-1] += " the driver had %s, and the largest worker %s." % tuple(spans)
-    return "\n".join(lines)
+    shown = table(["seconds", "shards", "driver, MB", "largest worker, MB"], seen[:: -(-len(seen) // ROWS)], right=0)
+    said = "%.1f GB, %d words, were parsed in %.0f minutes. After the first tenth, the driver had %s, and the largest worker %s."
+    return shown + "\n\n" + said % (large.stat().st_size / 1e9, words, seconds / 60, *spans)
 
 
 if __name__ == "__main__":

@@ -10,20 +10,18 @@ The decoders take turns, so that other load on the machine affects all of them e
 import argparse
 import multiprocessing
 import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
 from timeit import timeit
 
 import numpy as np
+from common import machine, printed, rounded, table
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.search import VARIANT
 from mh4.parser.systems import SYSTEMS
-from mh4.util import cpu
 from mh4.util.plots import plotted
 
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
@@ -93,14 +91,12 @@ def seconds(n):
     """The median time of each decoder, by name."""
     rng = np.random.default_rng(n)
     times = {name: [] for name in sentences(1, rng, tree(rng, 1)) if n <= LONGEST.get(name, n)}
-    open_names = list(times)
-    while open_names:
+    unfinished = list(times.items())
+    while unfinished:
         decoders = sentences(n, rng, tree(rng, n))
-        for name in open_names:
-            times[name].append(timeit(decoders[name], timer=time.process_time, number=1))
-        open_names = [
-            name for name in open_names if len(times[name]) < 3 or (sum(times[name]) < SECONDS and len(times[name]) < SENTENCES)
-        ]
+        for name, taken in unfinished:
+            taken.append(timeit(decoders[name], timer=time.process_time, number=1))
+        unfinished = [one for one in unfinished if len(one[1]) < 3 or sum(one[1]) < SECONDS and len(one[1]) < SENTENCES]
     return {name: statistics.median(taken) for name, taken in times.items()}
 
 
@@ -135,38 +131,33 @@ def exponents(times):
     return found
 
 
-def table(columns):
+def by_decoder(columns):
     """Markdown; columns: the numbers by heading and by decoder."""
-    lines = ["| words | %s |" % " | ".join(map(str, columns)), "|---|" + "---:|" * len(columns)]
-    for name in next(iter(columns.values())):
-        values = [column.get(name) for column in columns.values()]
-        cells = ["" if value is None else "%.0f" % value if value >= 1000 else "%.3g" % value for value in values]
-        lines.append("| %s | %s |" % (name, " | ".join(cells)))
-    return "\n".join(lines)
+    names = next(iter(columns.values()))
+    return table(["words", *columns], [[name, *(rounded(column.get(name)) for column in columns.values())] for name in names])
 
 
 def report(times, memory, lengths):
     """The tables."""
     compiler = os.environ.get("CXX", "c++").split()
-    version = subprocess.run([*compiler, "-dumpfullversion", "-dumpversion"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    version = printed([*compiler, "-dumpfullversion", "-dumpversion"])
     ratios = {n: {name: row[name] / row["mh4-hybrid"] for name in row} for n, row in times.items()}
     milliseconds = {n: {name: 1000 * row[name] for name in row} for n, row in times.items()}
     milliseconds["exponent"] = exponents(times)
     compiled = "compiler %s %s, with the options of setup.py" % (compiler[0], version)
     paragraphs = [
         "# The decoders",
-        "%s, one core; Python %s, numpy %s; %s. Charts compiled for: %s."
-        % (cpu.name(), platform.python_version(), np.__version__, compiled, VARIANT),
+        "%s; %s. Charts compiled for: %s." % (machine(), compiled, VARIANT),
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "
         "whose arcs are short. `greedy`, `beam`: search instead of a chart. `marginals`: instead of the best derivation. Last column: "
         "the p of n^p, fitted on 40 words or more." % SENTENCES,
-        table(milliseconds),
+        by_decoder(milliseconds),
         "The same relative to mh4-hybrid:",
-        table(ratios),
+        by_decoder(ratios),
         "Megabytes in addition to the scores, in a process that decodes one sentence:",
-        table(memory),
+        by_decoder(memory),
     ]
     return "\n\n".join(paragraphs)
 

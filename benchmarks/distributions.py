@@ -13,18 +13,16 @@ time of each is reported.
 import argparse
 import importlib.metadata
 import os
-import platform
 import re
 import statistics
 from pathlib import Path
 
-import numpy as np
 import torch
 from batches import microseconds, random_scores
+from common import machine, table
 
 from mh4.parser.config import Training
 from mh4.torch import TreeDistribution
-from mh4.util import cpu
 
 SENTENCES, WORDS = 64, (10, 20, 40)
 MEASURED = ("log_partition", "marginals", "argmax")
@@ -99,20 +97,16 @@ def version(library):
         return None
 
 
-def table(rounds):
+def measured(rounds):
     """Markdown: microseconds, and in brackets the ratio to ours."""
-    lines = []
+    rows = []
     for words in WORDS:
         found = ways(words)
-        if not lines:
-            lines += ["| | words | %s |" % " | ".join(found), "|---|---:|" + "---:|" * len(found)]
         for each in MEASURED:
             times = microseconds({library: of[each] for library, of in found.items() if each in of}, SENTENCES, rounds)
-            cells = [
-                "%.3g (%.2f)" % (times[library], times[library] / times[OURS]) if library in times else "" for library in found
-            ]
-            lines.append("| `%s` | %d | %s |" % (each, words, " | ".join(cells)))
-    return "\n".join(lines)
+            ratios = {library: "%.3g (%.2f)" % (taken, taken / times[OURS]) for library, taken in times.items()}
+            rows.append(["`%s`" % each, words, *(ratios.get(library, "") for library in found)])
+    return table(["", "words", *found], rows)
 
 
 def training(log):
@@ -138,13 +132,12 @@ def main():
     parser.add_argument("--training", metavar="LOG", help="what examples/torch_parser.py has printed")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    times = table(options.rounds)
-    versions = {"Python": platform.python_version(), "PyTorch": torch.__version__, "numpy": np.__version__}
+    times, versions = measured(options.rounds), {"PyTorch": torch.__version__}
     versions.update((library.partition(",")[0], version(library)) for library in PACKAGES if version(library))
     absent = [library for library in PACKAGES if not version(library)]
     paragraphs = [
         "# Distributions over trees in PyTorch",
-        "%s, %d cores; %s." % (cpu.name(), os.cpu_count() or 1, ", ".join("%s %s" % each for each in versions.items())),
+        "%s, %s." % (machine(os.cpu_count() or 1), ", ".join("%s %s" % each for each in versions.items())),
         "    python benchmarks/distributions.py",
         "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns on one thread, in batches of %d. "
         "In brackets, the ratio to the first column." % (options.rounds, SENTENCES),

@@ -10,15 +10,14 @@ scores. It takes some minutes.
 
 import argparse
 import math
-import platform
 import time
 
 import numpy as np
+from common import machine
 from decoders import elsewhere, random_scores
 
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, window_of
 from mh4.parser.systems import SYSTEMS, GlobalSystem
-from mh4.util import cpu
 from mh4.util.memory import peak_mb
 
 SHORTEST = 60
@@ -73,7 +72,7 @@ def main():
     asked = parser.parse_args()
     paragraphs = [
         "# The longest sentences",
-        "One core of %s; Python %s, numpy %s." % (cpu.name(), platform.python_version(), np.__version__),
+        machine() + ".",
         "    python benchmarks/longest.py",
         "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; "
         "the megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes "

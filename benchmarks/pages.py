@@ -10,26 +10,21 @@ compares training with another checkout, ten more. --udpipe compares parsing wit
 import argparse
 import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 
-from training import commit
+from common import ROOT, commit, printed, table
 
 from mh4.parser.systems import with_marginals
 from mh4.util import cpu
-from mh4.util.processes import with_parent
+from mh4.util.files import write_text
 
-HERE = Path(__file__).resolve().parent
 SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs", "mh5-hybrid", "mh5-arcs", "1ec", "greedy-mh4")
 
 
 def output(*command):
     """What one of the benchmarks prints."""
     print(" ".join(command), file=sys.stderr, flush=True)
-    started = [sys.executable, str(HERE / command[0]), *command[1:]]
-    done = subprocess.run(started, stdout=subprocess.PIPE, check=True, preexec_fn=with_parent())
-    return done.stdout.decode().strip()
+    return printed([sys.executable, ROOT / "benchmarks" / command[0], *command[1:]])
 
 
 def section(heading, *command):
@@ -45,23 +40,18 @@ def speed(*command):
 
 def by_system(train, dev):
     """A table of both speeds by system, with the speed of training on likelihood as well."""
-    lines = [
-        "| system | training, tokens/s | MB | on likelihood, tokens/s | parsing, words/s | MB |",
-        "|---|--:|--:|--:|--:|--:|",
-    ]
+    rows = []
     for system in SYSTEMS:
         training = ["training.py", "--train", train, "--system", system]
         likelihood = speed(*training, "--set", "training.loss=likelihood")[0] if system in with_marginals() else ""
-        lines.append(
-            "| %s |" % " | ".join([system, *speed(*training), likelihood, *speed("parsing.py", "--system", system, dev)])
-        )
-    return "\n".join(lines)
+        rows.append([system, *speed(*training), likelihood, *speed("parsing.py", "--system", system, dev)])
+    return table(["system", "training, tokens/s", "MB", "on likelihood, tokens/s", "parsing, words/s", "MB"], rows)
 
 
 def write(name, *parts):
     measured = "One core of %s; Hungarian of UD 2.0, default settings; by `benchmarks/pages.py`, at commit %s."
-    text = "\n\n".join(["# " + name.capitalize(), measured % (cpu.name(), commit(HERE)), *parts])
-    (HERE / "results" / (name + ".md")).write_text(text + "\n", encoding="utf-8")
+    text = "\n\n".join(["# " + name.capitalize(), measured % (cpu.name(), commit()), *parts])
+    write_text(str(ROOT / "benchmarks" / "results" / (name + ".md")), text + "\n")
 
 
 def main():

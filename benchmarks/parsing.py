@@ -28,18 +28,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 from timeit import timeit
 
 import numpy as np
-from stopwatch import Stopwatch
+from common import ROOT, Stopwatch, table
 
 from mh4.data import conllu, treebanks
 from mh4.util.memory import peak_mb
 from mh4.util.plots import plotted
 from mh4.util.processes import with_parent
 
-ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("reading", "graph", "forward", "scores out of DyNet", "decoding", "labels and tags", "writing")
 LENGTHS = (10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300)
 DECODERS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
@@ -148,11 +148,10 @@ def against_udpipe(options, path):
     for _ in range(options.rounds + 1):
         for name, parse in zip(speeds, (ours, theirs), strict=True):
             speeds[name].append(round(words / timeit(parse, timer=time.process_time, number=1)))
-    print("| with tags, on %s | words/s, median | all |" % Path(path).name)
-    print("|---|--:|---|")
-    for name, (_, *measured) in speeds.items():  # the first was to warm up
-        print("| %s | %d | %s |" % (name, np.median(measured), " ".join(map(str, measured))))
-    print("| ratio | %.2f | |" % np.divide(*(np.median(measured[1:]) for measured in speeds.values())))
+    measured = {name: all_of_it[1:] for name, all_of_it in speeds.items()}  # the first was to warm up
+    rows = [[name, "%d" % np.median(mine), " ".join(map(str, mine))] for name, mine in measured.items()]
+    rows.append(["ratio", "%.2f" % np.divide(*map(np.median, measured.values())), ""])
+    print(table(["with tags, on %s" % Path(path).name, "words/s, median", "all"], rows))
 
 
 def train_udpipe(train, path):
@@ -179,13 +178,12 @@ def command(options, path):
         files = {1: os.path.join(folder, "1.conllu"), options.copies: os.path.join(folder, "all.conllu")}
         for copies, name in files.items():
             Path(name).write_text(text * copies, encoding="utf-8")
-        words = number_of_words(text)
-        print("| words | | seconds | words/s | peak MB of a process |")
-        print("|--:|---|--:|--:|--:|")
-        for copies, name in files.items():
-            for jobs in ("1", "2"):
-                seconds, memory = run("parse", "--model", model, name, "-o", os.path.join(folder, "out"), "--jobs", jobs)
-                print("| %d | --jobs %s | %.1f | %d | %d |" % (copies * words, jobs, seconds, copies * words / seconds, memory))
+        rows = []
+        for (copies, name), jobs in product(files.items(), ("1", "2")):
+            seconds, memory = run("parse", "--model", model, name, "-o", os.path.join(folder, "out"), "--jobs", jobs)
+            words = copies * number_of_words(text)
+            rows.append([words, "--jobs " + jobs, "%.1f" % seconds, "%d" % (words / seconds), memory])
+        print(table(["words", "", "seconds", "words/s", "peak MB of a process"], rows, right=0))
 
 
 def run(*arguments):
@@ -208,8 +206,7 @@ def by_length(path):
     rng = np.random.default_rng(1)
     parsers = {system: random_parser(system, path) for system in DECODERS}
     times = {name: [] for name in ("network",) + DECODERS}
-    print("| words | " + " | ".join(times) + " |")
-    print("|--:" * (len(times) + 1) + "|")
+    rows = []
     for n in LENGTHS:
         sentences = [conllu.Sentence(list(rng.choice(words, n))) for _ in range(max(3, 500 // n))]
         taken = {}
@@ -232,7 +229,8 @@ def by_length(path):
                 taken["network"] = 1000 * min(network) / len(sentences)
         for name in times:
             times[name].append(taken.get(name, np.nan))
-        print("| %d | " % n + " | ".join("%.3g" % taken[name] if name in taken else "" for name in times) + " |", flush=True)
+        rows.append([n, *("%.3g" % taken[name] if name in taken else "" for name in times)])
+    print(table(["words", *times], rows, right=0))
     with plotted(str(ROOT / "benchmarks" / "results" / "lengths.png"), 6, 4) as figure:
         axes = figure.subplots()
         for name, milliseconds in times.items():

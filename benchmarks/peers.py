@@ -24,7 +24,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from training import commit
+from common import ROOT, commit, printed
 
 from mh4.analysis import evaluation
 from mh4.data import conllu
@@ -33,7 +33,6 @@ from mh4.util.files import append_line, write_text
 from mh4.util.processes import with_parent
 from mh4.util.text_tables import Table
 
-ROOT = Path(__file__).resolve().parent.parent
 SCORES = ("dev_uas", "dev_las", "test_uas", "test_las")
 BRIEF = " --set training.max_updates=500"  # a training of mh4 whose scores are not used
 COPIES = 3  # of a test set, to measure the speed of parsing without that of starting
@@ -158,7 +157,7 @@ def measure(treebank, name, options):
     for file, text in FILES.items():
         (work / file).write_text(text, encoding="utf-8")
     tags = {part: work / treebank / "udpipe" / (part + ".out") if peer.tagged else None for part in gold}
-    record = {"treebank": treebank, "peer": name, "date": str(datetime.date.today()), "commit": commit(ROOT), "cpu": cpu.name()}
+    record = {"treebank": treebank, "peer": name, "date": str(datetime.date.today()), "commit": commit(), "cpu": cpu.name()}
     record.update(version=version, load=round(os.getloadavg()[0], 1), test=segmented["test"].name)
     record.update(trained(peer, python, folders, gold, tags, BRIEF if runs else "", options.minutes))
     if not record["megabytes"]:  # no model within the limit
@@ -194,13 +193,8 @@ def trained(peer, python, folders, gold, tags, options, minutes):
         if status not in (0, -signal.SIGXCPU):
             sys.exit("training failed: see %s" % (model / "train.log"))
         sizes = [path.stat().st_size for path in model.rglob("*") if path.is_file() and path.suffix not in (".conllu", ".log")]
-        figures = {
-            "minutes": round(seconds / 60, 2),
-            "limit_minutes": minutes,
-            "ended": not status,
-            "megabytes": sum(sizes) / 1e6,
-        }
-        write_text(str(done), json.dumps(figures))
+        figures = {"minutes": round(seconds / 60, 2), "limit_minutes": minutes, "ended": not status}
+        write_text(str(done), json.dumps({**figures, "megabytes": sum(sizes) / 1e6}))
     return json.loads(done.read_text())
 
 
@@ -220,8 +214,7 @@ def installed(name, work):
         venv.create(str(python.parent.parent), with_pip=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
     code = "from importlib.metadata import version; print(version(%r))" % packages[0]
-    found = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
-    return str(python), "%s %s" % (packages[0], found)
+    return str(python), "%s %s" % (packages[0], printed([python, "-c", code]))
 
 
 def run(python, arguments, files, log, minutes=None):
@@ -274,9 +267,8 @@ def page(records):
     for treebank in dict.fromkeys(treebank for treebank, _ in records):
         rows = [row(records.get((treebank, name), {"version": name + ", not measured yet"})) for name in PEERS]
         lines += ["## %s\n" % treebank, Table(HEADER, rows, 1).markdown(), ""]
-    lines += ["## Settings", ""] + [
-        "- %s: %s." % (name, PEERS[name].note) for name in PEERS if any(name in key for key in records)
-    ]
+    measured = [name for name in PEERS if any(name in key for key in records)]
+    lines += ["## Settings", "", *("- %s: %s." % (name, PEERS[name].note) for name in measured)]
     return "\n".join(lines) + "\n"
 
 

@@ -13,20 +13,17 @@ measures alternately this checkout and another one, set up in FOLDER, and compar
 import argparse
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from stopwatch import Stopwatch
+from common import ROOT, Stopwatch, commit, printed, table
 
 from mh4.data import conllu, treebanks
 from mh4.util.memory import peak_mb
-from mh4.util.processes import with_parent
 
-ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("graph", "forward", "scores out of DyNet", "decoding, with costs", "decoding, gold", "loss", "forward of the loss")
 STAGES += ("backward", "update")
 COMPARED = ("mh3", "mst", "mh4-hybrid", "1ec")  # systems
@@ -114,29 +111,19 @@ def compare(options, train):
     """Print the tokens per second of both checkouts, and their ratio, by system."""
     train, checkouts = str(Path(train).resolve()), (ROOT, Path(options.against).resolve())
     print("Tokens per second of processor time, the median of %d runs in turns:\n" % options.rounds)
-    print("| system | tokens/s | %s | ratio |" % commit(options.against))
-    print("|---|--:|--:|--:|")
+    rows = []
     for system in [options.system] if options.system else COMPARED:
         rounds = [[tokens_per_second(checkout, system, options, train) for checkout in checkouts] for _ in range(options.rounds)]
         here, there = map(statistics.median, zip(*rounds, strict=True))
-        print("| %s | %d | %d | %.2f |" % (system, here, there, here / there), flush=True)
+        rows.append([system, round(here), round(there), "%.2f" % (here / there)])
+    print(table(["system", "tokens/s", commit(options.against), "ratio"], rows))
 
 
 def tokens_per_second(checkout, system, options, train):
     """The tokens per second that the same benchmark of a checkout measures."""
-    command = [str(checkout / ".venv/bin/python"), str(checkout / "benchmarks/training.py"), "--system", system]
-    command += ["--train", train, "--minibatches", str(options.minibatches)]
-    command += [word for setting in options.set for word in ("--set", setting)]
-    done = subprocess.run(command, cwd=str(checkout), check=True, stdout=subprocess.PIPE, preexec_fn=with_parent())
-    return int(re.search(r"(\d+) tokens/s", done.stdout.decode()).group(1))
-
-
-def commit(checkout):
-    """The last commit of a checkout, with "+changes" if what is measured, the package, has been changed since."""
-    git = ["git", "-C", str(checkout)]
-    last = subprocess.run([*git, "log", "-1", "--format=%h"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":/mh4"]).returncode
-    return last + "+changes" * bool(changed)
+    command = [checkout / ".venv/bin/python", checkout / "benchmarks/training.py", "--system", system, "--train", train]
+    command += ["--minibatches", options.minibatches, *(word for setting in options.set for word in ("--set", setting))]
+    return int(re.search(r"(\d+) tokens/s", printed(command, cwd=str(checkout))).group(1))
 
 
 if __name__ == "__main__":

@@ -9,17 +9,17 @@ machine matters little.
 import json
 import os
 import statistics
-import subprocess
 import sys
+from itertools import product
 from time import process_time
 from timeit import repeat
 
 import decoders
 import numpy as np
+from common import printed, table
 
 from mh4.decoders.search import VARIANTS
 from mh4.util import cpu
-from mh4.util.processes import with_parent
 
 TURNS, SECONDS = 6, 0.02  # of each decoder in each turn; at least two calls
 LENGTHS = [20, 40, 80]
@@ -43,23 +43,19 @@ def main(lengths):
     times = {name: [] for name in [fastest, *others]}
     for _ in range(TURNS):
         for name, turns in times.items():
-            command = [sys.executable, __file__, "--measure", *map(str, lengths)]
-            done = subprocess.run(
-                command, env={**os.environ, "MH4_SIMD": name}, check=True, stdout=subprocess.PIPE, preexec_fn=with_parent()
-            )
-            turns.append(json.loads(done.stdout))
+            command = [sys.executable, __file__, "--measure", *lengths]
+            turns.append(json.loads(printed(command, env={**os.environ, "MH4_SIMD": name})))
     print(
         "# The variants of the decoders\n\n%s, one core.\n\n    python benchmarks/variants.py%s\n\nMilliseconds of processor time for a "
         "sentence of n words with random scores in the variant %s, and how many times as long others take: the medians "
         "of the shortest times in %d processes. mhk, greedy and beam are the same code in all, and show how exact the other ratios are.\n"
         % (cpu.name(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), fastest, TURNS)
     )
-    print("| decoder | n | %s |\n|---|---:|%s" % (" | ".join(times), "---:|" * len(times)))
-    for decoder in times[fastest][0][str(lengths[0])]:
-        for n in map(str, lengths):
-            if all(decoder in turn[n] for turns in times.values() for turn in turns):
-                own, *rest = (statistics.median(turn[n][decoder] for turn in turns) for turns in times.values())
-                print("| %s | %s | %.3g | %s |" % (decoder, n, own, " | ".join("%.2f" % (other / own) for other in rest)))
+    rows = []
+    for decoder, n in product(times[fastest][0][str(lengths[0])], map(str, lengths)):
+        own, *rest = (statistics.median(turn[n][decoder] for turn in turns) for turns in times.values())
+        rows.append([decoder, n, "%.3g" % own, *("%.2f" % (other / own) for other in rest)])
+    print(table(["decoder", "n", *times], rows))
 
 
 if __name__ == "__main__":

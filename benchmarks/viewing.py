@@ -13,10 +13,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from common import ROOT, table
+
 from mh4.util.files import write_text
 from mh4.viewing import analyses, page
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.append(str(ROOT / "tests"))
 from browser import chromium  # noqa: E402
 
 TIMES = """
@@ -40,11 +42,9 @@ def main():
     start = time.process_time()
     sentences = list(analyses.read(asked.file, asked.second))
     text = page.page(sentences, [Path(file).name for file in (asked.file, asked.second) if file])
-    print("| | |\n|---|--:|")
-    print("| sentences | %d |\n| words | %d |" % (len(sentences), sum(len(shown.words) for shown in sentences)))
-    print(
-        "| page, MB | %.2f |\n| made in, s of processor time | %.1f |" % (len(text.encode()) / 1e6, time.process_time() - start)
-    )
+    rows = [["sentences", len(sentences)], ["words", sum(len(shown.words) for shown in sentences)]]
+    rows += [["page, MB", "%.2f" % (len(text.encode()) / 1e6)]]
+    rows += [["made in, s of processor time", "%.1f" % (time.process_time() - start)]]
     found = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "page.html")
@@ -54,8 +54,8 @@ def main():
                 browser.get(path.as_uri())
                 time.sleep(1)  # until it has painted
                 found.append({**browser.execute_script(TIMES), "search": browser.execute_script(SEARCH)})
-    for name in found[0]:
-        print("| %s, ms | %.0f |" % (name, statistics.median(one[name] for one in found)))
+    rows += [[name + ", ms", round(statistics.median(one[name] for one in found))] for name in found[0]]
+    print(table(["", ""], rows))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from experiments import published
 from experiments.engine import predictions
 from experiments.engine.models import finished_runs, lacking, untrained
 from experiments.engine.provenance import commit, shown, without_machine
-from experiments.engine.records import Records, common_seeds, load_any
+from experiments.engine.records import Records, common_seeds, load_any, trees_of
 from experiments.engine.run import Run, alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
@@ -56,41 +56,36 @@ def members(bench: Bench, bank: Treebank, systems: Sequence[str], seeds: Sequenc
     return {seed: sorted((mine[seed] for mine in runs.values()), key=lambda run: run.dev_uas, reverse=True) for seed in common}
 
 
-class Combiner:
-    """Parses a treebank's dev and test sets with ensembles of models, each with its own folder for the parsed files."""
+def _command(runs: Sequence[Run]) -> list[str]:
+    return ["ensemble", *(word for run in runs for word in ("--model", relative_if_inside(run.folder, Path.cwd())))]
 
-    def __init__(self, bank: Treebank, bench: Bench) -> None:
-        self.bank, self.trainer, self.folder = bank, bench.trainer, bench.models(bank.name) / NAME
 
-    def command(self, runs: Sequence[Run], votes: Sequence[Path] = ()) -> list[str]:
-        """``ensemble`` with these models and files of other parsers' trees."""
-        arguments = [("--model", relative_if_inside(run.folder, Path.cwd())) for run in runs]
-        arguments += [("--vote", str(path)) for path in votes]
-        return ["ensemble", *(word for pair in arguments for word in pair)]
+def combine(
+    bench: Bench, bank: Treebank, name: str, runs: Sequence[Run], votes: Sequence[Path] = (), trees: Path | None = None
+) -> Scores:
+    """Return the scores of an ensemble of models on dev and, if available, test; with other parsers' trees for test, only on that.
 
-    def combine(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = (), trees: Path | None = None) -> Scores:
-        """Return the scores of the ensemble on dev and, if available, test; with other parsers' trees for test, only on that.
+    votes: files of these trees. trees: the file for the ensemble's trees. Only one process at a time combines models under one name.
+    """
+    folder = bench.models(bank.name) / NAME / name
+    command = [*bench.trainer, *_command(runs), *(word for path in votes for word in ("--vote", str(path)))]
+    files = {"test": bank.to_parse["test"]} if votes else bank.to_parse
+    with alone(folder / "combined.lock"):
+        parsed = predictions.parse(command, folder, files, bank.lang)
+        scores = _scores(bank, parsed)
+        if trees:
+            predictions.keep(trees, files, parsed)
+    return scores
 
-        trees: the file for the ensemble's trees. Only one process at a time combines models under one name.
-        """
-        folder, command = self.folder / name, [*self.trainer, *self.command(runs, votes)]
-        files = {"test": self.bank.to_parse["test"]} if votes else self.bank.to_parse
-        with alone(folder / "combined.lock"):
-            parsed = predictions.parse(command, folder, files, self.bank.lang)
-            scores = _scores(self.bank, parsed)
-            if trees:
-                predictions.keep(trees, files, parsed)
-        return scores
 
-    def record(self, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
-        """Combine the models of one seed, and write the record and the trees."""
-        name = "seed%d" % seed
-        run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
-        scores = self.combine(name, runs, trees=records.trees(run))
-        command = without_machine(" ".join(["mh4", *self.command(runs)]))
-        made_of = [{"system": one.system, "seed": one.seed, "dev_uas": one.dev_uas, "commit": one.commits} for one in runs]
-        records.write(run, {**_record(scores, self.bank, made_of, reproduce), "command": command})
-        return scores
+def record(bench: Bench, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
+    """Combine the models of one seed, and write the record and the trees."""
+    run = Run(name_of([run.system for run in runs]), seed, records.results)
+    scores = combine(bench, records.bank, "seed%d" % seed, runs, trees=records.trees(run))
+    command = without_machine(" ".join(["mh4", *_command(runs)]))
+    made_of = [{"system": one.system, "seed": one.seed, "dev_uas": one.dev_uas, "commit": one.commits} for one in runs]
+    records.write(run, {**_record(scores, records.bank, made_of, reproduce), "command": command})
+    return scores
 
 
 def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:
@@ -123,11 +118,10 @@ def record_all_seeds(
         return None
     others = sorted(seeds.difference(asked or seeds))
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
-    names = {"%s seed %d" % (run["system"], run["seed"]): run for run in voters}
-    without = [
-        name for name, run in names.items() if not records.trees(Run(run["system"], run["seed"], records.results)).exists()
-    ]
-    untested = [name for name, run in names.items() if "test_las" not in run]
+    names = ["%s seed %d" % (run["system"], run["seed"]) for run in voters]
+    files = [trees_of(records.results, bank.name, run["system"], run["seed"]) for run in voters]
+    without = [name for name, path in zip(names, files, strict=True) if not path.exists()]
+    untested = [name for name, run in zip(names, voters, strict=True) if "test_las" not in run]
     why = ""
     if others:
         why = "SEEDS leaves out %s" % ", ".join(map(str, others))

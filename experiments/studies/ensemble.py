@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-
 from experiments import pages, published
 from experiments.engine import records
 from experiments.engine.command import repeat, request, requested_systems, study
-from experiments.engine.ensembles import MEMBERS, Combiner, members, name_of, record_all_seeds
+from experiments.engine.ensembles import MEMBERS, combine, members, name_of, record, record_all_seeds
 from experiments.engine.models import lacking
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
@@ -61,19 +59,18 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     bank = asked.treebank()
     wanted_seeds = asked.seeds if seeds else ()
     by_seed = members(bench, bank, wanted, wanted_seeds)
-    combiner, command = Combiner(bank, bench), repeat()
-    kept = records.Records(bench.results, bank)
+    command, kept = repeat(), records.Records(bench.results, bank)
     rows = [_member(bank.name, run.system, list(by_seed), bench) for run in next(iter(by_seed.values()))]
     by_seed_records = []
     for seed, runs in by_seed.items():
         bench.console.print("combining the models of seed %d" % seed)
-        by_seed_records.append(combiner.record(kept, seed, runs, command))
+        by_seed_records.append(record(bench, kept, seed, runs, command))
     rows.append(Row("ensemble", len(wanted), by_seed_records))
     if len(by_seed) > 1:
         bench.console.print("combining all models")
         everything = sorted((run for runs in by_seed.values() for run in runs), key=lambda run: run.dev_uas, reverse=True)
-        rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)]))
-    rows += _with_outputs(bank, combiner, by_seed, bench.console)
+        rows.append(Row("ensemble of all seeds", len(everything), [combine(bench, bank, "all", everything)]))
+    rows += _with_outputs(bench, bank, by_seed)
     ways = uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), WAYS, "ways of voting", bench.console)
     name = "%s-%s" % (bank.name, name_of(wanted))
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
@@ -96,16 +93,16 @@ def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
     return Row(system, 1, [by_seed[seed] for seed in seeds])
 
 
-def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console: Console) -> list[Row]:
+def _with_outputs(bench: Bench, bank: Treebank, by_seed: Members) -> list[Row]:
     """Return the models of each seed with the outputs of the shared task's systems, if available, on the test set."""
     others = {system: path for system, path in bank.outputs.items() if system != SEGMENTATION}
     if not others or not bank.test:
         return []
     name = "ensemble, with %s" % " and ".join(published.COLUMNS[system].partition(" (")[0] for system in others)
-    console.print("combining with %s" % " and ".join(path.name for path in others.values()))
+    bench.console.print("combining with %s" % " and ".join(path.name for path in others.values()))
     votes = list(others.values())
     try:
-        scores = [combiner.combine("with-outputs-%d" % seed, runs, votes) for seed, runs in by_seed.items()]
+        scores = [combine(bench, bank, "with-outputs-%d" % seed, runs, votes) for seed, runs in by_seed.items()]
     except InputError as error:  # their words may differ
         say("no %s: %s" % (name, error), err=True)
         return []

@@ -139,7 +139,7 @@ def _to_combine(one: Experiment) -> list[int]:
 def _record_ensemble(one: Experiment, seed: int) -> ensembles.Scores:
     """Combine the models of one seed, in a worker, and record it."""
     members = ensembles.members(one.bench, one.bank, ensembles.MEMBERS, [seed])[seed]
-    return ensembles.Combiner(one.bank, one.bench).record(one.records, seed, members, one.command)
+    return ensembles.record(one.bench, one.records, seed, members, one.command)
 
 
 def _pages(experiments: Sequence[Experiment], results: Path) -> None:
