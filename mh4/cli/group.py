@@ -101,7 +101,7 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
-        _fail(program, "%s: %s" % (error.filename or "output", reason(error)))
+        _fail(program, "%s%s" % ("%s: " % error.filename if error.filename else "", reason(error)))
     except click.ClickException as error:
         error.message = "\n".join(map(one_line, error.message.split("\n")))  # type: ignore[misc]
         raise

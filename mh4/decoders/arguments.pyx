@@ -246,9 +246,14 @@ def seeds(rng, count):
         raise ValueError(f"rng: expected a seed or a numpy.random.Generator, got {rng!r} ({error})") from None
 
 
+def is_count(number, least=1):
+    """Return whether this is a whole number of at least `least`, and no bool."""
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and number >= least
+
+
 def sample_size(samples):
     """Return the number of samples as an int. Raises ValueError if it is none."""
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 0:
+    if not is_count(samples, 0):
         raise ValueError(f"samples: expected a number of samples, got {samples!r}")
     return int(samples)
 

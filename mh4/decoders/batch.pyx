@@ -315,7 +315,7 @@ class Teams(dict):
 
 def run(name, Sentences sentences, threads):
     """Process all sentences: in this thread, which alone can respond to signals, and in others."""
-    if threads is not None and not (isinstance(threads, (int, np.integer)) and threads >= 1):
+    if threads is not None and not arguments.is_count(threads):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cpu.cores(), sentences.count))
     teams = workspaces.take(Teams)

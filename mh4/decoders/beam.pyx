@@ -13,7 +13,6 @@ with only the end of the sentence in the buffer. An earlier arc from the root wo
 attach. Without such an arc, a sequence can always be continued: by SH while there are words in the buffer, then by RA.
 """
 
-import operator
 
 cimport cython
 import numpy as np
@@ -157,12 +156,8 @@ cdef class Search:
     cdef vector[int] path, codes  # the best sequence: the hypothesis before each transition, and its code
 
     def __init__(self, n, transitions, beam, single_root):
-        try:
-            beam = operator.index(beam)
-        except TypeError:
-            raise ValueError(f"beam: expected a whole number of at least 1, got {beam!r}") from None
-        if beam < 1:
-            raise ValueError(f"beam: expected a width of at least 1, got {beam}")
+        if not arguments.is_count(beam):
+            raise ValueError(f"beam: expected a whole number of at least 1, got {beam!r}")
         self.n = n
         self.transitions = transitions
         self.beam = min(beam, 2**31 - 1)

@@ -6,6 +6,7 @@ from itertools import count, islice
 
 import numpy as np
 
+from mh4.decoders.arguments import is_count
 from mh4.decoders.derivation import Derivation
 
 
@@ -30,7 +31,7 @@ def kbest(
     Returns Derivations as `decode` does. Trees whose scores are equal in the precision of the decoder come in any order.
     Raises ValueError unless k is a positive integer, and what `decode` raises for the best tree.
     """
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+    if not is_count(k):
         raise ValueError(f"k: expected a number of trees, got {k!r}")
     return list(islice(_in_order(decode, scores, cost, heads, single_root), k))
 

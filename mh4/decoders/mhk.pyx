@@ -7,7 +7,6 @@ Items of k heads are only used by Link and are not stored.
 """
 
 import math
-import numbers
 
 import numpy as np
 from libc.math cimport INFINITY
@@ -42,7 +41,7 @@ def decode(
     without words); NotInClass if no tree in MH_k has these heads, or the single root required; MemoryError if the
     sentence is too long for the memory of the machine.
     """
-    if not isinstance(k, numbers.Integral) or k < 3:
+    if not arguments.is_count(k, 3):
         raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
     heads, whole = arguments.given_heads(heads, n, single_root)

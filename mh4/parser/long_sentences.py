@@ -12,13 +12,12 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, chain, pairwise
 from math import isqrt
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from mh4.data.conllu import PROBABILITIES, SKIPPED, Sentence
-from mh4.decoders import mst
+from mh4.decoders import arguments, mst
 from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import kept_heads
 from mh4.parser.choices import BEYOND, BEYOND_BEAM
@@ -95,12 +94,12 @@ def parse(
     Those parsed differently have a note that says how and why. They have no probabilities, and those that were skipped have no heads.
     Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says; never OutOfMemory.
     """
-    if longest is not None and (isinstance(longest, bool) or not isinstance(longest, Integral) or longest < 1):
+    if longest is not None and not arguments.is_count(longest):
         raise InputError("longest is %s, expected a number of words from 1" % shown(longest))
     if beyond is not None and beyond not in BEYOND:
         raise InputError(unknown("way to decode long sentences", beyond, BEYOND))
     best = options.get("best", 1)  # which the parser checks
-    several = isinstance(best, Integral) and int(best) > 1
+    several = arguments.is_count(best, 2)
     if longest is None:
         longest = default(parser, True, int(best)) if several else default(parser, confidence)
     how, other = _around_heads(parser, beyond) if keep_heads else _otherwise(parser, beyond)

@@ -441,7 +441,7 @@ def naming(sentence: Sentence, doing: str) -> Iterator[None]:
 
 def check_best(best: int, decoding: str) -> None:
     """Raise InputError if so many best trees cannot be found."""
-    if isinstance(best, bool) or not isinstance(best, (int, np.integer)) or not 1 <= best <= MOST_TREES:
+    if not arguments.is_count(best) or best > MOST_TREES:
         raise InputError("best is %s, expected 1 to %d" % (shown(best), MOST_TREES))
     if best > 1 and decoding != "exact":
         raise InputError("%s decoding finds one tree, only exact decoding finds the best %d" % (decoding, best))

@@ -91,7 +91,7 @@ class System:
             return self.decoders[decoding]
         if width is None:
             width = BEAM
-        if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= MAX_BEAM:
+        if not arguments.is_count(width) or width > MAX_BEAM:
             raise InputError("a beam of width %s: expected 1 to %d" % (shown(width), MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)
 

@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 from contextlib import suppress
+from typing import Any
 
 
 def open_standard() -> None:
@@ -30,11 +31,23 @@ def open_standard() -> None:
         elif isinstance(stream, io.TextIOWrapper):
             if _is_standard(stream, number):
                 os.set_blocking(number, True)
-                if isinstance(stream.buffer, io.RawIOBase):  # unbuffered
-                    stream = open(number, "w", encoding=stream.encoding, newline="\n", buffering=1, closefd=False)
+                if number:
+                    buffer = io.BufferedWriter(_Named(number, "w", closefd=False))
+                    stream = io.TextIOWrapper(buffer, stream.encoding, newline="\n", line_buffering=True)
                     setattr(sys, name, stream)
             if number:
                 stream.reconfigure(errors="backslashreplace")
+
+
+class _Named(io.FileIO):
+    """Standard output or error, whose errors name it as those of files do."""
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            error.filename = "standard output" if self.fileno() == 1 else "standard error"
+            raise
 
 
 def is_fed() -> bool:

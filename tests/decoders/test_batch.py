@@ -201,10 +201,9 @@ class TestErrors:
             ({"lengths": [2, -1, 3]}, "lengths: sentence 1 has -1 words"),
             ({"lengths": [2.0, 4.0, 3.0]}, "lengths: expected a vector of integers, got dtype float64"),
             ({"lengths": [2, 4]}, r"shift: expected the shape \(B, N\+2, N\+2\), B = 2 and N = 4, got \(3, 6, 6\)"),
-            ({"threads": 0}, "threads: expected a positive number, got 0"),
             *[
                 ({"threads": threads}, "threads: expected a positive number, got %s$" % threads)
-                for threads in (-1, 1.5, 2.0, np.nan)
+                for threads in (0, -1, 1.5, 2.0, True, np.nan)
             ],
             ({"scores": [np.zeros((3, 6, 6))]}, "scores: expected the tensors by name, shift, reduce_s0b0, .*, got list$"),
             ({"heads": np.zeros((3, 4), dtype=int)}, r"heads: expected integers of shape \(3, 5\)"),

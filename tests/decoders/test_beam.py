@@ -337,8 +337,8 @@ def test_bad_scores(model):
 
 def test_bad_beam():
     scores = LOCAL[0].sample(3, rng_for("beam"))
-    for width in (0, -1, 1.5, "8", None):
+    for width in (0, -1, 1.5, "8", None, True):
         with pytest.raises(ValueError, match="beam"):
             beam.decode_local(**scores, beam=width)
-    assert beam.decode_local(**scores, beam=np.int64(2)).score >= beam.decode_local(**scores, beam=True).score
+    assert beam.decode_local(**scores, beam=np.int64(2)).score >= beam.decode_local(**scores, beam=1).score
     assert beam.decode_local(**scores, beam=10**30).score >= beam.decode_local(**scores).score
