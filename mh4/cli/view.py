@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import sys
 from contextlib import suppress
 from itertools import chain
@@ -65,10 +66,13 @@ def view(
 
         on_terminal = sys.stdout.isatty()
         color = on_terminal and not os.environ.get("NO_COLOR") and _pager_shows_colours()
-        texts = (draw(shown, names, color) + "\n" for shown in sentences)
+        columns = shutil.get_terminal_size().columns if on_terminal else sys.maxsize
+        texts = (draw(shown, names, color, columns) + "\n" for shown in sentences)
         if on_terminal:
             # less shows colours, and leaves on the screen what fits on one. The user's options follow, and can switch these off.
             os.environ["LESS"] = "-FRX " + os.environ.get("LESS", "")
+            if sys.stdout.encoding.lower() == "utf-8":  # as Python has it in the locale C, too, where less would expect ASCII
+                os.environ.setdefault("LESSCHARSET", "utf-8")
             first = next(texts, "")  # which has opened the input
             if not sys.stdin.isatty():  # then click starts no pager, which reads keys from the terminal itself
                 with suppress(OSError):

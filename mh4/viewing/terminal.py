@@ -1,6 +1,7 @@
 """Trees as text, drawn by udapi."""
 
 import io
+import sys
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -22,11 +23,12 @@ _LONGEST = 10_000  # words; beyond, udapi takes minutes
 _LARGEST = 1_000_000  # of spans; a drawing that takes some seconds and 16 MB
 
 
-def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
+def draw(shown: SentenceView, names: list[str], color: bool = False, columns: int = sys.maxsize) -> str:
     """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with a mark between
     them for each word whose head (≠), or only its relation (≈), differs.
 
-    color: whether to use terminal escapes for colours. If a tree is too large to be drawn as text, a comment says so instead.
+    color: whether to use terminal escapes for colours. columns: those of the terminal; where two analyses need more, one is below the
+    other, with the marks at the ends of its lines. If a tree is too large to be drawn as text, a comment says so instead.
     """
     heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
     heading += "".join("# %s: %s\n" % (name, one.note) for name, one in zip(names, shown.analyses, strict=True) if one.note)
@@ -46,11 +48,11 @@ def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
         return heading + note
     left, right = ([name, *_lines(one, color, differing)] for name, one in zip(names, shown.analyses, strict=True))
     width = max(_width(line) for line in left)
-    marks = dict.fromkeys(differing, "≈") | dict.fromkeys(shown.differing_heads(), "≠")
-    lines = [
-        "%s%s  %s  %s" % (a, " " * (width - _width(a)), marks.get(k - 1, " "), b)
-        for k, (a, b) in enumerate(zip(left, right, strict=True))
-    ]
+    by_word = dict.fromkeys(differing, "≈") | dict.fromkeys(shown.differing_heads(), "≠")
+    marks = [by_word.get(k - 1, " ") for k in range(len(left))]
+    lines = ["%s%s  %s  %s" % (a, " " * (width - _width(a)), mark, b) for a, mark, b in zip(left, marks, right, strict=True)]
+    if max(map(_width, lines)) > columns:
+        lines = left + ["%s  %s" % pair for pair in zip(right, marks, strict=True)]
     return "%s%s\n%s" % (heading, "\n".join(line.rstrip() for line in lines), note)
 
 

@@ -251,6 +251,19 @@ def test_two_trees_side_by_side(file, tmp_path):
     assert "# no arcs differ" in run(file, file).output
 
 
+def test_two_trees_too_wide_for_the_terminal(file):
+    """Are one below the other, with the same marks."""
+    (shown,) = analyses.read(file, file)
+    shown.analyses[1].deprels[0] = "det"
+    beside = terminal.draw(shown, ["a", "b"])
+    width = max(map(cell_len, beside.splitlines()[2:-1]))
+    assert terminal.draw(shown, ["a", "b"], columns=width) == beside
+    lines = terminal.draw(shown, ["a", "b"], columns=width - 1).replace("**", "").splitlines()
+    tree = DRAWN.splitlines()[2:-1]
+    assert lines[2:9] == ["a", *tree] and lines[9:11] == ["b", tree[0]] and lines[11].endswith("folko ADJ det  ≈")
+    assert lines[12:] == [*tree[2:], beside.splitlines()[-1]]
+
+
 def test_wide_characters_and_escapes(tmp_path):
     path = tmp_path / "odd.conllu"
     path.write_text(CROSSING.replace("folko\tfolk", "日本\x1b[31m\tfolk"), encoding="utf-8")
@@ -378,6 +391,7 @@ def in_pager(monkeypatch):
         ("less -S", {}, True),
         (None, {"LESS": "-+R"}, None),  # the user's own choice
         (None, {"NO_COLOR": "1"}, False),
+        (None, {"LC_ALL": "C"}, True),
         ("cat", {}, True),
         ("cat", {"TERM": "dumb"}, False),
     ],
@@ -386,7 +400,7 @@ def test_a_tree_that_fits_on_the_screen_stays_there(file, in_pager, pager, varia
     """The pager ends by itself, without having used the alternate screen, and colours are shown as such or not at all."""
     child = in_pager(pager, file, **variables)
     child.expect(pytest.importorskip("pexpect").EOF)
-    assert b"kaluma" in child.before and b"\x1b[?1049h" not in child.before
+    assert b"kaluma" in child.before and "╰─".encode() in child.before and b"\x1b[?1049h" not in child.before
     if colour is not None:
         assert (b"\x1b[3" in child.before) == colour and b"ESC" not in child.before
 
