@@ -73,7 +73,8 @@ async def _serve(
         size, limits.waiting, limits.seconds, (answering.load, dict(models), answering.checksums_of(models.values()))
     )
     try:
-        abilities = await workers.start()
+        with _interrupted_once():
+            abilities = await workers.start()
         config = uvicorn.Config(
             application(workers, abilities, limits, hosts, correcting),
             http=connection(limits.seconds, connections + _MORE_CONNECTIONS),
@@ -133,6 +134,23 @@ def _listening(host: str, port: int) -> socket.socket:
 def _name(listening: socket.socket) -> tuple[str, int]:
     host, port = listening.getsockname()[:2]
     return ("[%s]" % host if ":" in host else host), port
+
+
+@contextmanager
+def _interrupted_once() -> Iterator[None]:
+    """Ignore all signals SIGINT in the block but the first, which cancels it: they would interrupt its end somewhere, with a traceback."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupt(number: int, frame: Any) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        before(number, frame)  # type: ignore[operator, misc]
+
+    if callable(before):
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -280,6 +280,32 @@ def test_a_signal_as_soon_as_it_is_ready(of_both, number, ending_signals):
     assert json.loads(done.stderr.splitlines()[-1])["event"] == "ended"
 
 
+LOADING = """
+import contextlib, os, signal, sys
+from mh4.serving import queue
+from mh4.serving.app import Limits
+from mh4.serving.server import serve
+
+class Child(queue.Child):
+    def call(self, *what):
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().call(*what)
+
+    def kill(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        super().kill()
+
+queue.Child = Child
+with contextlib.suppress(KeyboardInterrupt):
+    serve({"x": (sys.argv[1], None)}, "127.0.0.1", 0, 1, Limits(), print)
+"""
+
+
+def test_two_signals_while_models_are_loaded(models):
+    done = subprocess.run([sys.executable, "-c", LOADING, str(models / "mst")], cwd=toy.ROOT, capture_output=True, timeout=SECONDS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def refused(*arguments):
     """The one sentence."""
     done = CliRunner().invoke(cli.main, ["serve", *arguments])
