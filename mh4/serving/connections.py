@@ -30,6 +30,9 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
             super().data_received(data)
             self._wait()
 
+        def _unsupported_upgrade_warning(self) -> None:
+            """Say nothing: requests to change to WebSocket are answered as others."""
+
         def pause_writing(self) -> None:
             super().pause_writing()
             self._watch()

@@ -57,7 +57,7 @@ class Log(logging.StreamHandler[Any]):
         ] = {}  # the first record of each line, the oldest first; how often repeated
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._count(record.created - _SECONDS)
+        self.count(record.created - _SECONDS)
         if record.levelno >= logging.WARNING:
             line = _json(self._lines.said(record))
             if line in self._seen:
@@ -67,13 +67,8 @@ class Log(logging.StreamHandler[Any]):
             self._seen[line] = record, 0
         super().emit(record)
 
-    def close(self) -> None:
-        """Write what is still counted."""
-        self._count(float("inf"))
-        super().close()
-
-    def _count(self, until: float) -> None:
-        """Write how often the lines before a time were repeated, and forget them."""
+    def count(self, until: float = float("inf")) -> None:
+        """Write how often the lines before a time, by default all, were repeated, and forget them."""
         while self._seen and (len(self._seen) > _MOST or next(iter(self._seen.values()))[0].created < until):
             first, times = self._seen.pop(next(iter(self._seen)))
             if times:
@@ -83,17 +78,20 @@ class Log(logging.StreamHandler[Any]):
 
 @contextmanager
 def logging_to(stream: Any) -> Iterator[None]:
-    """Send the log of the server, and warnings of all libraries, to a text stream."""
+    """Send the log of the server, and warnings of all libraries, to a text stream; its last line says that the server has ended."""
     root, handler = logging.getLogger(), Log(stream)
     LOG.setLevel(logging.INFO)
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # what is wrong with a form is answered
     root.addHandler(handler)
     logging.captureWarnings(True)
     try:
         yield
+        handler.count()
+        LOG.info("ended")
     finally:
         logging.captureWarnings(False)
         root.removeHandler(handler)
-        handler.close()
+        handler.count()
 
 
 class Observed:

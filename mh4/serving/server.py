@@ -96,7 +96,6 @@ async def _serve(
             await server.serve(sockets=[listening])
     finally:
         workers.stop()
-    LOG.info("ended")
 
 
 class _Server(uvicorn.Server):

@@ -38,6 +38,7 @@ def test_libraries_use_the_same_log(lines):
     logging.getLogger("asyncio").error("no more\nfiles")
     logging.getLogger("uvicorn.error").warning("invalid")
     logging.getLogger("uvicorn.error").info("ready")
+    logging.getLogger("python_multipart.multipart").warning("no boundary")
     warnings.warn("soon", RuntimeWarning, stacklevel=1)
     assert [line["event"].split(": ")[-1].split("\n")[0] for line in lines()] == ["no more", "invalid", "soon"]
 
@@ -66,4 +67,4 @@ def test_what_is_still_counted_is_written_at_the_end():
         for number in range(2500):
             LOG.warning("warning", extra={"facts": {"text": str(number // 2)}})
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
-    assert len(lines) == 2500 and all(line.get("repeated", 1) == 1 for line in lines)
+    assert len(lines) == 2501 and all(line.get("repeated", 1) == 1 for line in lines) and lines[-1]["event"] == "ended"

@@ -148,6 +148,10 @@ def test_slow_and_broken_clients(hurried):
         (bad, [b"\x00\xff\r\n\r\n"]),
         (bad, [b"GET /" + b"x" * 10**5]),
         (bad, [b"\x16\x03\x01\x02\x00" * 20 + b"\r\n\r\n"]),
+        (
+            b"HTTP/1.1 200 OK\r\n",
+            [b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n"],
+        ),
         (too_large[:-2], [CHUNKED + b"x" * 0x3FFFF + b"\r\n0\r\n\r\n"]),
     ]
     with ThreadPoolExecutor(len(cases)) as threads:
@@ -155,6 +159,7 @@ def test_slow_and_broken_clients(hurried):
         assert hurried.get("/health")[0] == 200
     for (expected, parts), answer in zip(cases, answers):
         assert answer.result().startswith(expected), parts
+    assert "pgrade" not in hurried.log_file.read_text()
     assert exchange(hurried, HEAD, b"data=", end=True) == b""  # it did not send all that it said
     assert hurried.get("/process", b"data=" + b"x" * 500_000)[0] == 413
 
@@ -302,7 +307,9 @@ with contextlib.suppress(KeyboardInterrupt):
 
 
 def test_two_signals_while_models_are_loaded(models):
-    done = subprocess.run([sys.executable, "-c", LOADING, str(models / "mst")], cwd=toy.ROOT, capture_output=True, timeout=SECONDS)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING, str(models / "mst")], cwd=toy.ROOT, capture_output=True, timeout=SECONDS
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
