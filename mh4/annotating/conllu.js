@@ -33,6 +33,7 @@ function sentenceOf(lines, start, keep) {
     rows.push(cells);
     at.push(k);
   });
+  if (rows.length - 1 > document.body.dataset.most) throw wrong(0, document.body.dataset.tooMany);
   if (rows.length === 1) throw wrong(0, "a sentence without words");
   const isHead = (cell) => cell === "_" || (/^\d{1,6}$/.test(cell) && Number(cell) < rows.length);
   rows.forEach((cells, m) => {

@@ -75,13 +75,17 @@ def answer(task: Task, most_words: int) -> Answer:
     return Answer(result, len(blocks), sum(len(block.sentence) for block in blocks), said)
 
 
+def too_many(most_words: int) -> str:
+    """Return what is said about data with more words than this."""
+    return "more than %s, which is the most that one request may have" % counted(most_words, "word")
+
+
 def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
     words = 0
     for block in blocks:
         words += len(block.sentence)
         if words > most_words:
-            most = counted(most_words, "word")
-            raise TooManyWords("more than %s, which is the most that one request may have: send several" % most)
+            raise TooManyWords(too_many(most_words) + ": send several")
         yield block
 
 

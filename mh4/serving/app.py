@@ -63,9 +63,9 @@ def application(
     endpoints = _Endpoints(workers, abilities, limits)
     both = ["GET", "POST"]
     routes = [
-        _page("/", abilities),
+        _page("/", abilities, limits),
         *(_part("/", name) for name in ("page.js", "page.css")),
-        _page("/annotate", abilities, ANNOTATING),
+        _page("/annotate", abilities, limits, ANNOTATING),
         *(_part("/annotate/", name, ANNOTATING) for name in ("conllu.js", "tree.js", "page.js", "page.css")),
         Route("/models", endpoints.models),
         Route("/process", endpoints.process, methods=both),
@@ -203,9 +203,10 @@ async def _failure(request: Request, error: Exception) -> Response:
     return PlainTextResponse("this is an error of the server, which its log describes\n", 500)
 
 
-def _page(path: str, abilities: Abilities, package: str = "mh4.serving") -> Route:
+def _page(path: str, abilities: Abilities, limits: Limits, package: str = "mh4.serving") -> Route:
     options = "".join("<option>%s</option>" % escape(name) for name in abilities)
     text = _file("page.html", package).replace("{{models}}", options)
+    text = text.replace("{{most words}}", str(limits.words)).replace("{{too many words}}", answering.too_many(limits.words))
     if "tokenizer" not in next(iter(abilities.values())) and package != ANNOTATING:
         text = text.replace('value="horizontal"', 'value="horizontal" selected')
     return Route(path, lambda request: HTMLResponse(text, headers={"Content-Security-Policy": _POLICY}))

@@ -333,7 +333,8 @@ def test_errors_of_the_server(page, tmp_path):
         (rows(0, 1).replace("2\tw2", "3\tw2"), "Line 2: ID is 3, expected 2."),
         (rows(0, 9), "Line 2: HEAD is 9, but the last word is 2."), (rows(0, "x"), "Line 2: HEAD is x, but the last word is 2."),
         (rows(0).replace("_", "", 1), "Line 1: an empty column, expected _ if there is no value."),
-        ("# a comment\n\n" + rows(0), "Line 1: a sentence without words."), ("a b c", "Line 1: 1 columns, "),
+        ("# a comment\n\n" + rows(0), "Line 1: a sentence without words."), ("a b c", "Line 1: the number of columns is 1, "),
+        (rows(0) + rows(*[0] * 10_001), "Line 3: more than 10000 words, which is the most that one request may have."),
     ],
 )  # fmt: skip
 def test_what_is_no_conllu(page, text, said):
