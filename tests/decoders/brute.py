@@ -110,39 +110,57 @@ def spell(rows):
     return " ".join(words)
 
 
-class Derivations:
-    """All MH_k derivations over n words (k = 3, 4 or 5) as arrays, to score them all at once.
+class Candidates:
+    """Trees or derivations over n words, to score them all at once.
 
-    sequences: as `sequences`, and known: their set; trees[d]: the heads that derivation d makes.
+    trees: the heads that each makes. cells: by tensor, the scores that each uses: for each dimension of the tensor an array
+    (candidates, n), -1 where there is none.
+    """
+
+    def __init__(self, trees, cells=()):
+        self.trees, self.heads = trees, np.array(trees)
+        words = np.broadcast_to(np.arange(1, self.heads.shape[1]), self.heads[:, 1:].shape)
+        self.cells = {"arcs": (self.heads[:, 1:], words), **dict(cells)}
+        self.single_root = (self.heads[:, 1:] == 0).sum(axis=1) == 1
+
+    def used(self, scores):
+        """The scores that each uses: by tensor an array (candidates, n), 0 where it uses none."""
+        return [np.where(self.cells[name][-1] < 0, 0, tensor[self.cells[name]]) for name, tensor in scores.items()]
+
+    def scores(self, scores, cost=None):
+        """The score of each, in double precision."""
+        used = self.used(scores) + self.used({"arcs": cost} if cost is not None else {})
+        return sum(each.sum(axis=1, dtype=np.float64) for each in used)
+
+    def counts(self, tensors, weights):
+        """For each cell of the tensors, the sum of the weights of those that use it."""
+        found = {name: np.zeros(tensor.shape) for name, tensor in tensors.items()}
+        for name, array in found.items():
+            uses = self.cells[name][-1] >= 0
+            np.add.at(array, tuple(i[uses] for i in self.cells[name]), np.broadcast_to(weights[:, None], uses.shape)[uses])
+        return found
+
+
+class Derivations(Candidates):
+    """All MH_k derivations over n words (k = 3, 4 or 5).
+
+    sequences: as `sequences`, and known: their set; of_tree: by tree, the numbers of the derivations that make it.
     """
 
     def __init__(self, n, k):
-        self.n = n
         self.sequences = sequences(n, k)
         self.known = frozenset(self.sequences)
-        self.trees = [heads_of(n, rows) for rows in self.sequences]
+        shifts = [[row[2:] for row in rows if row[0] == 0 and row[3] > 0] for rows in self.sequences]
+        reduces = [[row for row in rows if row[0] > 0] for rows in self.sequences]
+        self.shifts = np.array(shifts, dtype=int).reshape(len(self.sequences), n, 2)
+        self.reduces = np.array(reduces, dtype=int).reshape(len(self.sequences), n, 4)
+        code, s1, s0, b0 = np.moveaxis(self.reduces, -1, 0)
+        cells = {"shift": tuple(np.moveaxis(self.shifts, -1, 0))}
+        cells.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
+        super().__init__([heads_of(n, rows) for rows in self.sequences], cells)
         self.of_tree = {}
         for d, heads in enumerate(self.trees):
             self.of_tree.setdefault(heads, []).append(d)
-        self.heads = np.array(self.trees)
-        shifts = [[row[2:] for row in rows if row[0] == 0 and row[3] > 0] for rows in self.sequences]
-        reduces = [[row for row in rows if row[0] > 0] for rows in self.sequences]
-        self.shifts = np.array(shifts, dtype=int).reshape(len(self.trees), n, 2)
-        self.reduces = np.array(reduces, dtype=int).reshape(len(self.trees), n, 4)
-        self.single_root = (self.heads[:, 1:] == 0).sum(axis=1) == 1
-
-    def scores(self, shift, reduce_s0b0, reduce_s1s0=None, arcs=None, cost=None):
-        """The score of every derivation, in double precision."""
-        s0, b0 = self.shifts[..., 0], self.shifts[..., 1]
-        total = shift[s0, b0].sum(axis=1, dtype=np.float64)
-        code, s1, s0, b0 = np.moveaxis(self.reduces, -1, 0)
-        total += reduce_s0b0[code - 1, s0, b0].sum(axis=1, dtype=np.float64)
-        if reduce_s1s0 is not None:
-            total += reduce_s1s0[code - 1, s1, s0].sum(axis=1, dtype=np.float64)
-        for arc_probabilities in (arcs, cost):
-            if arc_probabilities is not None:
-                total += arc_probabilities[self.heads[:, 1:], np.arange(1, self.n + 1)].sum(axis=1, dtype=np.float64)
-        return total
 
 
 @cache
@@ -150,14 +168,10 @@ def derivations(n, k):
     return Derivations(n, k)
 
 
-def tree_scores(trees, arcs, cost=None):
-    """The arc-factored score of each tree, in double precision."""
-    heads = np.array(trees)[:, 1:]
-    words = np.arange(1, heads.shape[1] + 1)
-    total = arcs[heads, words].sum(axis=1, dtype=np.float64)
-    if cost is not None:
-        total += cost[heads, words].sum(axis=1, dtype=np.float64)
-    return total
+@cache
+def trees_of_class(n, name):
+    """The trees of `class_trees`, by their arcs."""
+    return Candidates(class_trees(n, name))
 
 
 # ------------------------------------------------------------------------------------- longer sentences: the best score

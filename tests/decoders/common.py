@@ -7,8 +7,9 @@ import brute
 import numpy as np
 import pytest
 
-from mh4.decoders import NotInClass, batch, mh3, mh4, mh5, mhk, mst
+from mh4.decoders import NotInClass, batch, beam, mh3, mh4, mh5, mhk, mst
 from mh4.decoders.reference import transition_scores
+from mh4.transitions import EMPTY, SH
 
 KINDS = ("normal", "ties", "zeros", "large")
 
@@ -72,7 +73,28 @@ def rng_for(*what):
     return np.random.default_rng(zlib.crc32(repr(what).encode()))
 
 
-class TransitionDecoder:
+class Decoder:
+    """What all have in common. `candidates` are the derivations or trees over n words, of which the decoder finds the best."""
+
+    tensors = {"arcs": ()}
+
+    def sample(self, n, rng, kind="normal"):
+        return sample_tensors(self.tensors, n, rng, kind)
+
+    def decode(self, scores, **options):
+        return self.decode_scores(**scores, **options)
+
+    def trees(self, n):
+        return self.candidates(n).trees
+
+    def candidate_scores(self, n, scores, cost=None):
+        return self.candidates(n).scores(scores, cost)
+
+    def check_small(self, derivation, n):
+        """What holds of the derivations of short sentences, but for `check_parts`."""
+
+
+class TransitionDecoder(Decoder):
     """mh3, mh4-two, mh4-hybrid and the same of mh5: transition scores, optionally with additional arc scores."""
 
     def __init__(self, name, decode, k, hybrid, arcs=False):
@@ -85,19 +107,8 @@ class TransitionDecoder:
         if arcs:
             self.tensors["arcs"] = ()
 
-    def sample(self, n, rng, kind="normal"):
-        return sample_tensors(self.tensors, n, rng, kind)
-
-    def decode(self, scores, **options):
-        return self.decode_scores(**scores, **options)
-
-    def trees(self, n):
-        """The tree of each candidate."""
-        return brute.derivations(n, self.k).trees
-
-    def candidate_scores(self, n, scores, cost=None):
-        """The score of each candidate, that is, of each derivation."""
-        return brute.derivations(n, self.k).scores(**scores, cost=cost)
+    def candidates(self, n):
+        return brute.derivations(n, self.k)
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
         """The best score over all derivations, for any length, by the chart of Figure 2."""
@@ -148,25 +159,14 @@ class TransitionDecoder:
         assert rows in brute.derivations(n, self.k).known
 
 
-class ArcDecoder:
+class ArcDecoder(Decoder):
     """mhk and mst: arc scores."""
-
-    tensors = {"arcs": ()}
 
     def __init__(self, name, decode, class_name, k=None):
         self.name, self.decode_scores, self.class_name, self.k = name, decode, class_name, k
 
-    def sample(self, n, rng, kind="normal"):
-        return sample_tensors(self.tensors, n, rng, kind)
-
-    def decode(self, scores, **options):
-        return self.decode_scores(*scores.values(), **options)
-
-    def trees(self, n):
-        return brute.class_trees(n, self.class_name)
-
-    def candidate_scores(self, n, scores, cost=None):
-        return brute.tree_scores(self.trees(n), scores["arcs"], cost)
+    def candidates(self, n):
+        return brute.trees_of_class(n, self.class_name)
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
         total = scores["arcs"].astype(float) + (0 if cost is None else cost)
@@ -186,9 +186,6 @@ class ArcDecoder:
         """The parts are the arcs of the tree."""
         expected = [[derivation.heads[m], m] for m in range(1, n + 1)]
         assert sorted(derivation.parts["arcs"].tolist()) == sorted(expected)
-
-    def check_small(self, derivation, n):
-        pass
 
 
 def mhk_with(k):
@@ -211,6 +208,39 @@ MHK = [ArcDecoder(f"mhk-{k}", mhk_with(k), f"mh{k}", k) for k in (3, 4, 5, 6)]
 MST = ArcDecoder("mst", mst.decode, "all")
 WITH_ARCS = [MH3_ARCS, MH4_TWO_ARCS, MH4_HYBRID_ARCS]  # arcs in addition to transitions
 DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS, *MHK, MST]
+
+
+class Search(Decoder):
+    """A model for greedy and beam search: its tensors, and the transitions and positions that they score."""
+
+    def __init__(self, name, tensors, decode, exact=None):
+        self.name, self.tensors, self.decode_scores, self.exact = name, tensors, decode, exact
+        self.kinds = tensors["s0b0"][0] if "s0b0" in tensors else 1 + tensors["reduce_s0b0"][0]
+
+    def index(self, n, code, s2, s1, s0, b0):
+        """By tensor the index of a transition's score, where it has one."""
+        s2, s1, s0 = (n + 1 if node == EMPTY else node for node in (s2, s1, s0))
+        if b0 == 0:
+            return {}
+        pairs = {"s0b0": (code, s0, b0), "s1s0": (code, s1, s0), "s2s1": (code, s2, s1)}
+        if code == SH:
+            pairs["shift"] = (s0, b0)
+        else:
+            pairs.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
+            pairs["arcs"] = brute.arc_of(code, b0, s0, s1, s2)
+        return {name: pairs[name] for name in self.tensors if name in pairs}
+
+    def score(self, scores, n, *transition):
+        return sum(float(scores[name][index]) for name, index in self.index(n, *transition).items())
+
+
+LOCAL = [
+    Search("greedy-mh3", {"s0b0": (3,)}, beam.decode_local),
+    Search("greedy-mh4-two", {"s0b0": (7,)}, beam.decode_local),
+    Search("greedy-mh4-three", {"s0b0": (7,), "s1s0": (7,)}, beam.decode_local),
+    Search("greedy-mh4", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
+]
+GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS)]
 
 
 def costs(n, rng):
@@ -324,6 +354,7 @@ def bad_arrays(good):
     return {
         "too small": good[..., :-1],
         "too large": np.concatenate([good, good[..., -1:]], axis=-1),
+        "four of the first axis": good[:1].repeat(4, axis=0),
         "a dimension missing": good[0],
         "a dimension too many": good[None],
         "flat": good.ravel(),

@@ -8,17 +8,16 @@ change what it returns later. Prints a line for each decoder, with the number of
 
 import contextlib
 import ctypes
-import hashlib
 import re
 import resource
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from common import DECODERS, rng_for, sample_tensors
-from oneec_judge import ONEEC
+from calls import CALLS, comparable
+from common import GLOBAL, LOCAL, rng_for
 
-from mh4.decoders import batch, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders import batch
 from mh4.decoders.batch import DECODERS as BATCHED
 from mh4.decoders.mhk import smallest_k
 
@@ -27,54 +26,27 @@ OURS = re.compile(
 )
 
 
-def calls(decoder, n):
-    """What the decoder does with a sentence of n words, by name: functions that return comparable results."""
-    scores = decoder.sample(n, rng_for(n))
-    heads = np.array(decoder.planted(n, rng_for(n))[1], dtype=np.int32)
-    for name, options in {"": {}, ", single root": {"single_root": True}, ", one tree": {"heads": heads}}.items():
-        if not (name == ", one tree" and decoder.class_name == "all"):
-            yield decoder.name + name, lambda options=options: outcome(decoder.decode(scores, **options))
-
-
 def all_calls(n, threads):
-    """The same for all decoders, with n words for a decoder of O(n^3), and fewer for others; threads: how many, for batches."""
-    for decoder in DECODERS:
-        shorter = {"mhk-4": n // 8, "mhk-5": n // 20, "mhk-6": n // 30}.get(decoder.name, n // 3 if "mh4" in decoder.name else n)
-        yield from calls(decoder, max(shorter, 6))
-    rng = rng_for("others", n)
-    shorter = max(n // 8, 6)
-    yield from calls(ONEEC, shorter)
-    one = ONEEC.sample(shorter, rng)
-    yield "1ec, marginals", lambda: oneec.marginals(**one).arcs.tolist()
-    search = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,)}, shorter, rng)
-    yield "beam", lambda: outcome(beam.decode(*search.values(), beam=n * 8))
-    five = sample_tensors({"shift": (), "reduce_s0b0": (12,), "reduce_s1s0": (12,), "arcs": ()}, shorter, rng)
-    tree = np.arange(-1, shorter, dtype=np.int32)
-    yield "mh5", lambda: outcome(mh5.decode(**five))
-    yield "mh5, one tree", lambda: outcome(mh5.decode(**five, heads=tree))
-    local = sample_tensors({"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, shorter, rng)
-    yield "beam, local", lambda: outcome(beam.decode_local(*local.values(), beam=n * 8))
+    """All but that of beam search, with n words for decoders of O(n^3), and fewer for others; threads: how many, for batches."""
+    longest = {"mh3": n, "mst": n, "mh4": n // 3, "mhk-3": n, "mhk-5": n // 20, "mhk-6": n // 30}
+    for name, (of, function, options) in CALLS.items():
+        if name.startswith("beam"):
+            continue
+        rng = rng_for(n)
+        words = max(longest.get(of.name, longest.get(of.name[:3], n // 8)), 6)
+        scores = of.sample(words, rng)
+        for choice in options(words, rng):
+            if "heads" not in choice or of.class_name != "all":  # one tree of which needs no memory but for the result
+                said = ", ".join([name, *choice])
+                yield said, lambda f=function, s=scores, o=choice: comparable(f(s, **o))
+    rng, shorter = rng_for("others", n), max(n // 8, 6)
+    for model in (LOCAL[-1], GLOBAL[2]):
+        scores = model.sample(shorter, rng)
+        yield "beam, " + model.name, lambda m=model, s=scores: comparable(m.decode(s, beam=n * 8))
     chain = np.arange(-1, n, dtype=np.int32)
     yield "smallest k", lambda: smallest_k(chain)
-    yield from sums(n, rng)
     for name in BATCHED:
-        yield from batches(name, {"mh3": n, "mst": n, "mh4": n // 3}.get(name, n // 8), threads, rng)
-
-
-def sums(n, rng):
-    """Marginals and samples of mh3, mh4 and mst, also of one tree."""
-    shorter = n // 3
-    for name, module, tensors, words in [
-        ("mh3", mh3, {"shift": (), "reduce_s0b0": (2,)}, n),
-        ("mh4", mh4, {"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,), "arcs": ()}, shorter),
-        ("mst", mst, {"arcs": ()}, n),
-    ]:
-        scores = sample_tensors(tensors, words, rng)
-        chain = np.arange(-1, words, dtype=np.int32)
-        yield name + ", marginals", lambda m=module, s=scores: counted(m.marginals(**s))
-        yield name + ", samples", lambda m=module, s=scores: digest(m.sample(**s, samples=3, rng=1))
-        if name != "mst":  # whose tree needs no memory but for the result
-            yield name + ", marginals of one tree", lambda m=module, s=scores, t=chain: counted(m.marginals(**s, heads=t))
+        yield from batches(name, longest.get(name, n // 8), threads, rng)
 
 
 def batches(name, longest, numbers_of_threads, rng):
@@ -95,38 +67,19 @@ def batches(name, longest, numbers_of_threads, rng):
         options = {"threads": threads, "single_root": True}
         for what, more in {"": {"cost": cost}, ", one tree": {"heads": trees}}.items():
             if name != "mst" or not what:
-                yield said + what, lambda o={**options, **more}: decoded(batch.decode(name, tensors, lengths, **o))
+                yield said + what, lambda o={**options, **more}: comparable(batch.decode(name, tensors, lengths, **o))
         if decoder.marginals:
             for what, more in {"": {}, ", one tree": {"heads": trees}, ", some trees": {"heads": some}}.items():
                 yield (
                     said + ", marginals" + what,
-                    lambda o={**options, **more}: counted(batch.marginals(name, tensors, lengths, **o)),
+                    lambda o={**options, **more}: comparable(batch.marginals(name, tensors, lengths, **o)),
                 )
             yield (
                 said + ", covariances",
-                lambda o=options: {
-                    part: digest(array) for part, array in batch.hessian_product(name, tensors, tensors, lengths, **o).items()
-                },
+                lambda o=options: comparable(batch.hessian_product(name, tensors, tensors, lengths, **o)),
             )
         if decoder.sample:
-            yield said + ", samples", lambda o=options: digest(batch.sample(name, tensors, lengths, 3, rng=1, **o))
-
-
-def counted(found):
-    return digest(found.log_partition), digest(found.arcs), {name: digest(part) for name, part in found.parts.items()}
-
-
-def decoded(found):
-    return digest(found.scores), digest(found.heads), {name: digest(rows) for name, rows in found.parts.items()}
-
-
-def digest(array):
-    """Of the numbers of an array; it needs next to no memory, of which there may be no more."""
-    return hashlib.sha256(np.ascontiguousarray(array)).hexdigest()
-
-
-def outcome(derivation):
-    return derivation.score, derivation.heads.tolist(), {name: rows.tolist() for name, rows in derivation.parts.items()}
+            yield said + ", samples", lambda o=options: comparable(batch.sample(name, tensors, lengths, 3, rng=1, **o))
 
 
 def in_new_thread(call):
@@ -176,6 +129,8 @@ def in_this_thread(call, allocations, limited):
 
 def limit_address_space():
     for name, call in all_calls(400, threads=(1,)):  # another would need space for its stack
+        if "heads" in name or "cost" in name:  # heads are compared by numpy, which may crash itself for want of memory (2.4.6)
+            continue
         with ThreadPoolExecutor(1) as pool:  # with its own tables
             pool.submit(list, range(1000)).result()
             failures, found = 0, []

@@ -6,7 +6,7 @@ import brute
 import numpy as np
 import partition
 from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MH4_TWO, MH4_TWO_ARCS, MST
-from oneec_judge import ONEEC, Trees, is_in_class, trees
+from oneec_judge import ONEEC, candidates, is_in_class
 
 from mh4.decoders import batch
 from mh4.decoders.batch import DECODERS
@@ -18,9 +18,18 @@ MODELS = [*SEQUENCES, *TREES]
 NEAR = 1e-6  # of the logarithm relative to its size, of probabilities and expected counts absolute and relative
 
 
+def name_of(model):
+    """The name of the decoder in batches."""
+    return model.name if model in TREES else "mh%d" % model.k
+
+
+def sample(model, scores, samples, rng=0, **options):
+    return DECODERS[name_of(model)].sample(**scores, samples=samples, rng=rng, **options)
+
+
 def marginals(model, scores, heads=None, single_root=False):
     """Those of a sentence, whose log_partition is also that which is found alone."""
-    name = model.name if model in TREES else "mh%d" % model.k
+    name = name_of(model)
     found = DECODERS[name].marginals(**scores, heads=heads, single_root=single_root)
     of_batch = {tensor: numbers[None] for tensor, numbers in scores.items()}
     trees = None if heads is None else heads[None]
@@ -30,16 +39,7 @@ def marginals(model, scores, heads=None, single_root=False):
 
 
 def enumerated(model, n, scores, single_root=False):
-    if model in TREES:
-        return over(trees(n) if model is ONEEC else brute.all_trees(n), scores, single_root)
-    return partition.over_sequences(n, model.k, scores, single_root)
-
-
-def over(trees, scores, single_root):
-    """The sum over these trees, for 1EC as Trees."""
-    if isinstance(trees, Trees):
-        return partition.over_parts(trees.heads, trees.rows, scores, trees.single_root | (not single_root))
-    return partition.over_trees(trees, scores, single_root)
+    return partition.over(model.candidates(n), scores, single_root)
 
 
 def only(heads):
@@ -54,7 +54,8 @@ def with_heads(model, n, scores, heads, single_root=False):
         return partition.over_chart(n, model.k, with_arcs(model, scores, only(heads)), single_root)
     choices = product(*([head] if head >= 0 else range(n + 1) for head in heads[1:]))
     trees = [tree for words in choices if brute.is_tree(tree := (-1, *words))]
-    return over(Trees(list(filter(is_in_class, trees))) if model is ONEEC else trees, scores, single_root)
+    of_model = candidates(list(filter(is_in_class, trees))) if model is ONEEC else brute.Candidates(trees)
+    return partition.over(of_model, scores, single_root)
 
 
 def with_arcs(model, scores, more):

@@ -4,7 +4,7 @@ from functools import cache
 
 import brute
 import numpy as np
-from common import sample
+from common import Decoder, sample
 
 from mh4.decoders import oneec
 from mh4.decoders.reference import parts
@@ -12,31 +12,20 @@ from mh4.decoders.reference import parts
 NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 
 
-class Trees:
-    """Trees of the class over as many words, to be scored all at once."""
-
-    def __init__(self, trees):
-        self.trees = trees
-        self.heads = np.array(self.trees)
-        self.single_root = np.array([brute.has_single_root(heads) for heads in self.trees])
-        self.rows = {}  # name: which tree, first column, second column
-        for name in NAMES:
-            rows = [(i, *row) for i, heads in enumerate(self.trees) for row in parts(heads)[name]]
-            self.rows[name] = np.array(rows, dtype=int).reshape(-1, 3).T
-
-    def scores(self, scores, cost=None):
-        total = np.zeros(len(self.trees))
-        for name, (tree, first, second) in self.rows.items():
-            np.add.at(total, tree, scores[name][first, second].astype(float))
-        if cost is not None:
-            total += cost[self.heads[:, 1:], np.arange(1, self.heads.shape[1])].sum(axis=1, dtype=float)
-        return total
+def candidates(trees):
+    """Trees of the class over as many words, by their parts."""
+    cells = {name: np.full((2, len(trees), len(trees[0]) - 1), -1) for name in NAMES}
+    for i, heads in enumerate(trees):
+        for name, rows in parts(heads).items():
+            for first, word in rows:
+                cells[name][:, i, word - 1] = first, word
+    return brute.Candidates(trees, {name: tuple(indices) for name, indices in cells.items()})
 
 
 @cache
 def trees(n):
     """All of them over n words."""
-    return Trees(brute.class_trees(n, "1ec"))
+    return candidates(brute.class_trees(n, "1ec"))
 
 
 def random_scores(n, rng, kind="normal"):
@@ -76,7 +65,7 @@ def random_tree(n, rng):
     return list(walk(n, rng, 6 * n + 40))[-1] if n > 1 else (-1, 0)
 
 
-class OneEc:
+class OneEc(Decoder):
     """The third-order decoder of 1-Endpoint-Crossing trees, in the form of the others in common.py."""
 
     name, class_name, k = "1ec", "1ec", None
@@ -84,14 +73,11 @@ class OneEc:
     def sample(self, n, rng, kind="normal"):
         return random_scores(n, rng, kind)
 
-    def decode(self, scores, **options):
-        return oneec.decode(**scores, **options)
+    def decode_scores(self, **arguments):
+        return oneec.decode(**arguments)
 
-    def trees(self, n):
-        return trees(n).trees
-
-    def candidate_scores(self, n, scores, cost=None):
-        return trees(n).scores(scores, cost)
+    def candidates(self, n):
+        return trees(n)
 
     def check_parts(self, derivation, n, scores):
         """The parts are those of a tree of the class by definition."""
@@ -101,9 +87,6 @@ class OneEc:
         for name, rows in derivation.parts.items():
             assert rows.ndim == 2 and rows.shape[1] == 2
             assert sorted(map(tuple, rows.tolist())) == sorted(expected[name]), name
-
-    def check_small(self, derivation, n):
-        pass
 
     def planted(self, n, rng):
         """Scores of 1 for the parts of a random tree, 0 elsewhere; the tree; its score, which no other reaches."""

@@ -26,54 +26,12 @@ class Marginals(NamedTuple):
 # ------------------------------------------------------------------------------------------------------------- all of them
 
 
-def over_sequences(n, k, scores, single_root=False):
-    """The Marginals over all distinct transition sequences that MH_k derives; log_partition is -inf if there are none."""
-    derivations = brute.derivations(n, k)
-    heads, (code, s1, s0, b0) = derivations.heads[:, 1:], np.moveaxis(derivations.reduces, -1, 0)
-    cells = {"shift": tuple(np.moveaxis(derivations.shifts, -1, 0)), "arcs": (heads, np.arange(1, n + 1))}
-    cells.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
-    possible = derivations.single_root if single_root else np.ones(len(heads), dtype=bool)
-    log_partition, probability = distribution([tensor[cells[name]] for name, tensor in scores.items()], possible)
-    arcs, parts = np.zeros((n + 1, n + 1)), {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
-    if log_partition > -np.inf:
-        each_word = np.repeat(probability[:, None], n, axis=1)
-        s0, b0 = np.moveaxis(derivations.shifts, -1, 0)
-        np.add.at(parts["shift"], (s0, b0), each_word)
-        code, s1, s0, b0 = np.moveaxis(derivations.reduces, -1, 0)
-        np.add.at(parts["reduce_s0b0"], (code - 1, s0, b0), each_word)
-        if "reduce_s1s0" in parts:
-            np.add.at(parts["reduce_s1s0"], (code - 1, s1, s0), each_word)
-        arcs = expected_arcs(derivations.heads, probability)
-        if "arcs" in parts:
-            parts["arcs"] = arcs
-    return Marginals(log_partition, arcs, parts)
-
-
-def over_trees(trees, scores, single_root=False):
-    """The Marginals over trees by their arc scores."""
-    n, trees = len(scores["arcs"]) - 1, np.array(trees)
-    possible = np.array([brute.has_single_root(heads) or not single_root for heads in trees])
-    log_partition, probability = distribution([scores["arcs"][trees[:, 1:], np.arange(1, n + 1)]], possible)
-    arcs = np.zeros((n + 1, n + 1))
-    if log_partition > -np.inf:
-        arcs = expected_arcs(trees, probability)
-    return Marginals(log_partition, arcs, {"arcs": arcs})
-
-
-def over_parts(heads, rows, scores, possible):
-    """The Marginals over trees, (trees, n+1), of those that are possible.
-
-    rows: by tensor, arrays (tree, first, second) with the parts of all trees, of which each has at most one for each second.
-    """
-    used = []
-    for name, (tree, first, second) in rows.items():
-        used.append(np.zeros(heads.shape, dtype=scores[name].dtype))
-        used[-1][tree, second] = scores[name][first, second]
-    log_partition, probability = distribution(used, possible)
-    parts = {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
-    for name, (tree, first, second) in rows.items():
-        np.add.at(parts[name], (first, second), probability[tree])
-    return Marginals(log_partition, expected_arcs(heads, probability), parts)
+def over(candidates, scores, single_root=False):
+    """The Marginals over all distinct derivations or trees, brute.Candidates; log_partition is -inf if there are none."""
+    log_partition, probability = distribution(candidates.used(scores), candidates.single_root | (not single_root))
+    n = candidates.heads.shape[1] - 1
+    counts = candidates.counts({"arcs": np.zeros((n + 1, n + 1)), **scores}, probability)
+    return Marginals(log_partition, counts["arcs"], {name: counts[name] for name in scores})
 
 
 def distribution(used, possible):
@@ -92,13 +50,6 @@ def distribution(used, possible):
         below = np.array([float(total - largest) for total in totals])
     below = np.where(possible, below, -np.inf)
     return float(largest) + log_sum(below), np.exp(below - log_sum(below))
-
-
-def expected_arcs(heads, probability):
-    n = heads.shape[1] - 1
-    arcs = np.zeros((n + 1, n + 1))
-    np.add.at(arcs, (heads[:, 1:], np.arange(1, n + 1)), probability[:, None])
-    return arcs
 
 
 # ------------------------------------------------------------------------------------------------------- longer sentences

@@ -1,72 +1,20 @@
 """Greedy and beam search, against plain Python and against the enumeration of all sequences of legal transitions."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import brute
 import numpy as np
 import pytest
-from common import (
-    KINDS,
-    MH3,
-    MH4_HYBRID,
-    MH4_TWO,
-    WITH_ARCS,
-    bad_arrays,
-    every_kind,
-    parts_score,
-    read_only,
-    rng_for,
-    sample_tensors,
-    tolerance,
-)
+from common import GLOBAL, KINDS, LOCAL, every_kind, parts_score, rng_for, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4 import transitions
 from mh4.decoders import beam
-from mh4.transitions import EMPTY, MH4, SH, Configuration
+from mh4.transitions import MH4, SH, Configuration
 
 WIDE = 10**6  # more than there are sequences over four words
 
-
-class Search:
-    """A model to search: its tensors, and the transitions and positions that they score."""
-
-    def __init__(self, name, tensors, decode, exact=None):
-        self.name, self.tensors, self.decode_scores, self.exact = name, tensors, decode, exact
-        self.kinds = tensors["s0b0"][0] if "s0b0" in tensors else 1 + tensors["reduce_s0b0"][0]
-
-    def sample(self, n, rng, kind="normal"):
-        return sample_tensors(self.tensors, n, rng, kind)
-
-    def decode(self, scores, **options):
-        return self.decode_scores(**scores, **options)
-
-    def index(self, n, code, s2, s1, s0, b0):
-        """By tensor the index of a transition's score, where it has one."""
-        s2, s1, s0 = (n + 1 if node == EMPTY else node for node in (s2, s1, s0))
-        if b0 == 0:
-            return {}
-        pairs = {"s0b0": (code, s0, b0), "s1s0": (code, s1, s0), "s2s1": (code, s2, s1)}
-        if code == SH:
-            pairs["shift"] = (s0, b0)
-        else:
-            pairs.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
-            pairs["arcs"] = brute.arc_of(code, b0, s0, s1, s2)
-        return {name: pairs[name] for name in self.tensors if name in pairs}
-
-    def score(self, scores, n, *transition):
-        return sum(float(scores[name][index]) for name, index in self.index(n, *transition).items())
-
-
-LOCAL = [
-    Search("greedy-mh3", {"s0b0": (3,)}, beam.decode_local),
-    Search("greedy-mh4-two", {"s0b0": (7,)}, beam.decode_local),
-    Search("greedy-mh4-three", {"s0b0": (7,), "s1s0": (7,)}, beam.decode_local),
-    Search("greedy-mh4", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
-]
-GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS)]
 every_model = pytest.mark.parametrize("model", LOCAL + GLOBAL, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True])
 seeds = st.integers(0, 2**32 - 1)
@@ -279,60 +227,6 @@ def test_minus_infinity_forbids(model):
     assert 0 < refused < 60
     with pytest.raises(ValueError, match="no derivation"):
         model.decode({name: np.full_like(tensor, -np.inf) for name, tensor in scores.items()})
-
-
-# ----------------------------------------------------------------------------------------------- one call after another
-
-
-@every_model
-def test_threads_do_not_disturb_each_other(model):
-    rng = rng_for("threads")
-    calls = [(model.sample(int(rng.integers(1, 40)), rng), int(rng.integers(1, 20))) for _ in range(30)]
-
-    def decode(call):
-        derivation = model.decode(call[0], beam=call[1])
-        return derivation.score, derivation.transitions.tolist()
-
-    alone = [decode(call) for call in calls]
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(decode, calls)) == alone
-
-
-@every_model
-def test_other_layouts_and_precisions_of_the_same_scores(model):
-    scores = model.sample(7, rng_for("layout"))
-    expected = model.decode(scores, beam=3)
-    for variant in (lambda a: a.astype(np.float64), np.asfortranarray, lambda a: np.repeat(a, 2, axis=-1)[..., ::2], read_only):
-        derivation = model.decode({name: variant(array) for name, array in scores.items()}, beam=3)
-        assert derivation.score == pytest.approx(expected.score, rel=1e-6)
-        np.testing.assert_array_equal(derivation.transitions, expected.transitions)
-
-
-# ------------------------------------------------------------------------------------------------------------ bad input
-
-
-@every_model
-def test_bad_scores(model):
-    scores = model.sample(4, rng_for("bad"))
-    for name in scores:
-        others = {
-            "kinds": scores[name][:1].repeat(4, axis=0),
-            "none": None if name not in ("reduce_s1s0", "s1s0", "s2s1", "arcs") else scores[name][0],
-            **bad_arrays(scores[name]),
-        }
-        for what, bad in others.items():
-            with pytest.raises(ValueError, match=name):
-                model.decode({**scores, name: bad})
-                pytest.fail(f"{name}: {what}")
-        for value, said in ((np.nan, "nan"), (np.inf, "inf")):
-            bad = scores[name].copy()
-            bad[(..., 1, 2)] = value
-            with pytest.raises(ValueError, match=rf"{name}.*{said}"):
-                model.decode({**scores, name: bad})
-    other = model.sample(5, rng_for("other"))
-    for name in list(scores)[1:]:
-        with pytest.raises(ValueError, match=name):
-            model.decode({**scores, name: other[name]})
 
 
 def test_bad_beam():

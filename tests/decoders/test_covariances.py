@@ -1,11 +1,9 @@
 """The Hessian of log-partition functions times a direction: covariances over all derivations; and longer sentences."""
 
-import brute
 import numpy as np
 import pytest
 from common import padded, rng_for
-from marginals_judge import EXTREMES, MODELS, extreme
-from oneec_judge import ONEEC, trees
+from marginals_judge import EXTREMES, MODELS, extreme, name_of
 from partition import distribution
 
 from mh4.decoders import batch
@@ -16,53 +14,15 @@ pytestmark = pytest.mark.slow
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 
 
-def name_of(model):
-    return model.name if model.name in ("mst", "1ec") else "mh%d" % model.k
-
-
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 
 
 def covariances(model, n, scores, direction, single_root):
     """For each score, the covariance of how often a derivation uses it with what the derivation scores in the direction."""
-    if model is ONEEC:
-        return covariances_of_trees(trees(n), scores, direction, single_root)
-    if model.name == "mst":
-        heads = np.array(brute.all_trees(n))
-        cells = {}
-    else:
-        derivations = brute.derivations(n, model.k)
-        heads, (code, s1, s0, b0) = derivations.heads, np.moveaxis(derivations.reduces, -1, 0)
-        cells = {"shift": tuple(np.moveaxis(derivations.shifts, -1, 0))}
-        cells.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
-    cells["arcs"] = (heads[:, 1:], np.broadcast_to(np.arange(1, n + 1), heads[:, 1:].shape))
-    possible = (heads[:, 1:] == 0).sum(axis=1) == 1 if single_root else np.ones(len(heads), dtype=bool)
-    _, probability = distribution([tensor[cells[name]] for name, tensor in scores.items()], possible)
-    value = sum(tensor[cells[name]].sum(axis=1) for name, tensor in direction.items())
-    weight = probability * (value - (probability * value).sum())
-    found = {name: np.zeros(tensor.shape) for name, tensor in direction.items()}
-    for name, array in found.items():
-        np.add.at(array, cells[name], np.repeat(weight[:, None], n, axis=1))
-    return found
-
-
-def covariances_of_trees(of, scores, direction, single_root):
-    """The same for 1-Endpoint-Crossing trees, of which each has some parts of every kind."""
-
-    def uses(numbers):  # of each tree and word, by part
-        found = []
-        for name, (tree, first, second) in of.rows.items():
-            found.append(np.zeros(of.heads.shape))
-            found[-1][tree, second] = numbers[name][first, second]
-        return found
-
-    _, probability = distribution(uses(scores), of.single_root | (not single_root))
-    value = sum(uses(direction)).sum(axis=1)
-    weight = probability * (value - (probability * value).sum())
-    found = {name: np.zeros(tensor.shape) for name, tensor in direction.items()}
-    for name, (tree, first, second) in of.rows.items():
-        np.add.at(found[name], (first, second), weight[tree])
-    return found
+    candidates = model.candidates(n)
+    _, probability = distribution(candidates.used(scores), candidates.single_root | (not single_root))
+    value = candidates.scores(direction)
+    return candidates.counts(direction, probability * (value - (probability * value).sum()))
 
 
 def product(model, scores, direction, single_root, n):

@@ -3,8 +3,6 @@
 test_mh5.py and test_oneec.py have what is special to these two.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
 import brute
 import numpy as np
 import pytest
@@ -13,9 +11,7 @@ from common import (
     DECODERS,
     KINDS,
     MH5,
-    VARIANTS,
     accepted_trees,
-    bad_scores,
     check,
     costs,
     found_trees,
@@ -90,20 +86,6 @@ def test_best_with_a_single_root(decoder, n, kind):
             derivation = decoder.decode(scores, cost=cost, single_root=True)
             check(decoder, derivation, n, scores, cost, best)
             assert brute.has_single_root(derivation.heads)
-
-
-@every_decoder
-def test_single_root_when_many_roots_score_best(decoder):
-    for n in range(2, 6):
-        rng = rng_for("roots", n)
-        scores = decoder.sample(n, rng)
-        cost = zero_cost(n)
-        cost[0] = 100  # every arc from the root is tempting
-        assert not brute.has_single_root(decoder.decode(scores, cost=cost).heads)
-        derivation = decoder.decode(scores, cost=cost, single_root=True)
-        single = np.array([brute.has_single_root(heads) for heads in decoder.trees(n)])
-        check(decoder, derivation, n, scores, cost, decoder.candidate_scores(n, scores, cost)[single].max())
-        assert brute.has_single_root(derivation.heads)
 
 
 @every_decoder
@@ -264,83 +246,7 @@ def test_a_long_sentence(decoder):
     assert brute.has_single_root(derivation.heads)
 
 
-# ----------------------------------------------------------------------------------------------- one call after another
-
-
-@every_decoder
-def test_sentences_do_not_disturb_each_other(decoder):
-    """Long and short sentences with various options in turn: the same results forwards, backwards, and in two threads."""
-    rng = rng_for("turns")
-    calls = []
-    for i in range(24):
-        n = at_most(decoder, int(rng.integers(1, 30)))
-        scores = decoder.sample(n, rng)
-        heads = np.array(decoder.planted(n, rng)[1], dtype=np.int32)
-        calls.append((scores, [{}, {"cost": hamming_cost(heads)}, {"heads": heads}, {"single_root": True}][i % 4]))
-
-    def decode(call):
-        scores, options = call
-        derivation = decoder.decode(scores, **options)
-        parts = {name: rows.tolist() for name, rows in derivation.parts.items()}
-        return derivation.score, derivation.heads.tolist(), parts
-
-    forwards = [decode(call) for call in calls]
-    assert [decode(call) for call in reversed(calls)] == forwards[::-1]
-    with ThreadPoolExecutor(2) as pool:
-        for _ in range(3):
-            assert list(pool.map(decode, calls)) == forwards
-
-
-@every_decoder
-def test_a_derivation_does_not_change_with_the_next_sentence(decoder):
-    rng = rng_for("kept")
-    scores, cost = decoder.sample(9, rng), sample((10, 10), rng, "normal")
-    derivation, given_cost = decoder.decode(scores, cost=cost), cost.copy()
-    heads, parts = derivation.heads.copy(), {name: rows.copy() for name, rows in derivation.parts.items()}
-    before = {name: tensor.copy() for name, tensor in scores.items()}
-    decoder.decode(decoder.sample(9, rng))
-    np.testing.assert_array_equal(derivation.heads, heads)
-    np.testing.assert_array_equal(cost, given_cost)
-    for name in parts:
-        np.testing.assert_array_equal(derivation.parts[name], parts[name])
-        np.testing.assert_array_equal(scores[name], before[name])  # nor do the scores
-
-
-@every_decoder
-def test_other_layouts_and_precisions_of_the_same_scores(decoder):
-    n = 5
-    rng = rng_for("layout")
-    scores, cost = decoder.sample(n, rng), sample((n + 1, n + 1), rng, "normal")
-    expected = decoder.decode(scores, cost=cost)
-    for variant in VARIANTS.values():
-        derivation = decoder.decode({name: variant(array) for name, array in scores.items()}, cost=variant(cost))
-        assert derivation.score == pytest.approx(expected.score, rel=1e-6)
-        np.testing.assert_array_equal(derivation.heads, expected.heads)
-    for heads in (expected.heads.tolist(), expected.heads.astype(np.int64), tuple(expected.heads.tolist())):
-        np.testing.assert_array_equal(decoder.decode(scores, heads=heads).heads, expected.heads)
-
-
 # ------------------------------------------------------------------------------------------------------------ bad input
-
-
-@every_decoder
-@pytest.mark.parametrize("options", [{}, {"single_root": True}, {"heads": [-1, 0, 1, 2, 3]}], ids=str)
-def test_bad_scores(decoder, options):
-    """Whatever else is given: other options may lead to other charts."""
-    good = {**decoder.sample(4, rng_for("bad")), "cost": sample((5, 5), rng_for("cost"), "normal")}
-    for scores, message, what in bad_scores(good):
-        cost = scores.pop("cost")
-        with pytest.raises(ValueError, match=message):
-            decoder.decode(scores, cost=cost, **options)
-            pytest.fail(what)
-
-
-@every_decoder
-def test_tensors_of_different_sentences(decoder):
-    four, five = decoder.sample(4, rng_for("four")), decoder.sample(5, rng_for("five"))
-    for name in list(four)[1:]:
-        with pytest.raises(ValueError, match=name):
-            decoder.decode({**four, name: five[name]})
 
 
 @every_decoder

@@ -6,19 +6,27 @@ import pytest
 from common import MH3, MH3_ARCS, MH4_HYBRID, MHK, MST, padded, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, marginals, only, with_arcs, with_heads
+from marginals_judge import (
+    EXTREMES,
+    MODELS,
+    SEQUENCES,
+    agree,
+    enumerated,
+    extreme,
+    marginals,
+    only,
+    sample,
+    with_arcs,
+    with_heads,
+)
 from oneec_judge import ONEEC
 
-from mh4.decoders import NotInClass, batch, mh3, mh4, mst, oneec
-from mh4.decoders.batch import DECODERS, single
+from mh4.decoders import NotInClass, batch, mh3
+from mh4.decoders.batch import DECODERS
 
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
-
-
-def module_of(model):
-    return {"mst": mst, "1ec": oneec}.get(model.name) or {3: mh3, 4: mh4}[model.k]
 
 
 def judged(model, n, scores, heads, single_root, said=""):
@@ -86,7 +94,7 @@ def test_longer_sentences(model, n, seed, single_root, left_open):
     """By the reference chart, or all trees that have these heads."""
     rng = np.random.default_rng(seed)
     scores = model.sample(n, rng)
-    heads = module_of(model).decode(**model.sample(n, rng), single_root=single_root).heads.copy()
+    heads = model.decode(model.sample(n, rng), single_root=single_root).heads.copy()
     heads[rng.choice(n, left_open, replace=False) + 1] = -1
     expected = with_heads(model, n, scores, heads, single_root)
     agree(marginals(model, scores, heads=heads, single_root=single_root), expected, n, scores, f"{model.name}, {heads}")
@@ -188,7 +196,7 @@ def test_samples_with_some_heads(model, single_root):
     scores = model.sample(n, rng)
     for heads in ([-1, -1, 0, -1, 3], [-1, 2, 0, 2, 2]):
         heads = np.array(heads)
-        drawn = module_of(model).sample(**scores, samples=count, rng=1, heads=heads, single_root=single_root)
+        drawn = sample(model, scores, count, rng=1, heads=heads, single_root=single_root)
         assert ((drawn == heads) | (heads == -1)).all()
         arcs = marginals(model, scores, heads=heads, single_root=single_root).arcs
         often = np.array([[(drawn[:, m] == h).mean() for m in range(1, n + 1)] for h in range(n + 1)])
@@ -210,42 +218,6 @@ def batch_of(name, lengths, longest, rng):
     return tensors, heads
 
 
-@pytest.mark.parametrize("name", DECODERS)
-@every_root
-@pytest.mark.parametrize("ties", [False, True], ids=["reals", "ties"])
-def test_the_best_in_batches(name, single_root, ties):
-    """With all heads open, some or none: what the decoder finds for each sentence alone, to the bit, ties included."""
-    lengths = [4, 5, 3, 6, 2, 1, 12, 11]
-    tensors, heads = batch_of(name, lengths, 12, rng_for("batches", name))
-    if ties:
-        tensors = {tensor: np.round(array) for tensor, array in tensors.items()}
-    for b, n in enumerate(lengths):  # trees of the class
-        alone = single(name, batch_of(name, lengths, 12, rng_for("others"))[0], b, n)
-        tree = DECODERS[name].decode(**alone, single_root=True).heads
-        heads[b, : n + 1] = np.where(heads[b, : n + 1] == -1, -1, tree)
-    found = [batch.decode(name, tensors, lengths, heads=heads, single_root=single_root, threads=threads) for threads in (1, 3)]
-    for b, n in enumerate(lengths):
-        expected = DECODERS[name].decode(**single(name, tensors, b, n, heads), single_root=single_root)
-        for each in found:
-            derivation = each.derivation(b)
-            assert derivation.score == expected.score
-            np.testing.assert_array_equal(derivation.heads, expected.heads)
-            if expected.transitions is not None:
-                np.testing.assert_array_equal(derivation.transitions, expected.transitions)
-
-
-@pytest.mark.parametrize("name", ["mh3", "mh4", "mst"])
-def test_samples_in_batches(name):
-    lengths, rng = [4, 5, 3], rng_for("samples", name)
-    tensors, heads = batch_of(name, lengths, 6, rng)
-    heads[0, :5] = [-1, 0, 1, 1, 3]
-    found = batch.sample(name, tensors, lengths, 3, rng=5, heads=heads)
-    rng = np.random.default_rng(5)
-    for b, n in enumerate(lengths):
-        alone = DECODERS[name].sample(**single(name, tensors, b, n, heads), samples=3, rng=rng)
-        np.testing.assert_array_equal(found[b, :, : n + 1], alone)
-
-
 def test_errors_of_heads_in_batches_name_the_sentence():
     scores = {tensor: array[None] for tensor, array in MH3.sample(4, rng_for("name")).items()}
     for heads, error, message in [
@@ -259,49 +231,6 @@ def test_errors_of_heads_in_batches_name_the_sentence():
 
 
 @pytest.mark.parametrize("name", WITH_SUMS)
-@every_root
-def test_batches(name, single_root):
-    """Of each sentence what comes of it alone, or nothing."""
-    rng = rng_for("batch", name)
-    lengths = [4, 5, 3, 6, 2, 1]
-    tensors, heads = batch_of(name, lengths, 7, rng)
-    heads[3, :7] = [-1, 2, 1, 0, 3, 3, 3]  # a cycle
-    found = [
-        batch.marginals(name, tensors, lengths, heads=heads, single_root=single_root, allow_none=True, threads=threads)
-        for threads in (1, 3)
-    ]
-    alone = batch.log_partition(name, tensors, lengths, heads=heads, single_root=single_root, allow_none=True)
-    np.testing.assert_array_equal(alone, found[0].log_partition)
-    impossible = 0
-    for b, n in enumerate(lengths):
-        alone = single(name, tensors, b, n, heads)
-        try:
-            expected = DECODERS[name].marginals(**alone, single_root=single_root)
-        except ValueError as error:
-            impossible += 1
-            with pytest.raises(type(error)) as raised:
-                one = {tensor: array[b : b + 1] for tensor, array in tensors.items()}
-                batch.marginals(name, one, [n], heads=heads[b : b + 1], single_root=single_root)
-            assert str(raised.value) == "sentence 0: %s" % error
-            for each in found:
-                assert each.log_partition[b] == -np.inf and not each.arcs[b].any()
-                assert not any(part[b].any() for part in each.parts.values())
-            continue
-        for each in found:
-            assert each.log_partition[b] == expected.log_partition
-            np.testing.assert_array_equal(each.arcs[b, : n + 1, : n + 1], expected.arcs)
-            for tensor, part in expected.parts.items():
-                rows, columns = part.shape[-2:]
-                np.testing.assert_array_equal(each.parts[tensor][b][..., :rows, :columns], part, err_msg=tensor)
-    assert 0 < impossible < len(lengths)
-    heads[0, 2] = 5
-    with pytest.raises(ValueError, match="sentence 0: heads: the head of word 2 is 5"):
-        batch.marginals(name, tensors, lengths, heads=heads, single_root=single_root, allow_none=True)
-    with pytest.raises(ValueError, match="heads: expected integers of shape"):
-        batch.marginals(name, tensors, lengths, heads=heads[:, 1:])
-
-
-@pytest.mark.parametrize("name", [name for name, decoder in DECODERS.items() if decoder.marginals])
 @pytest.mark.parametrize("large", [1, 3000])
 def test_covariances(name, large):
     """The product of the Hessian matrix and a direction is that with every other arc forbidden."""

@@ -1,10 +1,10 @@
-"""Marginals of mh3, mh4, mst and oneec: sums over all that each derives, every sequence or tree counted once. And bad input."""
+"""Marginals of mh3, mh4, mst and oneec: sums over all that each derives, every sequence or tree counted once."""
 
 import brute
 import numpy as np
 import partition
 import pytest
-from common import bad_scores, rng_for, sample, small
+from common import rng_for, sample, small
 from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, marginals
 from oneec_judge import ONEEC
 
@@ -191,15 +191,3 @@ def test_a_sentence_without_words(model):
     assert not any(part.any() for part in found.parts.values())
     with pytest.raises(ValueError):  # there is no word for the root to have
         marginals(model, scores, single_root=True)
-
-
-# ------------------------------------------------------------------------------------------------------------------- bad input
-
-
-@every_model
-@every_root
-def test_bad_scores(model, single_root):
-    for scores, message, what in bad_scores(model.sample(4, rng_for("bad"))):
-        with pytest.raises(ValueError, match=message):
-            marginals(model, scores, single_root=single_root)
-            pytest.fail(what)

@@ -6,7 +6,7 @@ See test_decoders.py for properties of all decoders.
 import brute
 import numpy as np
 import pytest
-from common import MH5, MH5_HYBRID, MH5_HYBRID_ARCS, check, costs, parts_score, rng_for, sample, scores_of, small, tolerance
+from common import MH5, MH5_HYBRID, MH5_HYBRID_ARCS, parts_score, rng_for, sample
 
 from mh4.decoders import mh4, mh5
 
@@ -89,28 +89,6 @@ def test_finds_every_sequence(decoder, n):
             if decoder.decode(scores, **options).score != n * len(scores):
                 unfound.append(f"{brute.spell(rows)}{' with heads=' if options else ''}")
     assert not unfound, f"{decoder.name} n={n}: {len(unfound)} of the sequences are not found, the first {unfound[:3]}"
-
-
-@pytest.mark.slow
-@every_decoder
-@small
-@pytest.mark.parametrize("kind", ["normal", "ties", "planted"])
-def test_best_sequence_of_every_tree(decoder, n, kind):
-    """MH5 derives a tree in up to 441 ways at n = 5: the best of them, for each of the 1276 trees."""
-    rng = rng_for("heads", n, kind)
-    scores, derivations = scores_of(decoder, n, rng, kind), brute.derivations(n, 5)
-    cost = costs(n, rng)[2]
-    without, with_cost = decoder.candidate_scores(n, scores), decoder.candidate_scores(n, scores, cost)
-    for number, (tree, of_tree) in enumerate(derivations.of_tree.items()):
-        for given_cost, candidates in ((None, without), (cost, with_cost)):
-            single = brute.has_single_root(tree) and number % 2 == 0
-            options = {"heads": np.array(tree, dtype=np.int32), "cost": given_cost, "single_root": single}
-            derivation = decoder.decode(scores, **options)
-            assert tuple(derivation.heads) == tree
-            best = candidates[of_tree].max()
-            near = tolerance(n, scores, given_cost)
-            if abs(derivation.score - best) > near or number % 20 == 0:
-                check(decoder, derivation, n, scores, given_cost, best, f"{kind}, heads={tree}")
 
 
 # ---------------------------------------------------------------------------------------------------------------- bad input

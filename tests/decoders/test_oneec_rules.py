@@ -1,14 +1,11 @@
 """The rules of 1-Endpoint-Crossing and the recurrences that are generated from them, by enumeration."""
 
-import re
 from collections import Counter
-from itertools import product
 from pathlib import Path
 
 import brute
 import numpy as np
 import pytest
-from common import rng_for
 
 from mh4.decoders.charts.oneec import generate as oneec_generate
 from mh4.decoders.charts.oneec import rules as oneec_rules
@@ -154,93 +151,6 @@ def test_every_rule_is_applied(kernels, number):
     fewer = [kernel._replace(targets=[one for one in kernel.targets if one.item != result]) for kernel in kernels]
     with pytest.raises(ValueError, match="^%s .*: no kernel applies this rule" % result):
         oneec_generate.check(fewer)
-
-
-@every_rule
-def test_products_are_the_instances_of_a_rule(kernels, number):
-    """Taking maxima before sums, or sums before products, neither omits nor adds an instance."""
-    rows = tables(kernels[0].algebra.rules)[1][number]
-    for key in {row[2:] for row in rows}:
-        cases = [row for row in rows if row[2:] == key]
-        made = Counter(pair for left, right in oneec_generate.products(cases) for pair in product(left, right))
-        assert made == Counter(row[:2] for row in cases)
-
-
-def step_of(kernels, number):
-    """The first kernel that applies a rule, and how."""
-    return next((kernel, step) for kernel in kernels for step in oneec_generate.steps_of(kernel) if step.number == number)
-
-
-def run(text, arrays, before=()):
-    """Execute the generated lines that change an array, as Python; and add what is hoisted to the arrays first."""
-    for line in [*before, *text]:
-        line = line.strip()
-        update = re.fullmatch(r"update_maximum\((\w+\[\d+\]), (.*)\);", line)
-        if update:
-            line = "%s = max(%s, %s);" % (update[1], *update.groups())
-        if re.match(r"\w+\[\d+\] (\+)?= ", line):
-            exec(line.rstrip(";"), {"maximum": max, **arrays})
-
-
-@every_rule
-def test_a_kernel_updates_by_all_instances_of_a_rule(kernels, number):
-    """The generated lines, run on numbers, against the table."""
-    rng = rng_for("kernel", number)
-    kernel, step = step_of(kernels, number)
-    rows = tables(kernel.algebra.rules)[1][number]
-    sums = kernel.algebra is oneec_generate.SUMS
-    antecedents, arcs = oneec_generate.accessors(step)
-    arrays = {name: rng.normal(size=9).tolist() for name, _ in antecedents + arcs}
-    expected = {}
-    for left, right, result, first, second in rows:
-        values = [arrays[name][state] for (name, _), state in zip(antecedents, (left, right))]
-        values += [arrays[name][direction] for (name, _), direction in zip(arcs, (first, second))]
-        before = expected.get(result, 0 if sums else -np.inf)
-        expected[result] = before + np.prod(values) if sums else max(before, sum(values))
-    out = arrays["_".join((step.target.item, *step.target.nodes))] = [0 if sums else -np.inf] * 9
-    hoisted = []
-    if oneec_generate.is_hoisted(kernel, step):
-        arrays["sums"] = arrays[oneec_generate.hoisted_name(step)] = [None] * 20
-        hoisted = oneec_generate.hoisted_text(kernel, step, rows).splitlines()
-    run(oneec_generate.updates(kernel, step, rows), arrays, hoisted)
-    assert {i: value for i, value in enumerate(out) if value not in (0, -np.inf)} == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("number", range(len(SUM_RULES)))
-def test_the_reverse_of_a_kernel_has_the_derivatives_of_a_rule(number):
-    """The generated lines of the reverse, run on numbers, against the table."""
-    rng = rng_for("reverse", number)
-    kernel, step = step_of(oneec_generate.SUM_KERNELS, number)
-    table = tables(SUM_RULES)[1]
-    antecedents, arcs = oneec_generate.accessors(step)
-    names = [name for name, _ in antecedents + arcs]
-    arrays = {name: rng.normal(size=9).tolist() for name in names}
-    by = {name: oneec_generate.derivative(name) for name in names}
-    arrays.update({by[name]: [0.0] * 9 for name in names})
-    by_out = arrays[oneec_generate.derivative("_".join((step.target.item, *step.target.nodes)))] = rng.normal(size=9).tolist()
-    expected = {name: [0.0] * 9 for name in names}
-    for left, right, result, first, second in table[number]:
-        used = [(name, state) for (name, _), state in zip(antecedents, (left, right))]
-        used += [(name, direction) for (name, _), direction in zip(arcs, (first, second))]
-        for name, i in used:
-            others = [arrays[other][j] for other, j in used if other != name]
-            expected[name][i] += by_out[result] * np.prod(others)
-    hoisted, after = [], []
-    if oneec_generate.is_hoisted(kernel, step):
-        name = oneec_generate.hoisted_name(step)
-        arrays["sums"] = arrays[name] = [None] * 20
-        arrays["by_sums"] = arrays[oneec_generate.derivative(name)] = [0.0] * 20
-        hoisted = oneec_generate.hoisted_text(kernel, step, table[number]).splitlines()
-        after = oneec_generate.hoisted_outside_text(step, table[number]).splitlines()
-    run([*oneec_generate.outside_block(kernel, [step], table), *after], arrays, hoisted)
-    for name in names:
-        assert arrays[by[name]] == pytest.approx(expected[name]), name
-
-
-def test_the_reverse_needs_values_that_are_kept():
-    far = next(kernel for kernel in oneec_generate.SUM_KERNELS if kernel.name == "far")
-    with pytest.raises(ValueError, match="far: the reverse needs the values of both"):
-        oneec_generate.outside_text(far._replace(keep=far.keep - {"both"}), tables(SUM_RULES)[1])
 
 
 @pytest.mark.parametrize("rules", [RULES, SUM_RULES], ids=["maxima", "sums"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from common import DECODERS, MH5, hamming_cost, rng_for, sample_tensors, tolerance
+from common import DECODERS, MH5, Search, hamming_cost, rng_for, tolerance
 from marginals_judge import MODELS, marginals
 from oneec_judge import ONEEC
 
@@ -12,23 +12,17 @@ FORBIDDING = [-1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).mi
 FINITE = [-1e4, -1e9, -1e20, -9e29]
 
 
-class Beam:
+class Wide(Search):
     """Beam search, wide enough to be exact for short sentences."""
 
-    def __init__(self, name, tensors, decode):
-        self.name, self.tensors, self.search = name, tensors, decode
-
-    def sample(self, n, rng, kind="normal"):
-        return sample_tensors(self.tensors, n, rng, kind)
-
     def decode(self, scores, cost=None, **options):
-        return self.search(**scores, beam=20, **options)
+        return self.decode_scores(**scores, beam=20, **options)
 
 
 BEAMS = [
-    Beam("beam", {"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,), "arcs": ()}, beam.decode),
-    Beam("beam, mh5", {"shift": (), "reduce_s0b0": (12,)}, beam.decode),
-    Beam("beam, local", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
+    Wide("beam", {"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,), "arcs": ()}, beam.decode),
+    Wide("beam, mh5", {"shift": (), "reduce_s0b0": (12,)}, beam.decode),
+    Wide("beam, local", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
 ]
 EXACT = [*DECODERS, *MH5, ONEEC]
 every_decoder = pytest.mark.parametrize("decoder", [*EXACT, *BEAMS], ids=lambda decoder: decoder.name)

@@ -3,12 +3,12 @@
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH3_ARCS, MST, bad_arrays, padded, rng_for
+from common import MH3, MH3_ARCS, MST, padded, rng_for
 from frequencies import LIMIT, deviation, deviation_of
-from marginals_judge import SEQUENCES, extreme, marginals
+from marginals_judge import SEQUENCES, extreme, marginals, sample
 from partition import distribution
 
-from mh4.decoders import batch, mh3, mh4, mst
+from mh4.decoders import batch, mst
 from mh4.decoders.batch import DECODERS, single
 
 MODELS = [*SEQUENCES, MST]
@@ -18,23 +18,12 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.n
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 
 
-def sample(model, scores, samples=SAMPLES, rng=0, **options):
-    module = mst if model is MST else {3: mh3, 4: mh4}[model.k]
-    return module.sample(**scores, samples=samples, rng=rng, **options)
-
-
-def probabilities(model, n, scores, single_root, temperature=1.0):
+def probabilities(model, n, scores, single_root):
     """Those of all trees, by heads: of all derivations of a tree together."""
-    if model is MST:
-        heads = np.array(brute.all_trees(n))
-        used = [scores["arcs"][heads[:, 1:], np.arange(1, n + 1)].astype(float)]
-    else:
-        derivations = brute.derivations(n, model.k)
-        heads, used = derivations.heads, [derivations.scores(**scores)[:, None]]
-    possible = (heads[:, 1:] == 0).sum(axis=1) == 1 if single_root else np.ones(len(heads), dtype=bool)
-    _, probability = distribution([each / temperature for each in used], possible)
-    found = dict.fromkeys(map(tuple, heads.tolist()), 0.0)
-    for tree, each in zip(map(tuple, heads.tolist()), probability):
+    candidates = model.candidates(n)
+    _, probability = distribution(candidates.used(scores), candidates.single_root | (not single_root))
+    found = dict.fromkeys(candidates.trees, 0.0)
+    for tree, each in zip(candidates.trees, probability):
         found[tree] += each
     return found
 
@@ -45,7 +34,7 @@ def probabilities(model, n, scores, single_root, temperature=1.0):
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_the_frequency_of_every_tree(model, single_root, n):
     scores = model.sample(n, rng_for("frequency", n))
-    found = sample(model, scores, rng=n, single_root=single_root)
+    found = sample(model, scores, SAMPLES, rng=n, single_root=single_root)
     assert found.dtype == np.int32 and found.shape == (SAMPLES, n + 1)
     assert deviation_of(found, probabilities(model, n, scores, single_root)) < LIMIT
 
@@ -54,7 +43,7 @@ def test_the_frequency_of_every_tree(model, single_root, n):
 def test_derivations_are_drawn_not_trees(model):
     """Of equal scores, a tree is as probable as it has derivations, each counted once."""
     n = 4
-    found = sample(model, model.sample(n, rng_for(), "zeros"))
+    found = sample(model, model.sample(n, rng_for(), "zeros"), SAMPLES)
     of_tree = brute.derivations(n, model.k).of_tree
     trees, times = np.unique(found, axis=0, return_counts=True)
     assert set(map(tuple, trees.tolist())) <= set(of_tree)
@@ -173,13 +162,9 @@ def test_bad_arguments(model):
         with pytest.raises((MemoryError, ValueError)):  # numpy's ValueError, where the system does not say what memory there is
             sample(model, scores, samples)
     with pytest.raises((TypeError, ValueError)):
-        sample(model, scores, rng="seed")
-    for name, tensor in scores.items():
-        for bad in bad_arrays(tensor).values():
-            with pytest.raises(ValueError, match=name):
-                sample(model, {**scores, name: bad})
+        sample(model, scores, 3, rng="seed")
     with pytest.raises(ValueError, match="no derivation"):
-        sample(model, {name: np.full_like(tensor, -np.inf) for name, tensor in scores.items()})
+        sample(model, {name: np.full_like(tensor, -np.inf) for name, tensor in scores.items()}, 3)
 
 
 # -------------------------------------------------------------------------------------------------------------------- batches
@@ -191,15 +176,18 @@ WITH_SAMPLES = [name for name, decoder in DECODERS.items() if decoder.sample]
 @every_root
 def test_a_batch_is_its_sentences_one_after_the_other(name, single_root):
     lengths = [4, 9, 1, 6, *([] if single_root else [0])]
-    tensors = padded(name, lengths, 10, rng_for("batch", name), np.float32)
-    generator, expected = np.random.default_rng(7), np.full((len(lengths), 30, 11), -1)
-    for b, n in enumerate(lengths):
-        alone = single(name, tensors, b, n)
-        expected[b, :, : n + 1] = DECODERS[name].sample(**alone, samples=30, rng=generator, single_root=single_root)
-    for threads in (None, 1, 3):
-        found = batch.sample(name, tensors, lengths, 30, rng=7, single_root=single_root, threads=threads)
-        assert found.dtype == np.int32
-        np.testing.assert_array_equal(found, expected)
+    tensors, others = (padded(name, lengths, 10, rng_for(what, name), np.float32) for what in ("batch", "others"))
+    heads = batch.decode(name, others, lengths, single_root=single_root).heads
+    heads[rng_for("open").random(heads.shape) < 0.5] = -1
+    for given in (None, heads):
+        generator, expected = np.random.default_rng(7), np.full((len(lengths), 30, 11), -1)
+        for b, n in enumerate(lengths):
+            alone = single(name, tensors, b, n, given)
+            expected[b, :, : n + 1] = DECODERS[name].sample(**alone, samples=30, rng=generator, single_root=single_root)
+        for threads in (None, 1, 3):
+            found = batch.sample(name, tensors, lengths, 30, rng=7, heads=given, single_root=single_root, threads=threads)
+            assert found.dtype == np.int32
+            np.testing.assert_array_equal(found, expected)
     assert batch.sample(name, tensors, lengths, 0).shape == (len(lengths), 0, 11)
 
 

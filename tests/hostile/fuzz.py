@@ -23,13 +23,13 @@ sys.path[1:1] = [str(Path(__file__).resolve().parent.parent / "decoders")]
 
 import brute  # noqa: E402
 import corpus  # noqa: E402
-from common import DECODERS, MH5, MHK, MST, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
-from marginals_judge import MODELS, ONEEC, marginals, well_formed  # noqa: E402
+from calls import CALLS  # noqa: E402
+from common import MH3, MH4_HYBRID_ARCS, MH5, MHK, MST, bad_arrays, parts_score, tolerance  # noqa: E402
+from marginals_judge import marginals, well_formed  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4.data import conllu  # noqa: E402
-from mh4.decoders import Marginals, batch, beam, mh3, mh5, mst  # noqa: E402
-from mh4.decoders import mh4 as exact_mh4  # noqa: E402
+from mh4.decoders import Marginals, batch  # noqa: E402
 from mh4.decoders.batch import DECODERS as BATCHED  # noqa: E402
 from mh4.decoders.batch import single  # noqa: E402
 from mh4.decoders.mh4 import first_found as first_mh4  # noqa: E402
@@ -37,7 +37,6 @@ from mh4.decoders.mhk import smallest_k  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 from mh4.trees import measures  # noqa: E402
 
-ALL = [*DECODERS, *MH5, *3 * [ONEEC]]
 KINDS = ("normal", "ties", "zeros", "large", "huge")
 MASKS = (-np.inf, -1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min))
 REPORTED = 10_000  # calls between two lines that say how far it is
@@ -45,11 +44,12 @@ FILES = 100  # decoder calls for each changed file
 SECONDS = 60  # of processor time that a call may take; one of a long sentence takes 5
 
 
-def sample(rng, kind, of):
-    """Scores of a kind, of(kind) having all kinds but "huge": magnitudes of 1e16 to 1e29, alike or not."""
+def sample(rng, of, n):
+    """Scores of any kind; huge are magnitudes of 1e16 to 1e29, alike or not."""
+    kind = KINDS[rng.integers(len(KINDS))]
     if kind != "huge":
-        return of(kind)
-    scores = of("ties" if rng.random() < 0.5 else "normal")
+        return of.sample(n, rng, kind)
+    scores = of.sample(n, rng, "ties" if rng.random() < 0.5 else "normal")
     scale = 10.0 ** rng.integers(16, 30)
     for tensor in scores.values():
         tensor *= np.float32(scale)
@@ -58,21 +58,20 @@ def sample(rng, kind, of):
     return scores
 
 
-def decoder_call(rng, words):
-    decoder = ALL[rng.integers(len(ALL))]
-    n = int(rng.integers(0, 9 if decoder.name in ("mhk-5", "mhk-6") else words))
-    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: decoder.sample(n, rng, kind))
-    checked(rng, n, scores, decoder.decode)
-
-
-def checked(rng, n, scores, decode):
-    """Call with random options."""
-    options = {"single_root": bool(rng.random() < 0.5)}
-    if rng.random() < 0.5:
-        options["cost"] = hamming_cost(brute.random_tree(n, rng) if n else (-1,))
-    scores, possible = masked(rng, scores, lambda: decode(scores, **options))
-    if rng.random() < 0.3:
-        options["heads"], possible = np.array(brute.random_tree(n, rng) if n else (-1,), dtype=np.int32), False
+def any_call(rng, words):
+    """One of calls.py, with any of its options."""
+    of, function, choices = list(CALLS.values())[rng.integers(len(CALLS))]
+    n = int(rng.integers(0, 9 if of.name in ("mhk-5", "mhk-6") else words))
+    scores, options = sample(rng, of, n), {}
+    if n:
+        for choice in choices(n, rng):
+            options |= choice if rng.random() < 0.3 else {}
+    known = {name: value for name, value in options.items() if name in ("cost", "single_root")}
+    scores, possible = masked(rng, scores, lambda: of.decode(scores, **known))
+    possible = possible and "beam" not in options  # which may keep others of these parts, which end nowhere
+    if "heads" in options:
+        options["heads"], possible = np.array(brute.random_tree(n, rng) if rng.random() < 0.5 else options["heads"]), False
+        options["heads"][1:][rng.random(n) < rng.random()] = -1
     if "cost" in options and rng.random() < 0.2:
         forbid(rng, options["cost"])
         possible = False
@@ -80,11 +79,18 @@ def checked(rng, n, scores, decode):
         damage(rng, scores, options)
         possible = False
     try:
-        derivation = decode(scores, **options)
+        found = function(scores, **options)
     except ValueError:
         assert not possible, "what only one derivation uses is not forbidden, but none is found"
         return
-    check(derivation, n, scores, options.get("cost"))
+    if isinstance(found, np.ndarray):
+        assert all(brute.is_tree(heads.tolist()) for heads in found)
+    elif hasattr(found, "log_partition"):
+        well_formed(found, n, as_stated(scores), near=1e-4)
+        given = np.flatnonzero(np.array(options.get("heads", [])) >= 0)
+        np.testing.assert_allclose(found.arcs[options["heads"][given], given] if len(given) else 1, 1, atol=1e-4)
+    else:
+        check(found, n, scores, options.get("cost"))
 
 
 def masked(rng, scores, decode):
@@ -134,47 +140,6 @@ def as_stated(scores):
     return {name: np.where(tensor > -1e30, tensor, -np.inf) for name, tensor in scores.items()}
 
 
-def marginals_call(rng, words):
-    model = MODELS[rng.integers(len(MODELS))]
-    n = int(rng.integers(0, words))
-    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: model.sample(n, rng, kind))
-    options = {"single_root": bool(rng.random() < 0.5)}
-    scores, possible = masked(rng, scores, lambda: model.decode(scores, **options))
-    if rng.random() < 0.1:
-        damage(rng, scores, options)
-        possible = False
-    try:
-        found = marginals(model, scores, **options)
-    except ValueError:
-        assert not possible, "what only one derivation uses is not forbidden, but there are no marginals"
-        return
-    well_formed(found, n, as_stated(scores), near=1e-4)
-    if n and rng.random() < 0.3:
-        of_trees(rng, model, n, scores, options, found)
-
-
-def of_trees(rng, model, n, scores, options, found):
-    """The marginals of trees that agree with a random one in some words, and trees drawn at random."""
-    heads = np.array(brute.random_tree(n, rng), dtype=np.int32)
-    heads[rng.random(n + 1) < rng.random()] = -1
-    try:
-        some = marginals(model, scores, heads=heads, **options)
-    except ValueError:  # there are none
-        pass
-    else:
-        well_formed(some, n, as_stated(scores), near=1e-4)
-        given = np.flatnonzero(heads >= 0)
-        np.testing.assert_allclose(some.arcs[heads[given], given], 1, atol=1e-4, err_msg="arcs that are given")
-        assert some.log_partition <= found.log_partition + 1e-6 * max(1, abs(found.log_partition)), "more than of all trees"
-    if model is ONEEC:  # which nothing is drawn from
-        return
-    name = model.name if model is MST else "mh%d" % model.k
-    padded = {tensor: np.pad(numbers[None], [(0, 0)] * (numbers.ndim - 1) + [(0, 3)] * 2) for tensor, numbers in scores.items()}
-    for drawn in batch.sample(name, padded, [n], 3, rng=int(rng.integers(1 << 32)), **options)[0, :, : n + 1]:
-        assert brute.is_tree(drawn.tolist())
-        assert found.arcs[drawn[1:], np.arange(1, n + 1)].min() > 0, "an arc that is not possible was drawn"
-
-
 def batch_call(rng, words):
     """Sentences of several lengths, some scores forbidden, on some threads: what each gets fits its own scores."""
     name = list(BATCHED)[rng.integers(len(BATCHED))]
@@ -219,44 +184,16 @@ def check(derivation, n, scores, cost=None):
 
 def damage(rng, scores, options):
     """Make an argument invalid."""
-    target = scores if rng.random() < 0.7 else options
-    name = list(target)[rng.integers(len(target))]
-    array = np.asarray(target[name])
-    choices = [
-        np.zeros((0, 0), dtype=np.float32),
-        array[..., :-1] if array.ndim else array,
-        array[None],
-        np.ones(array.shape, dtype=np.int64),
-    ]
-    if array.size and array.ndim and array.dtype.kind == "f":
+    arrays = {name: value for name, value in {**scores, **options}.items() if isinstance(value, np.ndarray)}
+    name = list(arrays)[rng.integers(len(arrays))]
+    array = arrays[name]
+    if name == "heads":
+        choices = [rng.integers(-(2**31), 2**31, size=len(array)), rng.integers(-2, len(array) + 2, size=len(array))]
+    else:
         spoilt = array.copy()
         spoilt.flat[rng.integers(array.size)] = (np.nan, np.inf, 1e30)[rng.integers(3)]
-        choices.append(spoilt)
-    if name == "heads":
-        spoilt = array.copy()
-        spoilt.flat[rng.integers(array.size)] = rng.integers(-(2**31), 2**31)
-        choices += [spoilt, rng.integers(-2, len(array) + 2, size=len(array)).astype(np.int32)]
-    if name != "single_root":
-        target[name] = choices[rng.integers(len(choices))]
-
-
-def search_call(rng, words):
-    n = int(rng.integers(0, words))
-    options = {"beam": int(rng.integers(1, 20)), "single_root": bool(rng.random() < 0.5)}
-    if rng.random() < 0.5:
-        reduces = (2, 6, 12)[rng.integers(3)]
-        decode, names = beam.decode, {"shift": (), "reduce_s0b0": (reduces,), "reduce_s1s0": (reduces,), "arcs": ()}
-    else:
-        transitions = (3, 7)[rng.integers(2)]
-        decode, names = beam.decode_local, dict.fromkeys(("s0b0", "s1s0", "s2s1"), (transitions,))
-    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: sample_tensors(names, n, rng, kind))
-    # Where only one derivation is left, a beam may keep others of its parts, which end nowhere.
-    scores, _ = masked(rng, scores, lambda: decode(**scores, **options))
-    try:
-        derivation = decode(**scores, **options)
-    except ValueError:
-        return
-    check(derivation, n, scores)
+        choices = [spoilt, *bad_arrays(array).values()]
+    (scores if name in scores else options)[name] = choices[rng.integers(len(choices))]
 
 
 def tree_call(rng, words):
@@ -275,12 +212,12 @@ def first_call(rng, words):
     """The decoder that returns no Derivation."""
     n = int(rng.integers(0, words))
     like = MHK[1]
-    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: like.sample(n, rng, kind))
+    scores = sample(rng, like, n)
     scores, possible = masked(rng, scores, lambda: like.decode(scores))
-    scores = [tensor.astype(np.float32) for tensor in scores.values()]
+    arcs = scores["arcs"].astype(np.float32)
     try:
-        heads, _ = first_mh4(*scores)
-        assert (scores[0][heads[1:], np.arange(1, n + 1)] > -1e30).all(), "uses of what is forbidden"
+        heads, _ = first_mh4(arcs)
+        assert (arcs[heads[1:], np.arange(1, n + 1)] > -1e30).all(), "uses of what is forbidden"
     except ValueError:
         assert not possible, "what only one derivation uses is not forbidden, but none is found"
         return
@@ -290,16 +227,11 @@ def first_call(rng, words):
 def long_call(rng, words):
     """A sentence beyond what the tables of a thread are kept for."""
     n = int(rng.integers(90, 130))
-    arcs = rng.normal(size=(n + 1, n + 1)).astype(np.float32)
-    check(mst.decode(arcs, single_root=True), n, {"arcs": arcs})
-    scores = sample_tensors({"shift": (), "reduce_s0b0": (2,)}, n, rng)
-    check(mh3.decode(**scores), n, scores)
-    scores = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,), "arcs": ()}, n, rng)
-    check(exact_mh4.decode(**scores, single_root=True), n, scores)
-    well_formed(exact_mh4.marginals(**scores), n, scores, near=1e-4)
-    if rng.random() < 0.2:  # takes ten times as long
-        scores = MH5[-1].sample(n, rng)
-        check(mh5.decode(**scores), n, scores)
+    for decoder in (MST, MH3, MH4_HYBRID_ARCS, *(MH5[-1:] if rng.random() < 0.2 else ())):  # MH5 takes ten times as long
+        scores = decoder.sample(n, rng)
+        check(decoder.decode(scores, single_root=True), n, scores)
+    scores = MH4_HYBRID_ARCS.sample(n, rng)
+    well_formed(marginals(MH4_HYBRID_ARCS, scores), n, scores, near=1e-4)
 
 
 def changed_file(rng, folder):
@@ -321,14 +253,10 @@ def call(rng, words):
     kind = rng.random()
     if kind < 0.0005:
         long_call(rng, words)
-    elif kind < 0.7:
-        decoder_call(rng, words)
-    elif kind < 0.8:
-        marginals_call(rng, words)
-    elif kind < 0.9:
-        batch_call(rng, words)
+    elif kind < 0.85:
+        any_call(rng, words)
     elif kind < 0.95:
-        search_call(rng, words)
+        batch_call(rng, words)
     elif kind < 0.98:
         first_call(rng, words)
     else:
