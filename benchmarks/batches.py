@@ -16,7 +16,7 @@ from itertools import product
 from timeit import timeit
 
 import numpy as np
-from common import machine, rounded, table
+from common import page, rounded, table
 
 from mh4.decoders import batch
 from mh4.decoders.batch import DECODERS, single
@@ -72,16 +72,15 @@ def main():
             ratios = ["%.2f" % (value / first) for value in others]
             rows.append(["%s, `%s`" % (name, function), words, *map(rounded, times.values()), *ratios])
     headings = [*times, *("%s, ratio" % heading for heading in list(times)[1:])]
-    paragraphs = [
-        "# Batches",
-        machine(os.cpu_count() or 1) + ".",
-        "    python benchmarks/batches.py",
+    page(
+        "Batches",
+        "batches.py",
         "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns, in batches of %s. "
         "One by one: a loop over calls of the decoder itself. A ratio is that to this loop."
         % (options.rounds, " and ".join("%d sentences of %d words" % (b, n) for n, b in SIZES)),
         table(["", "words", *headings], rows),
-    ]
-    print("\n\n".join(paragraphs))
+        cores=os.cpu_count() or 1,
+    )
 
 
 if __name__ == "__main__":

@@ -44,6 +44,11 @@ def rounded(number):
     return "" if number is None else "%.3g" % number if number < 1000 else "%.0f" % number
 
 
+def page(title, script, *paragraphs, cores=1):
+    """Print a page: what was measured, by which command, and paragraphs and tables."""
+    print("\n\n".join(["# " + title, machine(cores) + ".", "    .venv/bin/python benchmarks/" + script, *paragraphs]), flush=True)
+
+
 class Stopwatch:
     """Seconds by stage. While a stage runs within another, only the inner one is timed."""
 

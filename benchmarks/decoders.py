@@ -17,7 +17,7 @@ from pathlib import Path
 from timeit import timeit
 
 import numpy as np
-from common import machine, printed, rounded, table
+from common import page, printed, rounded, table
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.search import VARIANT
@@ -138,17 +138,17 @@ def by_decoder(columns):
 
 
 def report(times, memory, lengths):
-    """The tables."""
+    """Print the tables."""
     compiler = os.environ.get("CXX", "c++").split()
     version = printed([*compiler, "-dumpfullversion", "-dumpversion"])
     ratios = {n: {name: row[name] / row["mh4-hybrid"] for name in row} for n, row in times.items()}
     milliseconds = {n: {name: 1000 * row[name] for name in row} for n, row in times.items()}
     milliseconds["exponent"] = exponents(times)
-    compiled = "compiler %s %s, with the options of setup.py" % (compiler[0], version)
-    paragraphs = [
-        "# The decoders",
-        "%s; %s. Charts compiled for: %s." % (machine(), compiled, VARIANT),
-        "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
+    compiled = "Compiler %s %s, with the options of setup.py" % (compiler[0], version)
+    page(
+        "The decoders",
+        "decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
+        "%s. Charts compiled for: %s." % (compiled, VARIANT),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "
         "whose arcs are short. `greedy`, `beam`: search instead of a chart. `marginals`: instead of the best derivation. Last column: "
@@ -158,8 +158,7 @@ def report(times, memory, lengths):
         by_decoder(ratios),
         "Megabytes in addition to the scores, in a process that decodes one sentence:",
         by_decoder(memory),
-    ]
-    return "\n\n".join(paragraphs)
+    )
 
 
 def plot(times, figure):
@@ -192,7 +191,7 @@ def main():
     for n in lengths:
         times[n] = seconds(n)
         print(n, " ".join("%s %.3g" % (name, 1000 * value) for name, value in times[n].items()), file=sys.stderr, flush=True)
-    print(report(times, memory, lengths))
+    report(times, memory, lengths)
     if options.plot:
         with plotted(options.plot, 8, 5.5) as figure:
             plot(times, figure)

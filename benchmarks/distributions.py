@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 from batches import microseconds, random_scores
-from common import machine, table
+from common import page, table
 
 from mh4.parser.config import Training
 from mh4.torch import TreeDistribution
@@ -135,10 +135,10 @@ def main():
     times, versions = measured(options.rounds), {"PyTorch": torch.__version__}
     versions.update((library.partition(",")[0], version(library)) for library in PACKAGES if version(library))
     absent = [library for library in PACKAGES if not version(library)]
-    paragraphs = [
-        "# Distributions over trees in PyTorch",
-        "%s, %s." % (machine(os.cpu_count() or 1), ", ".join("%s %s" % each for each in versions.items())),
-        "    python benchmarks/distributions.py",
+    page(
+        "Distributions over trees in PyTorch",
+        "distributions.py",
+        ", ".join("%s %s" % each for each in versions.items()) + ".",
         "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns on one thread, in batches of %d. "
         "In brackets, the ratio to the first column." % (options.rounds, SENTENCES),
         "Sums are computed in float64 by mh4.torch, in float32 by the others. No gradient of `log_partition` is asked for; `marginals` "
@@ -147,8 +147,8 @@ def main():
         *("%s is not installed." % library for library in absent),
         *(["torch-struct has no argmax of this distribution."] if version(STRUCT) else []),
         *([training(options.training)] if options.training else []),
-    ]
-    print("\n\n".join(paragraphs))
+        cores=os.cpu_count() or 1,
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import math
 import time
 
 import numpy as np
-from common import machine
+from common import page
 from decoders import elsewhere, random_scores
 
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, window_of
@@ -70,16 +70,15 @@ def main():
     parser.add_argument("systems", nargs="*", default=names, metavar="SYSTEM")
     parser.add_argument("--seconds", type=float, default=1.0)
     asked = parser.parse_args()
-    paragraphs = [
-        "# The longest sentences",
-        machine() + ".",
-        "    python benchmarks/longest.py",
+    page(
+        "The longest sentences",
+        "longest.py",
         "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; "
         "the megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes "
         "longer ones. Marginals take about ten times as long for scores that vary so much that float64 does not suffice, as random ones "
         "of more than a thousand words may; those of trained models vary less." % (asked.seconds, BEYOND_BEAM),
-    ]
-    print("\n\n".join(paragraphs) + "\n")
+    )
+    print()
     for line in table(asked.systems, asked.seconds):
         print(line, flush=True)
 

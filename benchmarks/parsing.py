@@ -33,7 +33,8 @@ from pathlib import Path
 from timeit import timeit
 
 import numpy as np
-from common import ROOT, Stopwatch, table
+from common import ROOT, Stopwatch, printed, table
+from peers import UDPIPE
 
 from mh4.data import conllu, treebanks
 from mh4.util.memory import peak_mb
@@ -126,7 +127,8 @@ def against_udpipe(options, path):
     import mh4
 
     if not os.path.exists(options.udpipe):
-        train_udpipe(options.train, options.udpipe)
+        # In fewer iterations than by default (20 and 10): speed does not depend on them.
+        printed([sys.executable, "-c", UDPIPE, "train", options.udpipe, options.train, options.train, "iterations=2"])
     text = Path(path).read_text(encoding="utf-8")
     model = Model.load(options.udpipe)  # the pipeline does not keep it alive
     pipeline = Pipeline(model, "conllu", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
@@ -152,22 +154,6 @@ def against_udpipe(options, path):
     rows = [[name, "%d" % np.median(mine), " ".join(map(str, mine))] for name, mine in measured.items()]
     rows.append(["ratio", "%.2f" % np.divide(*map(np.median, measured.values())), ""])
     print(table(["with tags, on %s" % Path(path).name, "words/s, median", "all"], rows))
-
-
-def train_udpipe(train, path):
-    """Train UDPipe's tagger and parser, in fewer iterations than by default (20 and 10): speed does not depend on them."""
-    from ufal.udpipe import InputFormat, ProcessingError, Sentence, Trainer
-
-    reader, error = InputFormat.newConlluInputFormat(), ProcessingError()
-    reader.setText(Path(train).read_text(encoding="utf-8"))
-    sentences = [Sentence()]
-    while reader.nextSentence(sentences[-1], error):
-        sentences.append(Sentence())
-    settings = (Trainer.NONE, "iterations=2", "iterations=2")
-    trained = Trainer.train("morphodita_parsito", sentences[:-1], [], *settings, error)
-    if error.occurred():
-        sys.exit("UDPipe: " + error.message)
-    Path(path).write_bytes(trained)
 
 
 def command(options, path):

@@ -45,10 +45,11 @@ def sentences(path):
     while reader.nextSentence(found[-1], error):
         found.append(Sentence())
     return found[:-1]
-error, (mode, model, one, other) = ProcessingError(), sys.argv[1:]
+error, (mode, model, one, other, *options) = ProcessingError(), sys.argv[1:]
 if mode == "train":
-    options = sentences(one), sentences(other), Trainer.NONE, Trainer.DEFAULT, Trainer.DEFAULT, error
-    open(model, "wb").write(Trainer.train("morphodita_parsito", *options))
+    options = 2 * (options or [Trainer.DEFAULT])  # of the tagger and the parser
+    trained = Trainer.train("morphodita_parsito", sentences(one), sentences(other), Trainer.NONE, *options, error)
+    open(model, "wb").write(trained)
 else:
     model = Model.load(model)
     pipeline = Pipeline(model, "conllu", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")

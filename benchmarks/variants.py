@@ -16,10 +16,9 @@ from timeit import repeat
 
 import decoders
 import numpy as np
-from common import printed, table
+from common import page, printed, table
 
 from mh4.decoders.search import VARIANTS
-from mh4.util import cpu
 
 TURNS, SECONDS = 6, 0.02  # of each decoder in each turn; at least two calls
 LENGTHS = [20, 40, 80]
@@ -45,17 +44,18 @@ def main(lengths):
         for name, turns in times.items():
             command = [sys.executable, __file__, "--measure", *lengths]
             turns.append(json.loads(printed(command, env={**os.environ, "MH4_SIMD": name})))
-    print(
-        "# The variants of the decoders\n\n%s, one core.\n\n    python benchmarks/variants.py%s\n\nMilliseconds of processor time for a "
-        "sentence of n words with random scores in the variant %s, and how many times as long others take: the medians "
-        "of the shortest times in %d processes. mhk, greedy and beam are the same code in all, and show how exact the other ratios are.\n"
-        % (cpu.name(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), fastest, TURNS)
-    )
     rows = []
     for decoder, n in product(times[fastest][0][str(lengths[0])], map(str, lengths)):
         own, *rest = (statistics.median(turn[n][decoder] for turn in turns) for turns in times.values())
         rows.append([decoder, n, "%.3g" % own, *("%.2f" % (other / own) for other in rest)])
-    print(table(["decoder", "n", *times], rows))
+    page(
+        "The variants of the decoders",
+        "variants.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
+        "Milliseconds of processor time for a sentence of n words with random scores in the variant %s, and how many times as long "
+        "others take: the medians of the shortest times in %d processes. mhk, greedy and beam are the same code in all, and show how "
+        "exact the other ratios are." % (fastest, TURNS),
+        table(["decoder", "n", *times], rows),
+    )
 
 
 if __name__ == "__main__":

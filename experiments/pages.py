@@ -12,10 +12,11 @@ from typing import Any, get_args
 
 from rich.console import Console
 
-from experiments.engine.provenance import commit, report_written
+from experiments.engine.provenance import commit
 from experiments.engine.record_fields import Record, Score
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import report_written
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id, make_folder, write_text
 from mh4.util.plots import plotted

@@ -201,16 +201,15 @@ def request(
     for system in chosen:
         trained, loss = system_and_loss(system)
         if trained not in SYSTEMS:
-            raise InputError(
-                "SYSTEMS: no system %s; there are %s, and of those with marginals NAME-likelihood" % (system, ", ".join(SYSTEMS))
-            )
+            known = "%s, and of those with marginals NAME-likelihood" % ", ".join(SYSTEMS)
+            raise InputError("SYSTEMS: no system %s; there are %s" % (system, known))
         if loss == "likelihood" and not SYSTEMS[trained].marginals:
             raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % trained)
     given = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
-    for number in given:
-        if not re.match(r"^[1-9][0-9]{0,8}$", number):
-            raise InputError('SEEDS: %s is not a positive whole number; expected something like SEEDS="1 2 3"' % number)
-    at_a_time = Jobs(0 if slurm and not jobs else number_of_jobs(jobs), slurm)
+    for seed in given:
+        if not re.match(r"^[1-9][0-9]{0,8}$", seed):
+            raise InputError('SEEDS: %s is not a positive whole number; expected something like SEEDS="1 2 3"' % seed)
+    number = whole_number("JOBS", jobs) if jobs.strip() else 0 if slurm else min(cpu.cores(), MOST_JOBS)
     if slurm:
         check_slurm()
     ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
@@ -219,15 +218,14 @@ def request(
             raise InputError("%s: %s is not a folder" % (what, folder))
     if lang == treebanks.TOY:  # which is always our own
         ud = conll17 = ""
-    known = sorted(path.stem for path in SETTINGS.glob("*.toml"))
+    there = sorted(path.stem for path in SETTINGS.glob("*.toml"))
     if settings.endswith(".toml"):
         settings = os.path.abspath(os.path.expanduser(settings))
         registry.settings([settings], chosen[0])  # which names what is wrong
-    elif settings and settings not in known:
-        raise InputError(
-            "SETTINGS: no settings %s; there are %s, or give a file that ends in .toml" % (settings, ", ".join(known))
-        )
-    return Request(lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings, mine)
+    elif settings and settings not in there:
+        message = "SETTINGS: no settings %s; there are %s, or give a file that ends in .toml"
+        raise InputError(message % (settings, ", ".join(there)))
+    return Request(lang, chosen, tuple(map(int, given)), Jobs(number, slurm), ud or None, conll17 or None, settings, mine)
 
 
 def form_of(given: str) -> Form:
@@ -252,10 +250,8 @@ def requests(langs: str = "", systems: str = "", seeds: str = "", **others: str)
     return [request(lang, systems or " ".join(published.systems(lang)), seeds, **others) for lang in wanted]
 
 
-def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
-    """Return the number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: of the variable."""
-    if not jobs.strip():
-        return min(cpu.cores(), MOST_JOBS)
-    if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
-        raise InputError("%s: %s is not a whole number from 1 to 9999" % (name, jobs))
-    return int(jobs)
+def whole_number(name: str, given: str, least: int = 1, most: int = 9999) -> int:
+    """Return the whole number that a variable is. Raises InputError for anything else."""
+    if not (re.fullmatch("[0-9]{1,9}", given.strip()) and least <= int(given) <= most):
+        raise InputError("%s: %s is not a whole number from %d to %d" % (name, given, least, most))
+    return int(given)

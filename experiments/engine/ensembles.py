@@ -13,11 +13,11 @@ from pathlib import Path
 from experiments import published
 from experiments.engine import predictions
 from experiments.engine.models import finished_runs, lacking, untrained
-from experiments.engine.provenance import commit, shown, without_machine
+from experiments.engine.provenance import commit, without_machine
 from experiments.engine.records import Records, common_seeds, load_any, trees_of
 from experiments.engine.run import Run, alone
 from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, shown
 from mh4.analysis.evaluation import official
 from mh4.cli.group import say
 from mh4.data import conllu

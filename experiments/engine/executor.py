@@ -13,8 +13,8 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import Any
 
-from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import Run
+from experiments.engine.workplace import EXPERIMENTS
 from mh4.cli.group import say
 from mh4.errors import InputError
 from mh4.util.files import lock, make_folder

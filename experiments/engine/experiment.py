@@ -8,24 +8,26 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from itertools import zip_longest
+from dataclasses import dataclass
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from experiments.engine import predictions
 from experiments.engine.executor import Failed, Jobs, train, workers
 from experiments.engine.progress import display, failures
-from experiments.engine.provenance import commit, machine, shown
+from experiments.engine.provenance import commit, machine
 from experiments.engine.record_fields import Found, Record
 from experiments.engine.records import PREDICTED, TREES_BLOB, Records, beside_recorded, finished_with, load
 from experiments.engine.run import DONE, FAILED, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, shown
 from mh4.analysis.evaluation import official
 from mh4.cli.group import say
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id, relative_if_inside
 
 
+@dataclass(eq=False)
 class Experiment:
     """The runs and their state.
 
@@ -33,34 +35,26 @@ class Experiment:
     finished model enters its record, as "found". unparsed: the runs for which either failed.
     """
 
-    def __init__(
-        self,
-        bank: Treebank,
-        systems: Sequence[str],
-        seeds: Sequence[int],
-        command: str,
-        bench: Bench,
-        trees: bool = True,
-        measure: Callable[[Run], Found] | None = None,
-    ) -> None:
-        self.bank, self.systems, self.command, self.bench, self.trees = bank, systems, command, bench, trees
-        self.measure = measure
-        self.records, self.unparsed = Records(bench.results, bank), list[Run]()
-        self.runs = [self._run(system, seed) for seed in seeds for system in systems]
+    bank: Treebank
+    systems: Sequence[str]
+    seeds: Sequence[int]
+    command: str
+    bench: Bench
+    trees: bool = True
+    measure: Callable[[Run], Found] | None = None
+
+    def __post_init__(self) -> None:
+        self.records, self.unparsed = Records(self.bench.results, self.bank), list[Run]()
+        self.runs = [self._run(system, seed) for seed in self.seeds for system in self.systems]
 
     def _run(self, system: str, seed: int) -> Run:
-        run = Run.at(self.bench.models(self.bank.name) / self.bank.row, system, seed)
-        name, _ = system_and_loss(system)
-        here = Path.cwd()
-        command = [*self.bench.trainer, "train", "--system", name]
-        for split, path in self.bank.paths.items():
-            command += ["--" + split, str(path)]
-        command += ["--model", relative_if_inside(run.folder, here), "--seed", str(seed)]
-        for file in self.bank.settings_files:
-            command += ["--config", relative_if_inside(file, here)]
-        for assignment in self.bank.assigned(system):
-            command += ["--set", assignment]
-        run.command = command
+        run, here = Run.at(self.bench.models(self.bank.name) / self.bank.row, system, seed), Path.cwd()
+        files = [("--" + split, str(path)) for split, path in self.bank.paths.items()]
+        settings = [("--config", relative_if_inside(file, here)) for file in self.bank.settings_files]
+        settings += [("--set", assignment) for assignment in self.bank.assigned(system)]
+        options = [("--system", system_and_loss(system)[0]), *files]
+        options += [("--model", relative_if_inside(run.folder, here)), ("--seed", str(seed)), *settings]
+        run.command = [*self.bench.trainer, "train", *chain.from_iterable(options)]
         return run
 
     def train(self, jobs: Jobs, recorded: Callable[[], object], records_count: bool = False) -> None:

@@ -5,11 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from experiments.engine.command import requested_systems
-from experiments.engine.provenance import shown
 from experiments.engine.records import finished_with
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, shown
 from mh4.errors import InputError
 
 

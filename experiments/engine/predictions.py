@@ -17,10 +17,10 @@ import numpy as np
 
 from experiments.engine.command import Command
 from experiments.engine.executor import child
-from experiments.engine.provenance import shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES_BLOB, trees_of
 from experiments.engine.run import environment
+from experiments.engine.workplace import shown
 from mh4.data import conllu
 from mh4.decoders import arguments
 from mh4.errors import InputError

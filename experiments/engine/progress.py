@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from experiments.engine.provenance import shown
 from experiments.engine.run import DONE, FAILED, TRAINING, WAITING, Run, duration
+from experiments.engine.workplace import shown
 from mh4.errors import one_line
 
 REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute

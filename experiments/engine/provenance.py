@@ -7,7 +7,7 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -17,22 +17,8 @@ from mh4 import version
 from mh4.decoders import search
 from mh4.errors import one_line
 from mh4.util import cpu
-from mh4.util.files import relative_if_inside
 
-EXPERIMENTS = Path(__file__).resolve().parents[1]
-RESULTS = EXPERIMENTS / "results"  # the records that came with the repository
-OWN = EXPERIMENTS.parent / "runs"  # what runs here
 PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
-
-
-def shown(path: Path) -> str:
-    """Return the path, relative to the repository if it is inside it, without characters that control a terminal."""
-    return one_line(relative_if_inside(path, EXPERIMENTS.parent))
-
-
-def report_written(paths: Iterable[Path]) -> None:
-    """Print which files a command has written."""
-    print("Written: %s" % ", ".join(map(shown, paths)))
 
 
 def make_command(target: str, **variables: str | Sequence[object] | None) -> str:

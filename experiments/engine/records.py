@@ -8,15 +8,17 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
 
 from experiments import published
 from experiments.engine import lines, shared_task
-from experiments.engine.provenance import RESULTS, shown, without_machine
+from experiments.engine.provenance import without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json, system_and_loss
 from experiments.engine.treebank import OWN_FILES, Treebank, settings_of
+from experiments.engine.workplace import RESULTS, shown
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -114,6 +116,12 @@ class Records:
         """Print a line on standard error for each recorded ensemble that is `outdated`."""
         for ensemble in outdated(self.bank.name, self._mine()):
             say("combined before its members were trained again: %s" % ensemble, err=True)
+
+    def current(self, system: str) -> list[Record]:
+        """Return the records of a system's runs with the treebank's settings. Raises InputError if they do not belong together."""
+        found = [record for record in self._mine() if record["system"] == system and made_with(record, self.bank)]
+        _check_together(found, self.path)
+        return found
 
     def _mine(self) -> list[Record]:
         """Return the records of the treebank and, in an ablation, of its row."""
@@ -221,17 +229,19 @@ def _other_settings(record: Mapping[str, Any], bank: Treebank) -> dict[str, Any]
     return _differing([record, {"settings": asdict(bank.config(record["system"]))}])
 
 
+def listed_settings(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in a record, by names such as "training.clip", without its model's, which has the seed."""
+    sections = [(section, mine) for section, mine in record.get("settings", {}).items() if section != "model"]
+    return {"%s.%s" % (section, name): value for section, mine in sections for name, value in mine.items()}
+
+
 def _differing(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the settings in which records differ, with their values; a missing setting differs from any value.
 
     Different limits of updates do not count if no run has reached the lowest.
     """
-    flat = [
-        {"%s.%s" % (section, name): value for section, mine in record.get("settings", {}).items() for name, value in mine.items()}
-        for record in records
-    ]
-    names = dict.fromkeys(name for one in flat for name in one if not name.startswith("model."))  # which has the seed
-    values = {name: dict.fromkeys(one.get(name, NOT_LISTED) for one in flat) for name in names}
+    flat = list(map(listed_settings, records))
+    values = {name: dict.fromkeys(one.get(name, NOT_LISTED) for one in flat) for name in chain.from_iterable(flat)}
     differing = {name: tuple(found) for name, found in values.items() if len(found) > 1}
     limits = differing.get(LIMIT, (NOT_LISTED,))
     if NOT_LISTED not in limits and max(record.get("updates", 0) for record in records) < min(limits):
@@ -269,12 +279,8 @@ def beside_recorded(name: str, run: Record, recorded: Record) -> str:
     both = [what for what in CAUSES if what in here and what in there and here[what] != there[what]]
     why = ["other %s (%s, recorded %s)" % (what, here[what], there[what]) for what in both]
     why += [] if "machines" in theirs else ["the recorded machine is unknown"]
-    return "%s: dev UAS %.2f here, %.2f recorded: %s" % (
-        name,
-        run["dev_uas"],
-        recorded["dev_uas"],
-        ", ".join(why) or "no cause is known",
-    )
+    scores = name, run["dev_uas"], recorded["dev_uas"]
+    return "%s: dev UAS %.2f here, %.2f recorded: %s" % (*scores, ", ".join(why) or "no cause is known")
 
 
 def in_words(other: Origin) -> str:
@@ -310,21 +316,19 @@ def load_all(results: Path, toy: bool = False) -> dict[str, list[Record]]:
     return {name: load(name, results) for name in mine}
 
 
-def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Record]:
+def load_any(name: str, results: Path) -> list[Record]:
     """Return the records of treebank `name`, if there are any, by system (in the order of ``published.place``) and seed.
 
-    bank: only records with its settings and, in an ablation, its row. Raises InputError if one is damaged, or has other settings than
-    the file's name says, or if they do not belong together.
+    Raises InputError if one is damaged, or has other settings than the file's name says, or if they do not belong together.
     """
-    path, settings = file_of(results, name), Path(bank.settings).stem if bank else settings_of(name)
-    records = [record for record in read(path).values() if bank is None or record.get("row", "") == bank.row]
+    path, settings = file_of(results, name), settings_of(name)
+    records = list(read(path).values())
     for record in records:
         theirs = record.get("settings_of", "")
-        if theirs != settings and (bank or not theirs or not name.endswith("-" + theirs)):  # which may be one's own
+        if theirs != settings and not (theirs and name.endswith("-" + theirs)):  # which may be one's own
             message = "%s: %s seed %d is of a run with other settings (%s) than those of its file (%s): move or delete this line"
             names = theirs or "defaults", settings or "defaults"
             raise InputError(message % (shown(path), record["system"], record["seed"], *names))
-    records = [record for record in records if bank is None or made_with(record, bank)]
     _check_together(records, path)
     return sorted(records, key=lambda record: (published.place(record["system"]), record["seed"]))
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from experiments import published
-from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.record_fields import File
 from experiments.engine.run import system_and_loss
+from experiments.engine.workplace import EXPERIMENTS
 from mh4.cli.group import say
 from mh4.data import conll17 as shared_task
 from mh4.data import treebanks
@@ -128,10 +128,8 @@ def own(source: str, name: str) -> Treebank:
     for split, paths in found.items():
         if len(paths) > 1 or (not paths and split != "test"):
             listed = ", ".join(path.name for path in paths) or "none"
-            message = (
-                "TREEBANK: expected one file %s%s*.conllu, found %s; a treebank is a folder, or how the paths of its files begin"
-            )
-            raise InputError(message % (begin, split, listed))
+            message = "TREEBANK: expected one file %s%s*.conllu, found %s; %s"
+            raise InputError(message % (begin, split, listed, "a treebank is a folder, or how the paths of its files begin"))
     name = name or re.sub("[-_.]+$", "", os.path.basename(os.path.normpath(source)))
     taken = name in (*treebanks.languages(), treebanks.TOY, *RESERVED) or settings_of(name)
     if taken or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):

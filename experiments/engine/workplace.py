@@ -1,13 +1,18 @@
-"""The workplace of a study: its folders, its console, and the command that trains; tests replace them."""
+"""The workplace of a study: its folders, its console, and the command that trains, which tests replace; paths as they are shown."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 
-from experiments.engine.provenance import OWN, RESULTS
+from mh4.errors import one_line
+from mh4.util.files import relative_if_inside
+
+EXPERIMENTS = Path(__file__).resolve().parents[1]
+RESULTS = EXPERIMENTS / "results"  # the records that came with the repository
+OWN = EXPERIMENTS.parent / "runs"  # what runs here
 
 
 @dataclass
@@ -41,3 +46,13 @@ class Bench:
     def models(self, name: str) -> Path:
         """Return the folder of the models of the treebank `name`."""
         return self.home / "models" / name
+
+
+def shown(path: Path) -> str:
+    """Return the path, relative to the repository if it is inside it, without characters that control a terminal."""
+    return one_line(relative_if_inside(path, EXPERIMENTS.parent))
+
+
+def report_written(paths: Iterable[Path]) -> None:
+    """Print which files a command has written."""
+    print("Written: %s" % ", ".join(map(shown, paths)))

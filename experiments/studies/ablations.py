@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from experiments import pages
-from experiments.engine import records
 from experiments.engine.command import chosen, languages, repeat, request, requested_systems, study
 from experiments.engine.experiment import Experiment, exit_code, train_together
-from experiments.engine.provenance import EXPERIMENTS, make_command, report_written, shown
+from experiments.engine.provenance import make_command
+from experiments.engine.records import Records
 from experiments.engine.run import alone
 from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import EXPERIMENTS, Bench, report_written, shown
 from experiments.pages import average, page_name, plus_minus, pooled
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -270,16 +270,14 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
 
     Raises InputError if a run lacks them.
     """
-    bank = variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)
-    found = []
-    for record in records.load_any(bank.name, results, bank):
-        if record["system"] == system:
-            last = [record] if within.full else record.get("curve", [])[-LAST:]
-            if not last or any(score not in line for line in last for score in DEV):
-                without = "%s: the record of %s seed %d has no evaluations, or no dev_las: restore or delete it"
-                raise InputError(without % (shown(records.file_of(results, bank.name)), system, record["seed"]))
-            uas, las = (statistics.mean(line[score] for line in last) for score in DEV)
-            found.append(Score(record["seed"], uas, las, record.get("commit", "unknown")))
+    kept, found = Records(results, variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)), []
+    for record in kept.current(system):
+        last = [record] if within.full else record.get("curve", [])[-LAST:]
+        if not last or any(score not in line for line in last for score in DEV):
+            without = "%s: the record of %s seed %d has no evaluations, or no dev_las: restore or delete it"
+            raise InputError(without % (shown(kept.path), system, record["seed"]))
+        uas, las = (statistics.mean(line[score] for line in last) for score in DEV)
+        found.append(Score(record["seed"], uas, las, record.get("commit", "unknown")))
     return found
 
 

@@ -14,10 +14,8 @@ import numpy as np
 from experiments import pages
 from experiments.engine.command import repeat, request, study
 from experiments.engine.models import meanings, requested_models
-from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
-from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written
 from experiments.pages import Plot, print_table
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
@@ -106,8 +104,17 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     for model in models:
         bench.console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
         measured.append(measure(model, sentences))
+    shares = ["%g %%" % (100 * share) for share in COVERAGES]
+    parts = [
+        "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
+        summary(measured),
+        NOTE % len(measured[0].after[1]),
+        by_model(measured, shares, lambda found: ["%.2f" % found.accuracy(share) for share in COVERAGES]),
+        *(part for found in measured for part in ("## " + found.name, bins(found))),
+        *pages.models((pages.origin(found.model) for found in measured), bank, repeat()),
+    ]
     drawing = Plot(lambda figure: plot(figure, bank.title + ", development set", measured), 4.2)
-    title, parts = bank.title + ": calibration of the probabilities of arcs", page(bank, measured, repeat())
+    title = bank.title + ": calibration of the probabilities of arcs"
     written = pages.write(bench.results, bank.name + "-calibration", title, parts, plot=drawing)
     print_table(summary(measured), bench.console)
     report_written(written)
@@ -131,18 +138,6 @@ def bins(found: Measured) -> Table:
         for b in reliability(*found.after)
     ]
     return Table(["probability", "arcs", "mean probability, %", "correct, %"], body, right=1)
-
-
-def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[pages.Part]:
-    shares = ["%g %%" % (100 * share) for share in COVERAGES]
-    return [
-        "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
-        summary(measured),
-        NOTE % len(measured[0].after[1]),
-        by_model(measured, shares, lambda found: ["%.2f" % found.accuracy(share) for share in COVERAGES]),
-        *(part for found in measured for part in ("## " + found.name, bins(found))),
-        *pages.models((pages.origin(found.model) for found in measured), bank, repeat),
-    ]
 
 
 NOTE = """\

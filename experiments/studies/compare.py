@@ -10,6 +10,7 @@ import csv
 import os
 import tempfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from statistics import harmonic_mean
 
@@ -17,11 +18,10 @@ from experiments import pages
 from experiments.engine.command import form_of, repeat, request, study
 from experiments.engine.models import lacking
 from experiments.engine.predictions import of_record, restored
-from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import common_seeds, load
 from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written, shown
 from experiments.pages import comma_separated, show_for_paper
 from mh4.analysis import comparison, significance
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group, difference_cells, share_cells
@@ -154,13 +154,10 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
     """Return the counts of every group of arcs, summed over the runs, as csv."""
     header = ["lang", "data", "seeds", "dimension", "group", "system", "labelled", "gold", "predicted", "recalled", "precise"]
     seeds, body = " ".join(map(str, runs)), []
-    for dimension in DIMENSIONS:
-        for number, group in enumerate(dimension.names):
-            for system in found.systems:
-                for labelled, counts in zip(("no", "yes"), system.groups[dimension.key][number], strict=True):
-                    body.append(
-                        [bank.lang, bank.release, seeds, dimension.key, group, Path(system.paths[0]).name, labelled, *counts]
-                    )
+    groups = [(dimension.key, number, group) for dimension in DIMENSIONS for number, group in enumerate(dimension.names)]
+    for (key, number, group), system in product(groups, found.systems):
+        for labelled, counts in zip(("no", "yes"), system.groups[key][number], strict=True):
+            body.append([bank.lang, bank.release, seeds, key, group, Path(system.paths[0]).name, labelled, *counts])
     return comma_separated(header, body)
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from experiments import pages, published
 from experiments.engine import shared_task
 from experiments.engine.command import repeat, study
-from experiments.engine.provenance import shown
 from experiments.engine.record_fields import SharedTask
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, shown
 from experiments.pages import show
 from mh4.data import conll17 as task
 from mh4.data import treebanks
@@ -47,7 +46,14 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     if not scored:
         raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (shown(tests), shown(outputs), HOW))
     kept = shared_task.load_all(bench.results)
-    parts = page(kept, missing, repeat())
+    parts: list[pages.Part] = []
+    for number in published.TEST_TABLES:
+        mine = [record for record in kept if published.test_table(record["lang"]) == number]
+        parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
+    entries = [record["systems"][system] for record in kept for system in published.COLUMNS if system in record["systems"]]
+    made = sorted({(entry.get("commit", "unknown"), entry.get("scorer", "unknown")) for entry in entries})
+    parts += [NOTE, pages.items(agreement(kept, missing)), OF_FILES]
+    parts += pages.command([repeat()], *("At commit %s, with the official scorer of %s." % how for how in made))
     written = pages.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts)
     show(bench.console, table(kept), "\n".join(agreement(kept, missing)), written)
 
@@ -111,23 +117,6 @@ def table(kept: Sequence[SharedTask]) -> Table:
 
     body = [[record["lang"], *(cell(record, system) for system in published.COLUMNS)] for record in kept]
     return Table(["treebank", *published.COLUMNS.values()], body, right=1)
-
-
-def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[pages.Part]:
-    """Return the page below its title: Tables 5 and 6, the agreement with the paper, and the command."""
-    parts: list[pages.Part] = []
-    for number in published.TEST_TABLES:
-        mine = [record for record in kept if published.test_table(record["lang"]) == number]
-        parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
-    entries = [record["systems"][system] for record in kept for system in published.COLUMNS if system in record["systems"]]
-    made = sorted({(entry.get("commit", "unknown"), entry.get("scorer", "unknown")) for entry in entries})
-    return [
-        *parts,
-        NOTE,
-        pages.items(agreement(kept, missing)),
-        OF_FILES,
-        *pages.command([repeat], *("At commit %s, with the official scorer of %s." % how for how in made)),
-    ]
 
 
 NOTE = """\

@@ -17,9 +17,9 @@ from statistics import fmean
 
 from experiments import pages, published
 from experiments.engine.command import form_of, repeat, study
-from experiments.engine.provenance import commit, report_written, shown
+from experiments.engine.provenance import commit
 from experiments.engine.treebank import release_of
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written, shown
 from experiments.pages import comma_separated
 from mh4.analysis import coverage as classes
 from mh4.data import conllu, treebanks
@@ -53,6 +53,18 @@ class File:
         """The columns as in Table 3: percentages to two decimals."""
         counts = ["%d" % self.counts.sentences, "%d" % self.counts.words]
         return dict(zip(COLUMNS, [*counts, *("%.2f" % share for share in classes.by_class(self.counts))], strict=True))
+
+    @property
+    def paper(self) -> dict[str, str]:
+        """The paper's columns for exactly this file; empty if it has none."""
+        row = published.coverage().get(self.lang, {}) if (self.split, self.release) == ("train", published.RELEASE) else {}
+        return {column: row[column] for column in COLUMNS if column in row}
+
+    @property
+    def cells(self) -> list[str]:
+        """The numbers, beside the paper's."""
+        beside = {name: " ✓" if number == self.numbers[name] else " (paper: %s)" % number for name, number in self.paper.items()}
+        return [number + beside.get(name, "") for name, number in self.numbers.items()]
 
 
 @study(ud="the folder of treebanks; by default data/ud-2.0")
@@ -89,29 +101,19 @@ def measure(folder: Path) -> list[File]:
     return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), published.treebank_place(file.lang)))
 
 
-def in_table_3(file: File) -> dict[str, str]:
-    """Return the paper's columns for exactly this file; empty if it has none."""
-    row = published.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", published.RELEASE) else {}
-    return {column: row[column] for column in COLUMNS if column in row}
-
-
 def agreement(measured: Sequence[File]) -> list[str]:
     """Lines stating which rows equal the paper's, which do not, and which are missing."""
-    compared = [file for file in measured if in_table_3(file)]
-    different = {
-        file.lang: [column for column, value in in_table_3(file).items() if file.numbers[column] != value] for file in compared
-    }
-    same = [lang for lang, columns in different.items() if not columns]
-    missing = [lang for lang in published.coverage() if lang not in different]
-    lines = []
-    if same:
-        lines.append("Identical to the paper's Table 3 in all eight columns: %s." % ", ".join(same))
-    for lang, columns in different.items():
-        if columns:
-            lines.append("Different from the paper's Table 3: %s in %s." % (lang, ", ".join(columns)))
-    if missing:
-        lines.append("UD 2.0 training sets of Table 3 that were not available: %s." % ", ".join(missing))
-    return lines
+    different = {}
+    for file in measured:
+        if file.paper:
+            different[file.lang] = [column for column, value in file.paper.items() if file.numbers[column] != value]
+    same = ", ".join(lang for lang, columns in different.items() if not columns)
+    missing = ", ".join(lang for lang in published.coverage() if lang not in different)
+    return [
+        *(["Identical to the paper's Table 3 in all eight columns: %s." % same] if same else []),
+        *("Different from the paper's Table 3: %s in %s." % (lang, ", ".join(own)) for lang, own in different.items() if own),
+        *(["UD 2.0 training sets of Table 3 that were not available: %s." % missing] if missing else []),
+    ]
 
 
 def page(measured: Sequence[File], repeat: str) -> list[pages.Part]:
@@ -122,14 +124,14 @@ def page(measured: Sequence[File], repeat: str) -> list[pages.Part]:
     header = ["sentences", "words"] + ["sent. " + name for name in names] + ["edge " + name for name in names]
     parts: list[pages.Part] = []
     if training:
-        rows = [[file.name, *_cells(file)] for file in training]
+        rows = [[file.name, *file.cells] for file in training]
         message = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
         parts += [Table(["training set", *header], rows, right=1), message % ", ".join(published.coverage())]
     parts += ["\n".join(agreement(measured)), *classes.without([(file.path.name, file.counts) for file in measured]), OF_CLASSES]
     if len(training) >= MANY:
         parts += ["## What the paper says of UD 2.0", Table(["", "the paper", "here"], survey(training), right=3)]
     if others:
-        rows = [[file.name, file.split, *_cells(file)] for file in others]
+        rows = [[file.name, file.split, *file.cells] for file in others]
         parts += ["## Development and test sets", Table(["treebank", "set", *header], rows, right=2)]
     gaps = ["gap degree " + name for name in classes.group_names(classes.GAP_DEGREES)]
     crossings = ["crossings " + name for name in classes.group_names(classes.CROSSINGS)]
@@ -164,15 +166,6 @@ def survey(training: Sequence[File]) -> list[list[str]]:
     ]
 
 
-def _cells(file: File) -> list[str]:
-    """Return the numbers of a file, beside the paper's."""
-    cells, theirs = [], in_table_3(file)
-    for column, number in file.numbers.items():
-        same = " ✓" if theirs.get(column) == number else " (paper: %s)" % theirs.get(column)
-        cells.append(number + same if column in theirs else number)
-    return cells
-
-
 OF_CLASSES = """\
 Sentence coverage: the percentage of sentences whose tree is in the class. Edge coverage: the percentage of arcs, one for
 each word, including punctuation and roots, that the nearest trees of the class keep."""
@@ -192,7 +185,7 @@ def as_csv(measured: Sequence[File]) -> str:
     header = ["lang", "split", "data", *COLUMNS, *("paper_" + column for column in theirs), *gaps, "well_nested", *crossings]
     body = []
     for file in measured:
-        found, row = file.counts, in_table_3(file)
+        found, row = file.counts, file.paper
         line = [file.lang, file.split, file.release or "unidentified", found.sentences, found.words]
         body.append([*line, *classes.by_class(found), *(row.get(column) for column in theirs), *classes.by_shape(found)])
     return comma_separated(header, body, "%.6f")

@@ -15,9 +15,9 @@ from experiments import pages
 from experiments.engine import models
 from experiments.engine.command import languages, study
 from experiments.engine.ensembles import MEMBERS
-from experiments.engine.provenance import EXPERIMENTS, commit, report_written
+from experiments.engine.provenance import commit
 from experiments.engine.treebank import SETTINGS, Treebank, located
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import EXPERIMENTS, Bench, report_written
 from mh4 import __version__
 from mh4.data import treebanks
 from mh4.errors import InputError

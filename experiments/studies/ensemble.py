@@ -14,11 +14,10 @@ from experiments.engine import records
 from experiments.engine.command import repeat, request, requested_systems, study
 from experiments.engine.ensembles import MEMBERS, combine, members, name_of, record, record_all_seeds
 from experiments.engine.models import lacking
-from experiments.engine.provenance import report_written
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written
 from experiments.pages import Average, average, print_table
 from experiments.tables import treebank
 from mh4.cli.group import say

@@ -15,12 +15,10 @@ from experiments.engine.command import repeat, request, requested_systems, study
 from experiments.engine.ensembles import members
 from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.progress import failures
-from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
-from experiments.engine.run import LIKELIHOOD, Run, system_and_loss
-from experiments.engine.treebank import Treebank
+from experiments.engine.run import LIKELIHOOD, system_and_loss
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written
 from experiments.pages import Average, average, averages, print_table
 from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
@@ -74,8 +72,10 @@ def likelihood(bench: Bench, systems: str, seeds: str, **variables: str) -> int:
         by_seed = members(bench, bank, named, asked.seeds)
         ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, bench.console)
     found = rows(experiment.recorded(), measured)
-    title = bank.title + ": training on likelihood and with the hinge"
-    parts = page(bank, experiment.runs, found, ensembles, command)
+    title, parts = bank.title + ": training on likelihood and with the hinge", list[pages.Part]((table(found), NOTE))
+    if ensembles:
+        parts += ["## Ensembles", voting(ensembles), OF_ENSEMBLES % ", ".join(dict.fromkeys(row.system for row in found))]
+    parts += pages.models(map(pages.origin, experiment.runs), bank, command)
     written = pages.write(bench.results, bank.name + "-likelihood", title, parts)
     print_table(table(found), bench.console)
     report_written(written)
@@ -97,9 +97,8 @@ def table(rows: Sequence[Row]) -> Table:
     header += ["UAS", "mbr", "LAS", "mbr"]
     body = []
     for row in rows:
-        scores = [
-            "%.3f" % value if "nll" in name or name == "temperature" else "%.2f" % value for name, value in row.scores.items()
-        ]
+        forms = ["%.3f" if "nll" in name or name == "temperature" else "%.2f" for name in row.scores]
+        scores = [form % value for form, value in zip(forms, row.scores.values(), strict=True)]
         body.append([row.system, row.loss, row.uas.seeds_listed, str(row.uas), str(row.las), *scores])
     return Table(header, body, right=3)
 
@@ -110,15 +109,7 @@ def voting(ensembles: Ensembles) -> Table:
     return Table(["loss", *VOTES], body, right=1)
 
 
-def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[pages.Part]:
-    parts: list[pages.Part] = [table(rows), NOTE]
-    if ensembles:
-        members = ", ".join(dict.fromkeys(row.system for row in rows))
-        message = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members
-        parts += ["## Ensembles", voting(ensembles), message]
-    return [*parts, *pages.models(map(pages.origin, runs), bank, repeat)]
-
-
+OF_ENSEMBLES = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds."
 NOTE = """\
 dev UAS, dev LAS: on the development set, in percent; mean and standard deviation (n - 1) over seeds, as in Table 4 of [the
 report](report.md). The other columns are means over seeds, measured on every other sentence of the development set, with the

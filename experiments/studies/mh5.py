@@ -17,11 +17,10 @@ from experiments import pages
 from experiments.engine import predictions
 from experiments.engine.command import languages, repeat, request, study
 from experiments.engine.models import finished_runs, lacking
-from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
 from experiments.engine.records import load
 from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written
 from experiments.pages import Average, average, averages, difference, print_table
 from mh4 import trees
 from mh4.data import conllu
@@ -74,9 +73,14 @@ def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     wanted = languages(langs, ("hu", "got"))
     asked = [request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
     found = [_of_treebank(each.treebank(test=False), each.seeds, bool(seeds), bench) for each in asked]
-    name = pages.page_name("mh5", toy=wanted == [TOY])
-    title = "MH5 compared with MH4, on development sets"
-    written = pages.write(bench.results, name, title, page(found, repeat()))
+    parts: list[pages.Part] = []
+    for one in found:
+        gold, outside = one.gold, one.outside
+        counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
+        said = "%d of %d sentences are outside MH4, with %d of %d words." % counts
+        parts += ["## " + one.bank.title, table(one), said, pages.items(differences(one))]
+    name, title = pages.page_name("mh5", toy=wanted == [TOY]), "MH5 compared with MH4, on development sets"
+    written = pages.write(bench.results, name, title, [*parts, NOTE, *pages.made_now(repeat())])
     for treebank in found:
         print_table(table(treebank), bench.console)
     report_written(written)
@@ -167,16 +171,6 @@ def differences(found: OfTreebank) -> list[str]:
                 gains.append(f"{new.recalled - old.recalled:+z.1f} arcs beyond MH4")
             lines.append("%s instead of %s: %s" % (five, four, ", ".join(gains)))
     return lines
-
-
-def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[pages.Part]:
-    parts: list[pages.Part] = []
-    for found in treebanks:
-        gold, outside = found.gold, found.outside
-        counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
-        said = "%d of %d sentences are outside MH4, with %d of %d words." % counts
-        parts += ["## " + found.bank.title, table(found), said, pages.items(differences(found))]
-    return [*parts, NOTE, *pages.made_now(repeat)]
 
 
 NOTE = """\

@@ -15,13 +15,12 @@ from experiments import published
 from experiments.engine import ensembles, records, shared_task
 from experiments.engine.command import PAPER_SEEDS, TOY_SEEDS, Request, repeat, requests, study
 from experiments.engine.executor import Jobs, workers
-from experiments.engine.experiment import Experiment, train_together
+from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.models import finished_runs
-from experiments.engine.progress import failures
-from experiments.engine.provenance import make_command, report_written, shown
+from experiments.engine.provenance import make_command
 from experiments.engine.run import FAILED, Run
 from experiments.engine.treebank import Treebank, located, with_test
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written, shown
 from experiments.studies import coverage, report
 from experiments.studies.plan import disk
 from mh4.cli.group import say
@@ -59,8 +58,8 @@ def paper(bench: Bench, **variables: str) -> int:
             if any(run.state != FAILED for one in experiments for run in one.runs):
                 _pages(experiments, bench.results)
         finally:
-            code = failures([run for one in experiments for run in one.runs], bench.console)
-    return int(bool(code or failed or left_out or any(one.unparsed for one in experiments)))
+            code = exit_code(experiments)
+    return int(bool(code or failed or left_out))
 
 
 @contextmanager

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from experiments import published
 from experiments.engine import records
-from experiments.engine.command import number_of_jobs, requests, study
+from experiments.engine.command import requests, study, whole_number
 from experiments.engine.experiment import Experiment
-from experiments.engine.provenance import RESULTS, machine
+from experiments.engine.provenance import machine
 from experiments.engine.run import duration, read_json, system_and_loss, write_json
 from experiments.engine.treebank import absent, identified, settings_files
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import RESULTS, Bench
 from experiments.pages import print_table
 from mh4.cli.group import say
 from mh4.data import conllu, treebanks
@@ -81,7 +81,7 @@ class Row:
 )
 def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str) -> None:
     asked = requests(langs, systems, seeds, ud=ud, settings=settings)
-    on_cores = number_of_jobs(cores or CORES, "CORES")
+    on_cores = whole_number("CORES", cores or CORES)
     experiments, sizes = [], {}
     for one in asked:
         folder = Path(one.ud) if one.ud else treebanks.default_folder()
@@ -127,10 +127,9 @@ def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Itera
     """The totals of the table, and the measurements behind it."""
     trainings, left = [one for row in rows for one in row.trainings], [one for row in rows for one in row.left]
     hours, wall, gigabytes = (sum(trainings) / 3600, wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000)
-    message = (
-        "%d trainings: %.1f core-hours, on %s %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
-    )
-    yield message % (len(trainings), hours, counted(cores, "core"), wall, duration(max(trainings)), gigabytes)
+    numbers = len(trainings), hours, counted(cores, "core"), wall, duration(max(trainings))
+    said = "%d trainings: %.1f core-hours, on %s %.1f hours; the longest takes %s." % numbers
+    yield said + " Disk: %.1f GB, memory (MB) for each at a time." % gigabytes
     yield "Not yet recorded: %d of these, %.1f core-hours." % (len(left), sum(left) / 3600)
     listed = ", ".join("%s %d" % (name, speed.training) for name, speed in speeds.items())
     here = "%s, %s" % (cpu.name(), counted(os.cpu_count() or 1, "core"))
@@ -185,9 +184,8 @@ def measured_speeds(experiments: Sequence[Experiment], home: Path, systems: Sequ
                 continue
             say("measuring the speed of %s on %s" % (system, bank.name), err=True)
             with temporary_child("measuring the speed of %s" % system) as child:  # as its memory is measured
-                known[name] = child.call(
-                    measure, system_and_loss(system)[0], bank.config(system), str(bank.paths["train"]), str(bank.paths["dev"])
-                )
+                files = [str(bank.paths[split]) for split in ("train", "dev")]
+                known[name] = child.call(measure, system_and_loss(system)[0], bank.config(system), *files)
             write_json(path, {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}})
     return known
 

@@ -16,14 +16,13 @@ from experiments import pages, published
 from experiments.engine import records, shared_task
 from experiments.engine.command import chosen, study
 from experiments.engine.ensembles import ALL, MEMBERS
-from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
 from experiments.engine.treebank import settings_of
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written, shown
 from experiments.pages import Average, averages, error_between, error_of_difference, page_name, pooled
 from experiments.studies import compare, coverage
-from experiments.tables import against_mh3, agreement, summary, systems, treebank
+from experiments.tables import agreement, summary, systems, treebank
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.cpu import described
@@ -58,7 +57,7 @@ def report(bench: Bench, langs: str) -> None:
     asked = chosen(langs, known, known, lambda name: unknown % (name, shown(results), ", ".join(known)))
     written = write_all(asked, results)
     if results == records.RESULTS:
-        written += dict.fromkeys([*summary.write_into(summary.README), *systems.write(), *against_mh3.write()])
+        written += dict.fromkeys([*summary.write_into(summary.README), *systems.write(), *summary.write_differences()])
     report_written(written)
 
 

@@ -16,10 +16,7 @@ import numpy as np
 from experiments import pages
 from experiments.engine.command import repeat, request, study
 from experiments.engine.models import meanings, requested_models
-from experiments.engine.provenance import report_written
-from experiments.engine.run import Run
-from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written
 from experiments.pages import Plot, print_table
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
@@ -113,7 +110,11 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
     lengths, title = list(map(len, sentences)), bank.title + ": greedy and beam search with global models"
     drawing = Plot(lambda figure: plot(figure, bank.title + ", development set", measured, lengths), 4.2)
-    parts = page(bank, models, measured, lengths, repeat())
+    parts: list[pages.Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
+    for system, decoded in measured.items():
+        by_words = by_length(decoded, lengths)
+        parts += ["## " + system, table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]
+    parts += [NOTE % (len(lengths), sum(lengths), ROUNDS), *pages.models(map(pages.origin, models), bank, repeat())]
     written = pages.write(bench.results, bank.name + "-search", title, parts, plot=drawing)
     for system, decoded in measured.items():
         bench.console.print("\n" + system)
@@ -128,16 +129,10 @@ def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
         score, exact = (np.concatenate([model[which].score for model in models]) for which in (name, "exact"))
         # Equally good derivations can differ by the rounding of the chart, which is in single precision.
         near = 1e-5 * np.maximum(1, np.abs(exact))
-        found.append(
-            Row(
-                decoding=name,
-                uas=100.0 * sum(model[name].right.sum() for model in models) / (words * len(models)),
-                score=score.mean(),
-                found=100.0 * (score >= exact - near).mean(),
-                beyond=100.0 * (score > exact + near).mean(),
-                speed=words * len(models) / sum(model[name].seconds.sum() for model in models),
-            )
-        )
+        uas = 100.0 * sum(model[name].right.sum() for model in models) / (words * len(models))
+        at_least, more = 100.0 * (score >= exact - near).mean(), 100.0 * (score > exact + near).mean()
+        speed = words * len(models) / sum(model[name].seconds.sum() for model in models)
+        found.append(Row(name, uas, score.mean(), at_least, more, speed))
     return found
 
 
@@ -159,16 +154,6 @@ def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> T
     return Table(["words", "sentences", *DECODERS], body, right=1)
 
 
-def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[pages.Part]:
-    """Return the page below its title; `lengths` are those of the sentences."""
-    parts: list[pages.Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
-    for system, decoded in measured.items():
-        by_words = by_length(decoded, lengths)
-        parts += ["## " + system, table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]
-    message = NOTE % (len(lengths), sum(lengths), ROUNDS)
-    return [*parts, message, *pages.models(map(pages.origin, models), bank, repeat)]
-
-
 NOTE = """\
 All rows use the same model scores. Dev UAS is in percent over all words (%d sentences, %d words), averaged over the
 models. Mean score: the model score of the derivation, per sentence. Optimum found: sentences for which the search
@@ -185,15 +170,12 @@ def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) ->
     left, right = figure.subplots(1, 2)
     figure.suptitle(title, fontsize=11)
     for system, decoded in measured.items():
-        ways = rows(decoded, sum(lengths))
-        (line,) = left.plot(
-            [row.speed for row in ways[1:]], [row.uas for row in ways[1:]], "o-", markersize=4, label=system + ", search"
-        )
-        left.plot(ways[0].speed, ways[0].uas, "*", markersize=12, color=line.get_color(), label=system + ", exact")
-        for row in ways:
-            left.annotate(
-                row.decoding.replace("beam ", ""), (row.speed, row.uas), xytext=(4, 5), textcoords="offset points", fontsize=7
-            )
+        points = {row.decoding: (row.speed, row.uas) for row in rows(decoded, sum(lengths))}
+        exact, *ways = points.values()
+        (line,) = left.plot(*zip(*ways, strict=True), "o-", markersize=4, label=system + ", search")
+        left.plot(*exact, "*", markersize=12, color=line.get_color(), label=system + ", exact")
+        for name, point in points.items():
+            left.annotate(name.replace("beam ", ""), point, xytext=(4, 5), textcoords="offset points", fontsize=7)
     left.set_xscale("log")
     left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     left.xaxis.set_major_formatter("{x:,.0f}")

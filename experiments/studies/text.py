@@ -9,7 +9,6 @@ paragraphs by blank lines, and lines wrap.
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from textwrap import TextWrapper
@@ -35,15 +34,6 @@ METRICS = ("Sentences", "Words", "UAS", "LAS")
 OURS, BASELINE, GOLD = "raw text", "baseline", "gold"  # where sentences and words are from
 
 
-@dataclass(frozen=True)
-class Row:
-    """A model with a segmentation: F1 of METRICS, in percent."""
-
-    model: Run
-    segmentation: str
-    scores: dict[str, float]
-
-
 def raw_text(blocks: Iterable[conllu.Block]) -> str:
     """Return the text of CoNLL-U, according to its words, multiword tokens, SpaceAfter=No and "# newpar" and "# newdoc"."""
     paragraphs = [""]
@@ -66,8 +56,8 @@ def _surface(block: conllu.Block) -> Iterator[str]:
             yield cells[conllu.FORM] + ("" if "SpaceAfter=No" in cells[conllu.MISC].split("|") else " ")
 
 
-def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path) -> Iterator[Row]:
-    """A row for each model and segmentation; files go to `folder`."""
+def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path) -> Iterator[list[str]]:
+    """A row for each model and segmentation, with F1 of METRICS, in percent; files go to `folder`."""
     from mh4.data.segmenter import Segmenter
     from mh4.parser.parsing import Parser
 
@@ -85,7 +75,7 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
             sentences = parser.parse([block.sentence for block in blocks])
             write_text(str(parsed), "".join(b.text(s.columns()) for b, s in zip(blocks, sentences, strict=True)))
             scores = evaluation.official(str(test), str(parsed))
-            yield Row(model, name, {metric: scores[metric].f1 for metric in METRICS})
+            yield [model.system, str(model.seed), name, *("%.2f" % scores[metric].f1 for metric in METRICS)]
 
 
 @study(
@@ -101,9 +91,19 @@ def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: st
     segmenter = trained_segmenter(bank, bench)
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(bank, models, str(segmenter), Path(folder)))
-    title, parts = bank.title + ": from raw text", page(bank, segmenter, rows, repeat())
-    written = pages.write(bench.results, bank.name + "-text", title, parts)
-    show(bench.console, summary(rows), "F1 by the official scorer, on the test set.", written)
+    table = Table(["system", "seed", "segmentation", *METRICS], rows, right=3)
+    files = {path.name: path for path in (bank.paths["train"], bank.paths["dev"], *bank.test)}
+    files["segmenter"] = segmenter
+    parts = [
+        table,
+        NOTE % (evaluation.scorer_name(), OURS, metadata.version("ufal.udpipe"), EPOCHS, BASELINE, GOLD),
+        *pages.data((name, git_blob_id(path)) for name, path in files.items()),
+        "## Models",
+        pages.items(map(pages.origin, models)),
+        *pages.made_now(repeat()),
+    ]
+    written = pages.write(bench.results, bank.name + "-text", bank.title + ": from raw text", parts)
+    show(bench.console, table, "F1 by the official scorer, on the test set.", written)
 
 
 def trained_segmenter(bank: Treebank, bench: Bench) -> Path:
@@ -119,31 +119,6 @@ def trained_segmenter(bank: Treebank, bench: Bench) -> Path:
         train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter), report=bench.console.print)
         write_json(note, {**made_from, "segmenter": git_blob_id(segmenter)})
     return segmenter
-
-
-def summary(rows: Sequence[Row]) -> Table:
-    """Return a row for each model and segmentation."""
-    body = [
-        [row.model.system, str(row.model.seed), row.segmentation, *("%.2f" % row.scores[metric] for metric in METRICS)]
-        for row in rows
-    ]
-    return Table(["system", "seed", "segmentation", *METRICS], body, right=3)
-
-
-def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> list[pages.Part]:
-    assert bank.test is not None
-    models = {(row.model.system, row.model.seed): row.model for row in rows}
-    files = {path.name: path for path in (bank.paths["train"], bank.paths["dev"], *bank.test)}
-    files["segmenter"] = segmenter
-    message = NOTE % (evaluation.scorer_name(), OURS, metadata.version("ufal.udpipe"), EPOCHS, BASELINE, GOLD)
-    return [
-        summary(rows),
-        message,
-        *pages.data((name, git_blob_id(path)) for name, path in files.items()),
-        "## Models",
-        pages.items(map(pages.origin, models.values())),
-        *pages.made_now(repeat),
-    ]
 
 
 NOTE = """\

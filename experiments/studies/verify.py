@@ -15,10 +15,9 @@ from experiments.engine import predictions, records
 from experiments.engine.command import repeat, request, study
 from experiments.engine.executor import Jobs
 from experiments.engine.experiment import Experiment, exit_code
-from experiments.engine.provenance import shown
 from experiments.engine.record_fields import Record
 from experiments.engine.treebank import Treebank
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, shown
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.evaluation import official
 from mh4.data import conllu
@@ -50,20 +49,12 @@ def verify(bench: Bench, system: str, seed: str, updates: str, **variables: str)
 
 def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -> Record:
     """Return the record of the run as it is trained today, with the recorded settings. Raises InputError if it fails."""
-    theirs = {
-        "%s.%s" % (section, name): value
-        for section, values in record.get("settings", {}).items()
-        for name, value in values.items()
-        if section != "model"
-    }
-    theirs.update({"training.max_updates": int(updates)} if updates else {})
+    theirs = {**records.listed_settings(record), **({"training.max_updates": int(updates)} if updates else {})}
     assignments = tuple("%s=%s" % (name, as_toml(value)) for name, value in theirs.items())
     home = bench.home / "verify" / ("%s-%s-seed%d" % (bank.name, record["system"], record["seed"]))
     shutil.rmtree(home, ignore_errors=True)
-    own = replace(bench, home=home)
-    experiment = Experiment(
-        replace(bank, assignments=assignments), [record["system"]], [record["seed"]], repeat(), own, trees=False
-    )
+    own, as_recorded = replace(bench, home=home), replace(bank, assignments=assignments)
+    experiment = Experiment(as_recorded, [record["system"]], [record["seed"]], repeat(), own, trees=False)
     experiment.train(Jobs(1), lambda: None)
     if exit_code([experiment]):
         raise InputError("the run could not be trained again")
@@ -100,10 +91,8 @@ def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
             test_scores = official(str(bank.test[0]), str(predictions.single_roots(parsed)))
             scores.update(test_uas=test_scores["UAS"].f1, test_las=test_scores["LAS"].f1)
     recorded = cast(dict[str, float], record)
-    same = all(math.isclose(recorded[name], value) for name, value in scores.items() if name in recorded)
-    message = ", ".join(
-        "%s %.4f (recorded %.4f)" % (name, value, recorded[name]) for name, value in scores.items() if name in recorded
-    )
+    both = [(name, value, recorded[name]) for name, value in scores.items() if name in recorded]
+    same, message = all(math.isclose(*pair) for _, *pair in both), ", ".join(map("%s %.4f (recorded %.4f)".__mod__, both))
     return same, "the recorded trees score %s: %s" % (message, "the same" if same else "which differs")
 
 

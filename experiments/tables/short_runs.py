@@ -10,14 +10,12 @@ from typing import Any
 
 from experiments import pages, published
 from experiments.engine import records
-from experiments.engine.command import chosen, languages, repeat, request, requested_systems
+from experiments.engine.command import chosen, languages, repeat, request, requested_systems, whole_number
 from experiments.engine.experiment import Experiment, exit_code, train_together
-from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Found, Record
 from experiments.engine.run import Run
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written
 from mh4.data import conllu, treebanks
-from mh4.errors import InputError
 from mh4.util.files import git_blob_id, make_folder, write_text
 from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
@@ -76,10 +74,8 @@ class Study:
         langs, systems = languages(given["langs"], ("hu", "got")), requested_systems(given["systems"], known, default)
         unknown = "ROWS: no row %s; there are %s"
         rows = chosen(given["rows"], self.rows, self.rows, lambda row: unknown % (row, " ".join(self.rows)))
-        number = given["updates"] or "1500"
-        if not (number.isdecimal() and EVALUATIONS <= int(number) < 10**7):
-            raise InputError("UPDATES: %s is not a whole number from %d to 9999999" % (number, EVALUATIONS))
-        lengths = {"max": int(number), "evaluate": int(number) // EVALUATIONS, "averaged": max(1, int(number) // 10)}
+        updates = whole_number("UPDATES", given["updates"] or "1500", EVALUATIONS, 10**7 - 1)
+        lengths = {"max": updates, "evaluate": updates // EVALUATIONS, "averaged": max(1, updates // 10)}
         short = ["training.%s_updates=%d" % pair for pair in lengths.items()]
         experiments = list[Experiment]()
         for lang in langs:
@@ -130,9 +126,8 @@ class Study:
         made %= " or ".join(map(str, updates)), ", ".join(sorted({run["commit"] for run in runs}))
         parts: list[pages.Part] = ["![%s](%s.png)" % (self.shown, name), self.table(lines), self.text]
         parts += pages.command(sorted({run["reproduce"] for run in runs}), made)
-        return pages.write(
-            results, name, self.title, parts, plot=pages.Plot(lambda figure: self.plot(figure, lines), self.height)
-        )
+        drawing = pages.Plot(lambda figure: self.plot(figure, lines), self.height)
+        return pages.write(results, name, self.title, parts, plot=drawing)
 
 
 def with_columns(path: Path, columns: Sequence[Columns | None], folder: Path) -> Path:

@@ -1,25 +1,28 @@
 """The summary of all results: one line for each treebank and system, with the paper's scores, those of the authors' settings, and ours.
 
-It is written to ``results/summary.md`` from the records, and the headline results into README.
+It is written to ``results/summary.md`` from the records, the headline results into README, and the differences between MH4 and MH3,
+greedy and exact, into docs/differences.md.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from experiments import pages, published
-from experiments.engine import records
-from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine import ensembles, records
 from experiments.engine.run import LIKELIHOOD
-from experiments.pages import Average
+from experiments.engine.workplace import EXPERIMENTS
+from experiments.pages import Average, difference, pooled
 from experiments.tables import treebank
 from experiments.tables.treebank import SystemRow
 from mh4.data import treebanks
 from mh4.errors import counted
 from mh4.util.text_tables import Table
 
-README = EXPERIMENTS.parent / "README.md"
+README, DIFFERENCES = EXPERIMENTS.parent / "README.md", EXPERIMENTS.parent / "docs" / "differences.md"
 SETTINGS = {"authors": "authors' settings", "": "ours"}  # by their names in records, in the order of the columns
 HEADLINE = ("mh3", "mst", "mh4-hybrid", "1ec", "ensemble", "ensemble-all")
 SCORES = {"dev_uas": "dev UAS", "test_las": "test LAS"}
+PAIRS = {"greedy": ("greedy-mh4", "greedy-mh3"), "exact": ("mh4-two", "mh3")}  # MH4 and MH3
 
 
 Scores = dict[tuple[str, str], SystemRow]  # by score and settings
@@ -75,6 +78,27 @@ def headline(results: Path = records.RESULTS) -> Table:
     return Table(["", "", *HEADLINE, "seeds"], body, right=2)
 
 
+def against_mh3(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
+    """Dev UAS of one system minus that of the other: the paper's, with the authors' settings and with ours; a column for each treebank.
+
+    With standard errors: the paper's from its standard deviations, ours from that between seeds in all records of single models.
+    """
+    scored = {
+        key: {what[1]: row for what, row in scores.items() if what[0] == "dev_uas"} for key, scores in rows(results).items()
+    }
+    models = [scores for (_, system), scores in scored.items() if not system.startswith(ensembles.NAME)]
+    std = pooled([row.ours for scores in models for row in scores.values()])
+    banks = {bank: (scored[bank, mh4], scored[bank, mh3]) for bank, system in scored if system == mh4 and (bank, mh3) in scored}
+    body = [["the paper"]]
+    for pair in banks.values():
+        theirs = [next((row.paper for row in scores.values()), None) for scores in pair]
+        body[0].append(difference(*(replace(one, seeds=tuple(range(published.SEEDS))) if one else None for one in theirs)))
+    for settings, name in SETTINGS.items():
+        ours = [[scores.get(settings) for scores in pair] for pair in banks.values()]
+        body.append([name, *(difference(*(replace(row.ours, std=std) if row else None for row in pair)) for pair in ours)])
+    return Table(["", *map(title, banks)], body, right=1)
+
+
 def title(bank: str) -> str:
     """Return the name of a treebank's language, with the release if that is not UD 2.0: "Basque (UD 1.4)" for eu-ud1.4."""
     lang, _, release = bank.partition("-ud")
@@ -114,3 +138,8 @@ def write(results: Path) -> list[Path]:
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
     """Replace the headline results in README, and return its path. Raises InputError if it does not have a place for it."""
     return [pages.write_between(readme, "results", headline(results))]
+
+
+def write_differences() -> list[Path]:
+    """Write the tables of MH4 against MH3 into the page of differences, and return its path for each."""
+    return [pages.write_between(DIFFERENCES, "%s MH4 against MH3" % name, against_mh3(*pair)) for name, pair in PAIRS.items()]

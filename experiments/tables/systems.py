@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from experiments import pages
-from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.workplace import EXPERIMENTS
 from mh4.parser.systems import SYSTEMS, GreedySystem, System
 from mh4.util.text_tables import Table
 
@@ -29,9 +29,8 @@ def found(system: System) -> str:
     name = system.tree_class.upper()
     if isinstance(system, GreedySystem):
         return "greedily, a " + TREES.get(system.tree_class, "tree of the %s transitions" % name)
-    return TREES.get(system.tree_class, name + " tree") + (
-        ", by transitions" if any(tensor.name == "shift" for tensor in system.tensors) else ""
-    )
+    shifts = any(tensor.name == "shift" for tensor in system.tensors)
+    return TREES.get(system.tree_class, name + " tree") + (", by transitions" if shifts else "")
 
 
 def scored(system: System) -> str:

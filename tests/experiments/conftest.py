@@ -1,6 +1,7 @@
 """Studies that work in a separate folder with a stand-in for mh4."""
 
 import sys
+from functools import partial
 
 import pytest
 from samples import STAND_IN, as_conllu, fake_manifest, row, study
@@ -22,21 +23,13 @@ def stand_in(tmp_path, monkeypatch):
 @pytest.fixture
 def run(stand_in, tmp_path):
     """Calls make reproduce with the stand-in; everything it writes is in tmp_path / "home"."""
-
-    def call(*arguments):
-        return study("reproduce", *arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
-
-    return call
+    return partial(study, "reproduce", trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
 
 
 @pytest.fixture
 def run_features(stand_in, tmp_path):
     """Like `run`, for make features."""
-
-    def call(*arguments):
-        return study("features", *arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
-
-    return call
+    return partial(study, "features", trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
 
 
 @pytest.fixture
