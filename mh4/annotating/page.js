@@ -183,12 +183,13 @@ const focusOn = (m) => document.querySelector(`[data-word="${m}"]`)?.focus();
 
 function draw() {
   const one = sentence(), { now, rows } = one, focused = document.activeElement?.closest(".words, #others");
+  byId("text").textContent = rows.slice(1).map((cells) => cells[FORM]).join(" ");
+  byId("tree").dir = getComputedStyle(byId("text")).direction; // that of its first letter
   const buttons = drawTree(byId("tree"), rows, rows.map((cells, m) => cells && arc(m)), now.pins, current, chosen);
   byId("tree").setAttribute("aria-busy", !now.answer && !now.trouble);
   byId("others").replaceChildren(...(now.others ?? []).map(alternative));
   if (focused) buttons[current].focus();
   byId("place").textContent = `${at + 1} of ${sentences.length}, ${sentences.filter((each) => each.now.accepted).length} accepted`;
-  byId("text").textContent = rows.slice(1).map((cells) => cells[FORM]).join(" ");
   const off = { previous: at === 0, next: at === sentences.length - 1, undo: !one.past.length, redo: !one.future.length };
   Object.assign(off, { accept: !now.answer && !now.accepted, best: !now.answer });
   for (const [id, disabled] of Object.entries(off)) byId(id).disabled = disabled;
@@ -200,7 +201,7 @@ function draw() {
 }
 
 function alternative({ tree, pins }) {
-  const { rows, now } = sentence(), word = (m) => (m ? rows[m][FORM] : "root");
+  const { rows, now } = sentence(), word = (m) => (m ? `\u2068${rows[m][FORM]}\u2069` : "root"); // isolated: the arrow points left
   const moved = tree.flatMap((arc, m) => {
     if (!m || arc.head === now.answer.tree[m].head) return [];
     return [`${word(m)} ← ${word(arc.head)}, ${arc.deprel}${arc.probability >= 0 ? ` (${arc.probability.toFixed(2)})` : ""}`];
@@ -288,7 +289,8 @@ byId("tree").addEventListener("focusin", (event) => {
 byId("tree").addEventListener("keydown", (event) => {
   const m = Number(event.target.dataset.word), last = sentence().rows.length - 1;
   if (Number.isNaN(m) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const to = { ArrowLeft: Math.max(m - 1, 0), ArrowRight: Math.min(m + 1, last), Home: 1, End: last }[event.key];
+  const step = (by) => Math.min(Math.max(m + (byId("tree").dir === "rtl" ? -by : by), 0), last);
+  const to = { ArrowLeft: step(-1), ArrowRight: step(1), Home: 1, End: last }[event.key];
   if (to !== undefined) focusOn(to);
   else if (event.key === "0") attach(chosen || current, 0);
   else if (event.key === "r") byId("relation").select();

@@ -21,7 +21,7 @@ function described(rows, m, { head, deprel, probability, ofLabel }, pin) {
 }
 
 // Draws the words, and of each its arc, { head, deprel, probability, ofLabel }, as far as it has one. pins: what is decided. current: the word that
-// the keys are at; chosen: the one whose head is to be chosen, or 0.
+// the keys are at; chosen: the one whose head is to be chosen, or 0. The words go in the direction of the box.
 function drawTree(box, rows, arcs, pins, current, chosen) {
   const left = box.scrollLeft;
   const buttons = rows.map((cells, m) => {
@@ -36,12 +36,12 @@ function drawTree(box, rows, arcs, pins, current, chosen) {
   });
   const words = element("div", { class: "words", role: "group", "aria-label": "Words" }, ...buttons);
   box.replaceChildren(words);
-  const middle = buttons.map((button) => button.offsetLeft + button.offsetWidth / 2), levels = levelsOf(arcs);
+  const middle = buttons.map((button) => button.offsetLeft - words.offsetLeft + button.offsetWidth / 2), levels = levelsOf(arcs);
   const height = 24 + 16 * levels.reduce((most, level) => Math.max(most, level ?? 0), 0);
   const picture = element("svg", { width: words.offsetWidth, height, "aria-hidden": "true" });
   arcs.forEach((arc, m) => {
     if (!m || arc.head === undefined) return;
-    const side = arc.head < m ? -1 : 1, [x, y] = [middle[m] + 3 * side, middle[arc.head] - 3 * side];
+    const side = middle[arc.head] < middle[m] ? -1 : 1, [x, y] = [middle[m] + 3 * side, middle[arc.head] - 3 * side];
     const top = height - 8 - 16 * levels[m], bend = Math.min(10, Math.abs(x - y) / 2);
     const kind = ("head" in pins[m] ? "pinned" : "") + (arc.probability < UNSURE ? " unsure" : "");
     const over = `V${top + bend} Q${y},${top} ${y - side * bend},${top} H${x + side * bend} Q${x},${top} ${x},${top + bend}`;

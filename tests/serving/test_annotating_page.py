@@ -204,6 +204,20 @@ def test_by_keys_alone(page, tmp_path):
     wait_for(page, lambda: len(words(page)) == 5)
 
 
+def test_right_to_left(page):
+    """The words go from right to left, each below the end of its arc, and so do the arrow keys."""
+    open_text(page, rows(2, 0, 2, deprel="x").replace("w", "ש"))
+    wait_for(page, lambda: page.switch_to.active_element.get_attribute("data-word") == "1")
+    press(page, Keys.ARROW_LEFT)
+    assert page.switch_to.active_element.get_attribute("data-word") == "2"
+    places = [word.rect["x"] + word.rect["width"] / 2 for word in words(page)]
+    arrows = [arrow.rect["x"] + arrow.rect["width"] / 2 for arrow in page.find_elements(By.CSS_SELECTOR, "path.end")]
+    assert (
+        places == sorted(places, reverse=True)
+        and [abs(a - b) < 10 for a, b in zip(places[1:], arrows, strict=True)] == [True] * 3
+    )
+
+
 def test_alternatives(page, server, tmp_path):
     """Each of them is the best tree around what is decided when it is taken."""
     text = rows(*"__1__")
@@ -215,7 +229,7 @@ def test_alternatives(page, server, tmp_path):
         find(page, "#best").click()
         wait_for(page, lambda: len(page.find_elements(By.CSS_SELECTOR, "#others button")) == 4)
         button = page.find_elements(By.CSS_SELECTOR, "#others button")[k]
-        assert re.fullmatch("(w[1-5] ← (w[1-5]|root), [a-z:]+ [(][01][.][0-9]{2}[)](; )?)+", button.text)
+        assert re.fullmatch("(\u2068w[1-5]\u2069 ← (\u2068w[1-5]\u2069|root), [a-z:]+ [(][01][.][0-9]{2}[)](; )?)+", button.text)
         assert settled(page, button.click) == expected[k + 1]
         assert not page.find_elements(By.CSS_SELECTOR, "#others button")
         assert settled(page, find(page, "#undo").click) == expected[0]
