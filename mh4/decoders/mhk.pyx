@@ -125,7 +125,7 @@ cdef inline int maximum(int a, int b) noexcept nogil:
 
 def best_tree(const double[:, ::1] arcs, int k, bint single_root):
     """Return the heads of the highest-scoring tree in MH_k, k <= n+2 or 3; None if there is none."""
-    needed = sizeof(double) * sum([math.comb(len(arcs) + 2, size) for size in range(2, k)])
+    needed = sizeof(double) * sum([math.comb(len(arcs) + 1, size) for size in range(2, k)])
     if needed >> 40:  # then the numbers of the items would soon overflow, too
         raise out_of_memory(len(arcs) - 1, needed)
     found = np.full(len(arcs), -1, dtype=np.int32)
@@ -144,13 +144,12 @@ def best_tree(const double[:, ::1] arcs, int k, bint single_root):
 
 
 cdef class Chart:
-    """The items of up to k-1 heads. An item is a row of positions: word w is at w+1, the root at 1.
+    """The items of up to k-1 heads.
 
-    For a single root, items that start at 1 have no arc from the root, and those that start at 0, which also stands for
-    the root, have exactly one.
+    With a single root, all words are below it and leave before it does: the only arc from 0 is the last, made by Link of [0,m,n+1].
     """
 
-    cdef int n, k, first
+    cdef int n, k
     cdef bint single
     cdef Memory[double] memory
     cdef vector[double*] scores   # by number of heads, and rank
@@ -160,9 +159,8 @@ cdef class Chart:
     def __init__(self, int n, int k, bint single):
         cdef int a, b
         self.n, self.k, self.single = n, k, single
-        self.first = 0 if single else 1
-        self.binomial.resize((n + 4) * (k + 1), 0)
-        for a in range(n + 4):
+        self.binomial.resize((n + 3) * (k + 1), 0)
+        for a in range(n + 3):
             self.binomial[a * (k + 1)] = 1
             for b in range(1, min(a, k) + 1):
                 self.binomial[a * (k + 1) + b] = self.choose(a - 1, b - 1) + self.choose(a - 1, b)
@@ -175,7 +173,7 @@ cdef class Chart:
     cdef void arrange(self) noexcept:
         cdef int size
         for size in range(2, self.k):
-            self.scores[size] = self.memory.take(self.choose(self.n + 3, size))
+            self.scores[size] = self.memory.take(self.choose(self.n + 2, size))
 
     cdef size_t choose(self, int a, int b) noexcept nogil:
         return self.binomial[a * (self.k + 1) + b]
@@ -183,7 +181,7 @@ cdef class Chart:
     cdef double* score(self, const int* item, int size, int without) noexcept nogil:
         """Return a pointer to the score of an item of `size` heads, omitting the one at index `without` (none if it is -1)."""
         cdef int x, m = 0
-        cdef size_t rank = 0  # among the subsets of the positions with m elements
+        cdef size_t rank = 0  # among the subsets of the nodes with m elements
         for x in range(size):
             if x != without:
                 m += 1
@@ -200,80 +198,60 @@ cdef class Chart:
                 split[0] = x
         return best
 
-    cdef int begin(self) except -1 nogil:
-        cdef int size, a
-        cdef size_t x
-        for size in range(2, self.k):
-            for x in range(self.choose(self.n + 3, size)):
-                self.watch.after(1)
-                self.scores[size][x] = -INFINITY
-        for a in range(1, self.n + 2):
-            self.scores[2][a + self.choose(a + 1, 2)] = 0  # [i,i+1]
-        return 0
-
     cdef bint fill(self, const double[:, ::1] arcs) except -1 nogil:
+        """Find the score of every item; return whether the goal [0,n+1] was derived."""
         cdef vector[int] item
         cdef int i, l, size, x
-        self.begin()
-        for i in range(self.n + 1, self.first - 1, -1):
-            for l in range(i + 1, self.n + 3):
-                for size in range(min(self.k, l - self.interior(i) + 2), 1, -1):
+        cdef size_t rank
+        for size in range(2, self.k):
+            for rank in range(self.choose(self.n + 2, size)):
+                self.watch.after(1)
+                self.scores[size][rank] = -INFINITY
+        for i in range(self.n, -1, -1):
+            for l in range(i + 1, self.n + 2):
+                for size in range(min(self.k, l - i + 1), 1, -1):
                     item.resize(size)
-                    item[0] = i
                     item[size - 1] = l
-                    for x in range(1, size - 1):
-                        item[x] = self.interior(i) + x - 1
+                    for x in range(size - 1):
+                        item[x] = i + x
                     self.reach(arcs, item.data(), size)
                     while next_item(item.data(), size):
                         self.reach(arcs, item.data(), size)
-        return self.goal()[0] > -INFINITY
-
-    cdef int interior(self, int i) noexcept nogil:
-        """Return the first position that can follow i in an item."""
-        return i + 1 if i > 0 else 2
-
-    cdef double* goal(self) noexcept nogil:
-        cdef int[2] item
-        item[0] = self.first
-        item[1] = self.n + 2
-        return self.score(item, 2, -1)
+        return self.score(item.data(), 2, -1)[0] > -INFINITY and not (self.single and self.n == 0)
 
     cdef int reach(self, const double[:, ::1] arcs, int* item, int size) except -1 nogil:
         """Combine to an item, which completes it, since larger items of its span come first; then apply Link to it."""
         cdef int x, split, head
-        cdef double value = self.combine(item, size, &split)
+        cdef double value = 0 if size == 2 and item[1] == item[0] + 1 else self.combine(item, size, &split)
         self.watch.after(20 * size * size)
         if size < self.k:
             raise_to(self.score(item, size, -1), value)
             value = self.score(item, size, -1)[0]
         for x in range(1, size - 1):
             raise_to(self.score(item, size, x), value + self.link(arcs, item, size, x, &head))
-            if self.single and item[0] == 1:
-                item[0] = 0
-                raise_to(self.score(item, size, x), value + arcs[0, item[x] - 1])
-                item[0] = 1
         return 0
 
     cdef double link(self, const double[:, ::1] arcs, const int* item, int size, int removed, int* head) noexcept nogil:
-        """Return the score of the best arc to item[removed] from another head (except a root limited to one arc), and write that head."""
+        """Return the score of the best possible arc to item[removed] from another head, and write that head."""
         cdef double value, best = -INFINITY
+        cdef bint last = item[0] == 0 and size == 3 and item[2] > self.n
         cdef int x
         for x in range(size):
-            if x != removed and item[x] <= self.n + 1 and not (self.single and item[x] <= 1):
-                value = arcs[item[x] - 1, item[removed] - 1]
+            if x != removed and item[x] <= self.n and not (self.single and item[x] == 0 and not last):
+                value = arcs[item[x], item[removed]]
                 if value > best:
                     best = value
-                    head[0] = item[x] - 1
+                    head[0] = item[x]
         return best
 
     cdef int trace(self, const double[:, ::1] arcs, int[::1] heads) except -1 nogil:
         """Unfold the goal, recomputing every maximum."""
         cdef vector[vector[int]] agenda
         cdef vector[int] item, larger, best_item
-        cdef int x, y, l, split = 0, head = 0, best_head, removed, best_removed, size
+        cdef int x, y, split = 0, head = 0, best_head, removed, best_removed, size
         cdef double value, best
-        item.push_back(self.first)
-        item.push_back(self.n + 2)
+        item.push_back(0)
+        item.push_back(self.n + 1)
         agenda.push_back(item)
         while agenda.size():
             item.swap(agenda.back())
@@ -285,7 +263,7 @@ cdef class Chart:
             best_removed = -1
             larger.resize(size + 1)
             y = 1  # the index for a new head
-            for removed in range(self.interior(item[0]), item[size - 1] if size < self.k else 0):
+            for removed in range(item[0] + 1, item[size - 1] if size < self.k else 0):
                 if removed == item[y]:
                     y += 1
                     continue
@@ -297,12 +275,6 @@ cdef class Chart:
                 if value > best:
                     best, best_removed, best_head = value, removed, head
                     best_item.assign(larger.begin(), larger.end())
-                if item[0] == 0:
-                    larger[0] = 1
-                    value = self.value(larger) + arcs[0, removed - 1]
-                    if value > best:
-                        best, best_removed, best_head = value, removed, 0
-                        best_item.assign(larger.begin(), larger.end())
             if best == -INFINITY:
                 lost()
             if best_removed < 0:
@@ -311,7 +283,7 @@ cdef class Chart:
                 item.erase(item.begin(), item.begin() + split)
                 agenda.push_back(item)
             else:
-                heads[best_removed - 1] = best_head
+                heads[best_removed] = best_head
                 agenda.push_back(best_item)
 
     cdef double value(self, vector[int]& item) noexcept nogil:
