@@ -20,35 +20,37 @@ enum Tensor { SHIFT, S0B0, S1S0, ARCS, TENSORS };
 enum Part { ARC, CROSSED_ARC, GRANDPARENT, SIBLING, PARTS };
 static_assert((int)PARTS == (int)TENSORS, "as many of each");
 
+// The memory of an algorithm.
+class Reusable {
+  public:
+    virtual ~Reusable() {}
+    // A lower bound on what the sentence takes up.
+    virtual size_t bytes_needed() const = 0;
+    virtual void release() = 0;
+};
+
 // The best derivation of a transition system.
-class BestDerivation {
+class BestDerivation : public Reusable {
   public:
     transitions::TransitionScores scores;  // set these two, then prepare and find
     bool single = false;     // whether node 0 is to have one dependent
     std::vector<int> codes;  // of the transitions found, in order of execution
 
-    virtual ~BestDerivation() {}
     // Lay out the chart of a new sentence.
     virtual void prepare() {}
-    // A lower bound on the memory that it takes up.
-    virtual size_t bytes_needed() const = 0;
     // True if there is a derivation; then the best one is in `codes`.
     virtual bool find() = 0;
-    virtual void release() = 0;
 };
 
 typedef std::vector<std::pair<int, int>> PartRows;  // index rows of a tensor
 
 // The best tree where trees are scored, not transitions.
-class BestTree {
+class BestTree : public Reusable {
   public:
-    virtual ~BestTree() {}
     // Find the heads of the best tree over n words; returns its score, -inf if there is none. scores: by tensor; cost: of arcs, or NULL.
     virtual double find(int n, const double *const *scores, const double *cost, bool single_root, int *heads) = 0;
     // What a tree uses of each tensor, or NULL if the tree is not in the class.
     virtual const PartRows *parts(const int *heads, int n) = 0;
-    virtual size_t bytes_needed() const = 0;
-    virtual void release() = 0;
 };
 
 namespace marginals {
@@ -79,17 +81,14 @@ struct Samples {
 };
 
 // Sums over the derivations of an algorithm in one type of numbers. Methods return false if the numbers are not enough for these scores.
-class SumCharts {
+class SumCharts : public Reusable {
   public:
-    virtual ~SumCharts() {}
     // log_partition, and expected counts.
     virtual bool find(const Scores &scores, Counts &counts) = 0;
     // The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores.
     virtual bool differentiate(const Scores &scores, Counts &counts, const Scores &direction) = 0;
     // Trees of derivations, drawn in proportion to the exponential of their scores, by algorithms that can.
     virtual bool draw(const Scores &, Samples &to) { return to.none = true; }
-    virtual size_t bytes_needed() const = 0;
-    virtual void release() = 0;
 };
 
 // The same in float64 where it is enough, otherwise in numbers that are enough for all scores.
@@ -112,11 +111,6 @@ class Sums {
     }
     void draw(const Scores &scores, Samples &to) {
         with([&](SumCharts &charts) { return charts.draw(scores, to); });
-    }
-    size_t bytes_needed() const { return std::max(fast->bytes_needed(), exact->bytes_needed()); }
-    void release() {
-        fast->release();
-        exact->release();
     }
 };
 
@@ -154,16 +148,17 @@ struct Charts {
             sums.exact.reset(baseline.exact_sums());
         }
     }
+    template <class F> void each(F f) const {
+        for (Reusable *chart : std::initializer_list<Reusable *>{search.get(), best_tree.get(), sums.fast.get(), sums.exact.get()})
+            if (chart)
+                f(*chart);
+    }
     size_t bytes_needed() const {
-        return std::max({search ? search->bytes_needed() : 0, best_tree ? best_tree->bytes_needed() : 0,
-                         sums.fast ? sums.bytes_needed() : 0});
+        size_t most = 0;
+        each([&](const Reusable &chart) { most = std::max(most, chart.bytes_needed()); });
+        return most;
     }
     void release() {
-        if (search)
-            search->release();
-        if (best_tree)
-            best_tree->release();
-        if (sums.fast)
-            sums.release();
+        each([](Reusable &chart) { chart.release(); });
     }
 };
