@@ -15,7 +15,7 @@ head, or n+2 if that is not visible (n+1 for h = 0, which has none):
     S a b g    everything between a and b, neither of which depends on the other: both have their heads outside
 
 Crossed arcs come as items "complex a b", with a and b their outermost nodes. They are derived by the rules in rules.py,
-which defines the items of crossed arcs, compares them to Pitler's and proves that the rules suffice. Between its nodes a complex
+which defines the items of crossed arcs and compares them to Pitler's. Between its nodes a complex
 has gaps, which in turn are C and S:
 
        .-----------.
@@ -60,21 +60,12 @@ items.
 With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
 has_two in rules.py), uncrossed ones where nothing follows (may_have_two in blocks.hpp and projective.hpp).
 
-The chart is in C++, in charts/oneec/. Read the rules first, then the kernel `near` in the generated file. Complexes::fill in complexes.hpp is the
-order in which the chart is filled, and Projective::arcs in projective.hpp where an uncrossed arc gets its score; the rest is
-memory and speed, except for the trace. In order:
+The chart is in C++, in charts/oneec/. Read rules.py first, then generate.py, which writes the rules as kernels when the decoders are
+built (recurrences.hpp), and complexes.hpp, where `Complexes::fill` is the order in which they fill the chart. projective.hpp has E, C
+and S; `arcs` is where an uncrossed arc gets its score. trace.hpp goes from the chart to the tree. blocks.hpp and tables.hpp are memory.
 
-    generate.py              what a kernel is, and which there are
-    recurrences.hpp          the rules for complexes as kernels: not in the repository, but written by generate.py when
-                             the decoders are built (make setup)
-    blocks.hpp               vectors and memory views used by the kernels
-    tables.hpp               the memory: where each item is stored
-    projective.hpp           E, C and S
-    complexes.hpp            complexes: the order in which the chart is filled
-    trace.hpp                from the chart to the tree, and what is scored of it, by the definition
-
-Sums over all trees, in marginals, have a chart of their own, in sum_tables.hpp and inside_outside.hpp, with the same recurrences in
-projective.hpp, and kernels for sums in the same generated file. sum_projective.hpp is the reverse of projective.hpp.
+marginals has a chart of its own, in inside_outside.hpp, with the same recurrences in projective.hpp, and kernels for sums in the same
+generated file. sum_tables.hpp is its memory, and sum_projective.hpp the reverse of projective.hpp.
 """
 
 import numpy as np

@@ -7,8 +7,8 @@
 
 namespace VARIANT::oneec {
 
-// Regions a b for a block of x on the side of a
-struct Near {
+// Regions a b for a block of x on the side of a: x < a < b if `left`, otherwise b < a < x
+template <bool left> struct Near {
     typedef Block Value;
     Tables& chart;
     Layer& layer;  // of the first node
@@ -24,40 +24,27 @@ struct Near {
     INLINE Tile neither_a_t_x(int t) const { return Tile{neither.tile(block, t)}; }
     INLINE Gap gap_t_b(int t) const { return Gap{gaps, t}; }
     INLINE Gap gap_a_b() const { return Gap{gaps, a}; }
-};
-
-struct NearLeft : Near {  // x < a < b
-    INLINE void keep_open_a_b_x(const Block (&)[STATES[OPEN]]) const {}
-    INLINE void keep_closed_a_b_x(const Block (&values)[STATES[CLOSED]]) const {
-        float* tile = closed.tile(block, b);
-        store(tile, values);
-        store(chart.closed_left(b).tile(block, a), values);
-        scatter<STATES[CLOSED]>(tile, x, 0, a, [&](int v) { return chart.near_left(v, a, b) + STATES[NEITHER]; });
-    }
-    INLINE void keep_neither_a_b_x(const Block (&values)[STATES[NEITHER]]) const {
-        float* tile = neither.tile(block, b);
-        store(tile, values);
-        scatter<STATES[NEITHER]>(tile, x, 0, a, [&](int v) { return chart.near_left(v, a, b); });
-    }
-    INLINE void keep_arm_x_b_a(const Block (&values)[STATES[ARM]]) const { store(layer.arm_left.tile(block, b), values); }
-};
-
-struct NearRight : Near {  // b < a < x
     INLINE void keep_open_a_b_x(const Block (&values)[STATES[OPEN]]) const {
-        store(chart.open_right(a).tile(block, b), values);
+        if (!left) store(chart.open_right(a).tile(block, b), values);
     }
     INLINE void keep_closed_a_b_x(const Block (&values)[STATES[CLOSED]]) const {
-        float* tile = closed.tile(block, b);
-        store(tile, values);
-        scatter<STATES[CLOSED]>(tile, x, a + 1, chart.side,
-                                [&](int v) { return chart.near_right(layer, a, v) + STATES[NEITHER]; });
+        keep_near<STATES[CLOSED]>(closed.tile(block, b), values, STATES[NEITHER]);
+        if (left) store(chart.closed_left(b).tile(block, a), values);
     }
     INLINE void keep_neither_a_b_x(const Block (&values)[STATES[NEITHER]]) const {
-        float* tile = neither.tile(block, b);
-        store(tile, values);
-        scatter<STATES[NEITHER]>(tile, x, a + 1, chart.side, [&](int v) { return chart.near_right(layer, a, v); });
+        keep_near<STATES[NEITHER]>(neither.tile(block, b), values, 0);
     }
-    INLINE void keep_arm_x_b_a(const Block (&values)[STATES[ARM]]) const { store(chart.arm_right(a).tile(block, b), values); }
+    INLINE void keep_arm_x_b_a(const Block (&values)[STATES[ARM]]) const {
+        store((left ? layer.arm_left : chart.arm_right(a)).tile(block, b), values);
+    }
+
+  private:
+    template <int size> INLINE void keep_near(float* tile, const Block (&values)[size], int place) const {
+        store(tile, values);
+        scatter<size>(tile, x, left ? 0 : a + 1, left ? a : chart.side, [&](int v) {
+            return (left ? chart.near_left(v, a, b) : chart.near_right(layer, a, v)) + place;
+        });
+    }
 };
 
 // Regions l r for a block of x beyond r
@@ -88,8 +75,20 @@ struct Far {
     }
 };
 
-// half_pivot a b v for a block of a beyond v
-struct HalfPivots {
+// hinge t b v for one t
+struct Hinges {
+    typedef float Value;
+    Gap gap;              // v t
+    const float* closed;  // t b v
+    float* out;
+
+    INLINE Gap gap_v_t() const { return gap; }
+    INLINE const float* closed_t_b_v() const { return closed; }
+    INLINE void keep_hinge_t_b_v(const float (&values)[STATES[HINGE]]) const { std::copy_n(values, STATES[HINGE], out); }
+};
+
+// half_pivot a b v for a block of a beyond v: a < v < b if `left`, otherwise b < v < a
+template <bool left> struct HalfPivots {
     typedef Block Value;
     Tables& chart;
     Layer& layer;
@@ -97,47 +96,34 @@ struct HalfPivots {
     Tiles<ARM> arms;     // a t v over t
     const float* nears;  // neither t b v, closed t b v over t
 
-    // The sums for all t.
+    // The hinges for all t.
     void prepare() const {
         const Gaps gaps = chart.gaps_from(v);
         for (int t = begin; t < end; t++)
-            oneec::sums_gap_closed(chart.sums + t * SUMS_GAP_CLOSED, Gap{gaps, t}, nears + t * NEAR_STATES + STATES[NEITHER]);
+            oneec::hinges(Hinges{{gaps, t}, nears + t * NEAR_STATES + STATES[NEITHER], chart.hinges + t * STATES[HINGE]});
     }
-    INLINE const float* sums_gap_closed(int t) const { return chart.sums + t * SUMS_GAP_CLOSED; }
+    INLINE const float* hinge_t_b_v(int t) const { return chart.hinges + t * STATES[HINGE]; }
     INLINE Tile arm_a_t_v(int t) const { return Tile{arms.tile(block, t)}; }
     INLINE const float* neither_t_b_v(int t) const { return nears + t * NEAR_STATES; }
-};
-
-struct HalfPivotsLeft : HalfPivots {  // a < v < b
     INLINE void keep_half_pivot_a_b_v(const Block (&values)[STATES[HALF_PIVOT]]) const {
         float tile[STATES[HALF_PIVOT] * LANES];
         store(tile, values);
-        scatter<STATES[HALF_PIVOT]>(tile, x, 0, v, [&](int first) { return chart.half_pivot_left(first, b, v); });
-    }
-};
-
-struct HalfPivotsRight : HalfPivots {  // b < v < a
-    INLINE void keep_half_pivot_a_b_v(const Block (&values)[STATES[HALF_PIVOT]]) const {
-        float tile[STATES[HALF_PIVOT] * LANES];
-        store(tile, values);
-        scatter<STATES[HALF_PIVOT]>(tile, x, v + 1, chart.side,
-                                    [&](int first) { return chart.half_pivot_right(layer, first, v); });
+        scatter<STATES[HALF_PIVOT]>(tile, x, left ? 0 : v + 1, left ? v : chart.side, [&](int first) {
+            return left ? chart.half_pivot_left(first, b, v) : chart.half_pivot_right(layer, first, v);
+        });
     }
 };
 
 // pivot a b v for one v
 struct Pivots {
     typedef float Value;
-    const float* half_pivots;  // a b v over v
+    const float* half_pivot;  // a b v
+    Gap gap;                  // a v
     float* out;
-    Gaps gaps;  // a v over v
-    int v;
 
-    INLINE const float* half_pivot_a_b_v() const { return half_pivots + v * STATES[HALF_PIVOT]; }
-    INLINE Gap gap_a_v() const { return Gap{gaps, v}; }
-    INLINE void keep_pivot_a_b_v(const float (&values)[STATES[PIVOT]]) const {
-        for (int state = 0; state < STATES[PIVOT]; state++) out[v * STATES[PIVOT] + state] = values[state];
-    }
+    INLINE const float* half_pivot_a_b_v() const { return half_pivot; }
+    INLINE Gap gap_a_v() const { return gap; }
+    INLINE void keep_pivot_a_b_v(const float (&values)[STATES[PIVOT]]) const { std::copy_n(values, STATES[PIVOT], out); }
 };
 
 // wing l b a for a block of b beyond a
@@ -221,7 +207,8 @@ struct Complexes : Projective<Tables> {
   protected:
     // pivot l r v for all v
     void fill_pivots_left(int l, int r) {
-        for (int v = l + 1; v < r; v++) pivots(Pivots{half_pivot_left(l, r, 0), pivot_left, gaps_from(l), v});
+        for (int v = l + 1; v < r; v++)
+            pivots(Pivots{half_pivot_left(l, r, v), {gaps_from(l), v}, pivot_left + v * STATES[PIVOT]});
     }
 
     // The regions l r for blocks of x > r; these need the pivots l r v.
@@ -269,21 +256,21 @@ struct Complexes : Projective<Tables> {
 
     // half_pivot a r l for all a < l
     void fill_half_pivots_left(int l, int r) {
-        HalfPivotsLeft at{{*this, layer(l), r, l, 0, 0, l + 1, r, layer(l).arm_left, near_left(l, 0, r)}};
+        HalfPivots<true> at{*this, layer(l), r, l, 0, 0, l + 1, r, layer(l).arm_left, near_left(l, 0, r)};
         at.prepare();
         for (; at.block < blocks_before(l); at.block++, at.x += LANES) half_pivots(at);
     }
 
     // pivot r l v for all v
     void fill_pivots_right(int l, int r) {
-        for (int v = l + 1; v < r; v++) pivots(Pivots{half_pivot_right(layer(l), r, 0), pivot_right, gaps_from(r), v});
+        for (int v = l + 1; v < r; v++)
+            pivots(Pivots{half_pivot_right(layer(l), r, v), {gaps_from(r), v}, pivot_right + v * STATES[PIVOT]});
     }
 
     // half_pivot a l r for all a > r
     void fill_half_pivots_right(int l, int r) {
         const int first = block_of(r + 1);
-        HalfPivotsRight at{
-            {*this, layer(l), l, r, first, right_node(first), l + 1, r, arm_right(r), near_right(layer(l), 0, r)}};
+        HalfPivots<false> at{*this, layer(l), l, r, first, right_node(first), l + 1, r, arm_right(r), near_right(layer(l), 0, r)};
         at.prepare();
         for (; at.block < blocks; at.block++, at.x += LANES) half_pivots(at);
     }
@@ -307,16 +294,15 @@ struct Complexes : Projective<Tables> {
 
     // The regions l r for x < l
     void fill_near_left(int l, int r) {
-        NearLeft at{{*this, layer(l), l, r, 0, 0, l + 1, r, layer(l).closed_left, layer(l).neither_left, pivot_left,
-                     gaps_to(r)}};
+        Near<true> at{*this, layer(l), l, r, 0, 0, l + 1, r, layer(l).closed_left, layer(l).neither_left, pivot_left, gaps_to(r)};
         for (; at.block < blocks_before(l); at.block++, at.x += LANES) near(at);
     }
 
     // The regions r l for x > r
     void fill_near_right(int l, int r) {
         const int first = block_of(r + 1);
-        NearRight at{{*this, layer(l), r, l, first, right_node(first), l + 1, r, closed_right(r), neither_right(r),
-                      pivot_right, gaps_to(l)}};
+        Near<false> at{*this, layer(l), r, l, first, right_node(first), l + 1, r, closed_right(r), neither_right(r), pivot_right,
+                       gaps_to(l)};
         for (; at.block < blocks; at.block++, at.x += LANES) near(at);
     }
 

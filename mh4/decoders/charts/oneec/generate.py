@@ -52,6 +52,7 @@ def complexes(nodes, over, **fixed):
 # The nodes of a kernel "near" are a, b and x on the side of a; those of "far" are l, r and x beyond r.
 NEAR = "hooked a b x, open a b x, closed a b x, neither_open a b x, neither a b x, arm x b a"
 SHARED = [
+    kernel("hinges", None, "hinge t b v", "hinge"),
     kernel("half_pivots", "a", "half_pivot a b v", "half_pivot"),
     kernel("pivots", None, "pivot a b v", "pivot"),
     kernel("wings", "b", "wing l b a", "wing"),
@@ -163,11 +164,7 @@ def accessors(step):
 
 def chosen(algebra, name, states):
     """One of the values of these states, or their sum."""
-    return one_of(algebra, ["%s[%d]" % (name, state) for state in states])
-
-
-def one_of(algebra, texts):
-    return reduce(lambda text, other: algebra.choose % (text, other), texts)
+    return reduce(lambda text, other: algebra.choose % (text, other), ["%s[%d]" % (name, state) for state in states])
 
 
 def terms(step, cases):
@@ -180,31 +177,11 @@ def terms(step, cases):
             yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=False))
 
 
-def is_hoisted(kernel, step):
-    """Return whether the sum of the antecedents, unlike the arcs, is the same for all lanes.
-
-    Then it is computed once for each value of the loop's node, before the kernel is called for one block of lanes after another.
-    """
-    inside = {node for item in step.antecedents for node in item[1:]}
-    return bool(step.loop and kernel.lanes) and len(step.antecedents) == 2 and kernel.lanes not in inside
-
-
-def hoisted_name(step):
-    return "_".join(("sums", *(item[0] for item in step.antecedents)))
-
-
-def terms_of(kernel, step, cases):
-    """The terms as the kernel has them, where a hoisted sum is a value by itself."""
-    if is_hoisted(kernel, step):
-        return [(*key, ((hoisted_name(step), (i,)),)) for i, key in enumerate(hoisted_terms(step, cases))]
-    return terms(step, cases)
-
-
 def updates(kernel, step, cases):
     """The lines that update a target with the instances of a rule."""
     out, algebra, lines = item_name(step.target), kernel.algebra, []
     _, arcs = accessors(step)
-    for result, directions, antecedents in terms_of(kernel, step, cases):
+    for result, directions, antecedents in terms(step, cases):
         values = [chosen(algebra, name, states) for name, states in antecedents]
         values += ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions, strict=True)]
         lines.append(algebra.update % ("%s[%d]" % (out, result), algebra.combine.join(values)))
@@ -234,16 +211,13 @@ def indent(lines):
     return ["    " + line for line in lines]
 
 
-def fetched(kernel, steps, table):
+def fetched(kernel, steps):
     """The (name, call, size) of all values that the steps, in one block, take from `at`; without the kernel's own items."""
     own, found = {item_name(target) for target in kernel.targets}, {}
     for step in steps:
         antecedents, arcs = accessors(step)
-        sizes = ["STATES[%s]" % item[0].upper() for item in step.antecedents]
-        if is_hoisted(kernel, step):
-            antecedents = [(hoisted_name(step), "at.%s(%s)" % (hoisted_name(step), step.loop))]
-            sizes = [len(hoisted_terms(step, table[step.number]))]
-        for (name, call), size in zip(antecedents + arcs, sizes + [2] * len(arcs), strict=True):
+        sizes = ["STATES[%s]" % item[0].upper() for item in step.antecedents] + [2] * len(arcs)
+        for (name, call), size in zip(antecedents + arcs, sizes, strict=True):
             if name not in own:
                 found[name] = name, call, size
     return list(found.values())
@@ -264,7 +238,7 @@ def block(kernel, steps, lines):
 
 
 def inside_block(kernel, steps, table):
-    lines = ["const auto %s = %s;" % value[:2] for value in fetched(kernel, steps, table)]
+    lines = ["const auto %s = %s;" % value[:2] for value in fetched(kernel, steps)]
     for step in steps:
         lines += ["// " + step_text(step), *updates(kernel, step, table[step.number])]
     return block(kernel, steps, lines)
@@ -286,15 +260,14 @@ def blocks(kernel):
     return loop_groups([step for step in steps if step.loop]) + without_loop
 
 
-def function(name, lines, types=("class At",), arguments=("const At& at",)):
-    head = "template <%s> static INLINE void %s(%s) {" % (", ".join(types), name, ", ".join(arguments))
-    return "\n".join([head, *indent(lines), "}"])
+def function(name, lines):
+    head = "template <class At> static INLINE void %s(const At& at) {" % name
+    return "\n".join([head, *indent(["typedef typename At::Value Value;", *lines]), "}"])
 
 
 def kernel_text(kernel, table):
-    """The kernel as a function, preceded by functions for the sums that it takes from outside its loops."""
-    text = [hoisted_text(kernel, step, table[step.number]) + "\n" for step in steps_of(kernel) if is_hoisted(kernel, step)]
-    lines = ["typedef typename At::Value Value;"]
+    """The kernel as a function."""
+    lines = []
     for target in kernel.targets:
         name = item_name(target)
         declared = "Value %s[STATES[%s]]" % (name, target.item.upper())
@@ -307,29 +280,7 @@ def kernel_text(kernel, table):
     for target in kernel.targets:
         if target.item in kernel.keep or target.over:
             lines.append("at.keep_%s(%s);" % (item_name(target), item_name(target)))
-    return "\n".join([*text, function(kernel.name, lines)])
-
-
-def hoisted_terms(step, cases):
-    """The antecedents of the terms of a hoisted sum, by (result, directions)."""
-    found = {}
-    for result, directions, antecedents in terms(step, cases):
-        found.setdefault((result, directions), []).append(antecedents)
-    return dict(sorted(found.items()))
-
-
-def hoisted_text(kernel, step, cases):
-    algebra, names = kernel.algebra, [name for name, _ in accessors(step)[0]]
-    lines = []
-    for i, of_one in enumerate(hoisted_terms(step, cases).values()):
-        texts = [algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents) for antecedents in of_one]
-        lines.append("sums[%d] = %s;" % (i, one_of(algebra, texts)))
-    types = ["class Value", *("class P%d" % i for i in range(len(names)))]
-    arguments = ["Value* sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
-    what = "best sum of" if algebra is MAXIMA else "sum over"
-    head = "// %s: the %s the antecedents by state and direction\n" % (rules.rule_text(step.rule), what)
-    head += "enum { %s = %d };\n" % (hoisted_name(step).upper(), len(lines))
-    return head + function(hoisted_name(step), lines, types, arguments)
+    return function(kernel.name, lines)
 
 
 # --------------------------------------------------------------------------------------------------------------- reverse
@@ -354,13 +305,13 @@ def shares(out, factors):
 
 def outside_block(kernel, steps, table):
     """The reverse of inside_block."""
-    lines, values = [], fetched(kernel, steps, table)
+    lines, values = [], fetched(kernel, steps)
     for name, call, size in values:
         lines += ["const auto %s = %s;" % (name, call), "Value %s[%s] = {};" % (derivative(name), size)]
     for step in reversed(steps):
         _, arcs = accessors(step)
         cases, lines = table[step.number], [*lines, "// " + step_text(step)]
-        for result, directions, antecedents in terms_of(kernel, step, cases):
+        for result, directions, antecedents in terms(step, cases):
             factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions, strict=True))]
             lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
     lines += ["%s.add(%s);" % (name, derivative(name)) for name, _, _ in values]
@@ -368,10 +319,8 @@ def outside_block(kernel, steps, table):
 
 
 def outside_text(kernel, table):
-    """The reverse of the kernel, preceded by those of hoisted sums."""
-    steps, own = steps_of(kernel), {item_name(target): target for target in kernel.targets}
-    text = [hoisted_outside_text(step, table[step.number]) + "\n" for step in steps if is_hoisted(kernel, step)]
-    lines = ["typedef typename At::Value Value;"]
+    """The reverse of the kernel."""
+    steps, own, lines = steps_of(kernel), {item_name(target): target for target in kernel.targets}, []
     for name, target in own.items():
         lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
         if target.item in kernel.keep or target.over:
@@ -384,19 +333,7 @@ def outside_text(kernel, table):
             lines.append("const auto %s = at.kept_%s();" % (name, name))
     for steps in reversed(blocks(kernel)):
         lines += outside_block(kernel, steps, table)
-    return "\n".join([*text, function(kernel.name + "_outside", lines)])
-
-
-def hoisted_outside_text(step, cases):
-    names = [name for name, _ in accessors(step)[0]]
-    lines = []
-    for i, of_one in enumerate(hoisted_terms(step, cases).values()):
-        for antecedents in of_one:
-            lines += shares("by_sums[%d]" % i, antecedents)
-    types = ["class Value", *("class P%d" % i for i in range(len(names)))]
-    arguments = ["const Value* by_sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
-    arguments += ["Value* " + derivative(name) for name in names]
-    return function(hoisted_name(step) + "_outside", lines, types, arguments)
+    return function(kernel.name + "_outside", lines)
 
 
 # ----------------------------------------------------------------------------------------------------------------- table

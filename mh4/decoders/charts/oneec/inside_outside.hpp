@@ -126,26 +126,41 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Common neither_t_b_v(int t) const {
             return Common{at_neither(t), WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
         }
-        INLINE Common sums_gap_closed(int t) const {
-            return Common{this->chart.sums + t * SUMS_GAP_CLOSED, 1, this->chart.sums_lanes + t * SUMS_GAP_CLOSED * WIDTH};
+        INLINE Common hinge_t_b_v(int t) const {
+            return Common{this->chart.hinge + t * STATES[HINGE], 1, this->chart.hinge_lanes + t * STATES[HINGE] * WIDTH};
         }
         STORED(half_pivot_a_b_v, HALF_PIVOT, side.half_pivot.tile(v, this->block, b))
     };
 
-    // pivot a b v for one v
-    struct Pivots {
+    // An item of a kernel without lanes: its values by state, and the derivatives by them, which are also in lanes
+    template <int kind> struct ByState {
         typedef typename Base::Value Value;
-        Single half_pivot;
-        Single gap;  // a v
-        Value* out;  // a b v by state
-        const Value *by, *lanes;
+        Value* out;
+        ptrdiff_t derivatives;
+        const Value* lanes;
 
+        INLINE void keep(const Value (&values)[STATES[kind]]) const { std::copy_n(values, STATES[kind], out); }
+        INLINE void fetch(Value (&by)[STATES[kind]]) const {
+            for (int i = 0; i < STATES[kind]; i++) by[i] = out[i + derivatives] + N::sum(N::at(lanes + i * WIDTH));
+        }
+    };
+
+    // hinge t b v for one t
+    struct Hinges : ByState<HINGE> {
+        Single gap, closed;  // v t, t b v
+        INLINE Single gap_v_t() const { return gap; }
+        INLINE Single closed_t_b_v() const { return closed; }
+        INLINE void keep_hinge_t_b_v(const Value (&values)[STATES[HINGE]]) const { this->keep(values); }
+        INLINE void derivatives_hinge_t_b_v(Value (&by)[STATES[HINGE]]) const { this->fetch(by); }
+    };
+
+    // pivot a b v for one v
+    struct Pivots : ByState<PIVOT> {
+        Single half_pivot, gap;  // a b v, a v
         INLINE Single half_pivot_a_b_v() const { return half_pivot; }
         INLINE Single gap_a_v() const { return gap; }
-        INLINE void keep_pivot_a_b_v(const Value (&values)[STATES[PIVOT]]) const { std::copy_n(values, STATES[PIVOT], out); }
-        INLINE void derivatives_pivot_a_b_v(Value (&values)[STATES[PIVOT]]) const {
-            for (int i = 0; i < STATES[PIVOT]; i++) values[i] = by[i] + N::sum(N::at(lanes + i * WIDTH));
-        }
+        INLINE void keep_pivot_a_b_v(const Value (&values)[STATES[PIVOT]]) const { this->keep(values); }
+        INLINE void derivatives_pivot_a_b_v(Value (&by)[STATES[PIVOT]]) const { this->fetch(by); }
     };
 
     // wing l b a for a block of b beyond a
@@ -249,9 +264,13 @@ template <class N> struct Complexes : Projective<N> {
     }
     Pivots at_pivots(const Side& side, int a, int b, int v) {
         Value* const half_pivot = side.half_pivot.tile(v, (a + side.shift) / WIDTH, b) + (a + side.shift) % WIDTH;
-        Value* const out = side.pivot + v * STATES[PIVOT];
-        return Pivots{Single{half_pivot, WIDTH, half_pivot + derivatives}, this->single_gap(a, v), out, out + derivatives,
-                      side.pivot_lanes + v * STATES[PIVOT] * WIDTH};
+        return Pivots{{side.pivot + v * STATES[PIVOT], derivatives, side.pivot_lanes + v * STATES[PIVOT] * WIDTH},
+                      Single{half_pivot, WIDTH, half_pivot + derivatives}, this->single_gap(a, v)};
+    }
+    Hinges at_hinges(const HalfPivots& at, int t) {
+        Value* const closed = at.at_closed(t);
+        return Hinges{{this->hinge + t * STATES[HINGE], derivatives, this->hinge_lanes + t * STATES[HINGE] * WIDTH},
+                      this->single_gap(at.v, t), Single{closed, WIDTH, closed + derivatives}};
     }
 
     void pivots_left(int l, int r) {
@@ -267,27 +286,19 @@ template <class N> struct Complexes : Projective<N> {
         each_right(l, a, [&](const Region& at) { wings(Wings{at, l, a}); });
     }
 
-    // The sums for all t
-    void prepare_sums(const HalfPivots& at, int l, int r) {
-        for (int t = l + 1; t < r; t++)
-            sums_gap_closed<Value>(this->sums + t * SUMS_GAP_CLOSED, this->gap(at.v, t),
-                                   Single{at.at_closed(t), WIDTH, nullptr});
+    void prepare_hinges(const HalfPivots& at, int l, int r) {
+        for (int t = l + 1; t < r; t++) hinges(at_hinges(at, t));
     }
 
     // The reverse of half_pivots, for all blocks
     template <class Each> void reverse_half_pivots(const HalfPivots& first, int l, int r, Each each) {
-        prepare_sums(first, l, r);
-        std::fill(this->sums_lanes + l * SUMS_GAP_CLOSED * WIDTH, this->sums_lanes + r * SUMS_GAP_CLOSED * WIDTH, Value());
+        std::fill(this->hinge_lanes + l * STATES[HINGE] * WIDTH, this->hinge_lanes + r * STATES[HINGE] * WIDTH, Value());
         std::fill(this->neither_lanes + l * STATES[NEITHER] * WIDTH, this->neither_lanes + r * STATES[NEITHER] * WIDTH, Value());
+        prepare_hinges(first, l, r);
         each();
         for (int t = l + 1; t < r; t++) {
-            Value by_sums[SUMS_GAP_CLOSED], by_gap[STATES[GAP]] = {}, by_closed[STATES[CLOSED]] = {};
-            for (int i = 0; i < SUMS_GAP_CLOSED; i++)
-                by_sums[i] = N::sum(N::at(this->sums_lanes + (t * SUMS_GAP_CLOSED + i) * WIDTH));
-            Value *const closed = first.at_closed(t), *const neither = first.at_neither(t);
-            sums_gap_closed_outside(by_sums, this->gap(first.v, t), Single{closed, WIDTH, nullptr}, by_gap, by_closed);
-            this->single_gap(first.v, t).add(by_gap);
-            for (int i = 0; i < STATES[CLOSED]; i++) closed[i * WIDTH + derivatives] += by_closed[i];
+            hinges_outside(at_hinges(first, t));
+            Value* const neither = first.at_neither(t);
             for (int i = 0; i < STATES[NEITHER]; i++)
                 neither[i * WIDTH + derivatives] += N::sum(N::at(this->neither_lanes + (t * STATES[NEITHER] + i) * WIDTH));
         }
@@ -297,12 +308,12 @@ template <class N> struct Complexes : Projective<N> {
         watch.pass((size_t)40 * (r - l) * n);
         pivots_left(l, r);
         if (l > 0) {
-            prepare_sums(at_half_pivots(left_of(l, 0, l + 1, r), left, r, l), l, r);
+            prepare_hinges(at_half_pivots(left_of(l, 0, l + 1, r), left, r, l), l, r);
             each_left(l, r, [&](const Region& at) { half_pivots(at_half_pivots(at, left, r, l)); });
         }
         if (r < n) {
             pivots_right(l, r);
-            prepare_sums(at_half_pivots(right_of(r, blocks - 1, l + 1, r), right, l, r), l, r);
+            prepare_hinges(at_half_pivots(right_of(r, blocks - 1, l + 1, r), right, l, r), l, r);
             each_right(l, r, [&](const Region& at) { half_pivots(at_half_pivots(at, right, l, r)); });
         }
         inside_complexes(l, r);

@@ -37,6 +37,7 @@ Intermediate items, without a counterpart:
     pivot a b v         the region a..b with v inside: a has an arc crossed by an arc of v to some exterior node or to b's
                         side, only arcs incident to a cover v, and b has some crossed arc. For open, closed, complex
     half_pivot a b v    the same without the gap between a and v
+    hinge t b v         a gap between v and t, and a closed t b v. For half_pivot
     arm a t v           a's longest arc a-t that crosses an arc of v, and what lies between v and t: a half_pivot up to t
     hooked a b x        a pivot whose v has its arc to x
     wing l b a          the region l..b with a inside: between l and a arcs incident to b, which only arcs incident to a may
@@ -61,77 +62,10 @@ those of the item.
                     |   .--|-----|--.--|---.                         |    |    |.....|......
                     l   u  s == s'  u' r   x                         l    u == a ==  b      also l-b, or both
 
+docs/explanation/oneec-rules.md proves that these rules derive every complex.
 
-Why the rules are complete. Let l-t be the longest arc of l in a complex l r. It is not l-r, and the arcs that cross it
-share a node. A set of arcs is connected to the rest of the complex only by crossing: so every node between l and r is covered
-by an arc, and if no arc leads from strictly between two nodes to beyond them, there is a gap between them.
-
- 1. They share p to the right of t, and no arc of t covers p. Nor does any other arc c-d: for c < t it would cross l-t
-    without p; for t < c, it would cross p-u, as l-t does, without l and t. So p = r. Between t and r there is a gap,
-    since an arc from there to the left of t would cross l-t without p.
-
-        .-----------.
-        |     .-----|-----.          complex l r <- spanned l t r, gap t r
-        l     u     t === r
-
-    Further arcs may cross the arcs p-u, for each p-u either all from l or all from t. An arc p-u crossed by an l-s is to the left
-    of any p-u' crossed by a t-s': otherwise l-s and t-s' would cross, and the arcs that cross l-s would share no node. So a
-    spanned item is made of an open item of l, or one of t, or one of each (both). Where these meet there may be an arc to l or
-    to t (which makes it a closed item), but not to both, which would form a cycle with l-t.
-
- 2. They share p to the right of t, and some t-w covers p. It also crosses the arcs p-u, so the arcs that cross these share t,
-    which makes an open item of t; and the arcs that cross t-w share p, which makes a closed item of p. There is a gap from t
-    to p: an arc from there would cross l-t without p, or p-u without t.
-
-        .---------.
-        |    .----|----.             complex l r <- wing l p t, closed p r t
-        |    |    .----|----.
-        l    u    t == p    w
-
- 3. They share v between l and t, and some t-u covers v. It also crosses the arcs v-w: the arcs that cross these share t, and
-    the arcs that cross t-u share v. This is case 2 except for the arc of l, which goes to the other node: wing l t v has an arc
-    l-t, and perhaps l-v.
-
-        .--------------.
-        |    .---------|
-        |    |    .----|----.        complex l r <- wing l t v, closed t r v
-        l    u    v == t    w
-
- 4. They share v between l and t, and no arc of t covers v. Nor does any other arc c-d, with l < c: for d < t it would cross
-    v-w, as l-t does, without l and t; for t < d it would cross l-t without v. So there is a gap from l to v.
-
-        .---------.
-        |    .----|----.             complex l r <- pivot l r v
-        l == v    t    w
-
-pivot a b v. Let a-t be the longest arc of a, which crosses an arc of v: v-w, with w beyond t, or v-x. If a has another arc a-s, with s
-between v and t, it crosses that arc of v, too. So all arcs that cross it share a, and no arc between nodes of t..b does: arm a t v,
-neither t b v. If a has none, there is a gap from v to t, as an arc from there would cross a-t without v or cover v; and as a-t is the
-only arc of a that crosses arcs of v, all arcs that cross these share t: gap v t, closed t b v.
-
-closed a b x. Remove b's arcs to a and x. If b has no other arc to the inside, let t be the last node touched there: between t
-and b there is a gap, and the rest is closed a t x; together they are open a b x. If no node is touched, there is only a gap; b
-then has its arc to x, since nothing would cross a-b. If b has another arc b-s, let x-u be the last arc of x to the inside. Only
-arcs of a cover u, and b-s, which does not, is to the right of u. It is connected to the rest by an arc that crosses some a-y
-that covers u: so does x-u, hence this arc is u-f with f beyond y; no other arc of x crosses a-y, since it would not share u; and
-there is a gap from a to u, since only arcs of a cover u. So this is pivot a b u, and with the arc x-u it is hooked a b x.
-
-The converse, that no rule makes an arc that is uncrossed or violates the definition, follows from the definitions of the items.
-The tests enumerate both directions: all complexes of up to seven nodes are derived, and only complexes are derived.
-
-
-Sums over all trees need a single derivation of each. These rules leave three things open, and nothing else: each other
-item has one derivation, in which its longest arcs, its last nodes and so on determine the rule.
-
- -  If only one arc v-p crosses l-t, the arcs that cross it share v as well as p: case 3 or 4, but also 1 or 2. For sums, it is not
-    1 or 2: these need several arcs of p.
- -  In a spanned item, arcs of x that neither arcs of l nor arcs of r cross, between those that arcs of l cross and those that
-    arcs of r cross, may be in the item of l or in that of r. For sums, they are in that of r: the item of l is *bound*, that is, its
-    last arc x-u is crossed by an arc of l, or there is an arc l-u beside it, with which it cannot be in the item of r.
- -  The gap between the two may be in either. For sums, the item of r is closed, so it is in that of l; or, if the last node of the
-    item of l has an arc to l (it is *tied*), this is also the last node of the item of r, which can only be hooked.
-
-So the rules that are not for sums are replaced by those in SUM_RULES, with these items:
+Sums over all trees need a single derivation of each. So the rules that are not for sums are replaced by those in SUM_RULES, with these
+items:
 
     several a b x         open with at least two arcs of x
     several_closed a b x  closed with at least two arcs of x
@@ -140,8 +74,6 @@ So the rules that are not for sums are replaced by those in SUM_RULES, with thes
     bound a b x           closed, and bound to a: tied or hooked
     bound_open a b x      open, and bound to a
     bound_several a b x   the same with at least two arcs of x
-
-The tests count the derivations of all complexes of up to seven nodes, and of all trees of up to six words.
 """
 
 from collections import namedtuple
@@ -181,6 +113,7 @@ ITEMS = {  # the orders that the nodes of an item may have in the sentence, or r
     "neither_open": ["xab"],
     "pivot": ["avb"],
     "half_pivot": ["avb"],
+    "hinge": ["vtb"],
     "arm": ["avt"],
     "both": ["lrx"],
     "spanned": ["lrx"],
@@ -210,7 +143,8 @@ RULES = [
     rule("arm a t v <- open v t a", "a=t"),
     rule("arm a t v <- open v t a", "a=t v-t"),
     rule("half_pivot a b v <- arm a t v, neither t b v", order="a v t b"),
-    rule("half_pivot a b v <- gap v t, closed t b v", "a=t", "a v t b"),
+    rule("hinge t b v <- gap v t, closed t b v"),
+    rule("half_pivot a b v <- hinge t b v", "a=t", "a v t b"),
     rule("pivot a b v <- half_pivot a b v, gap a v"),
     # spanned: some arcs of x crossed by arcs of l, some by arcs of r
     rule("both l r x <- closed l t x, open r t x", order="l t r x", for_sums=False),

@@ -255,7 +255,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
     Value* pairs;                                    // rows over g
     Value *arc, *sibling, *hidden_sibling;           // [h, m]; [m, s]; [m]
     Value* grandparent;                              // rows over g, [m]
-    Value *sums, *sums_lanes, *neither_lanes;        // for half pivots: [t]
+    Value *hinge, *hinge_lanes, *neither_lanes;      // for half pivots: [t]
     Value* coefs;                                    // scratch
 
     INLINE Common gap(int a, int b) const {
@@ -356,6 +356,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         this->s = take(cube / 2);
         pairs = take(cube / 2);
         for (Side* of : {&left, &right}) of->pivot = take(STATES[PIVOT] * side);
+        hinge = take(STATES[HINGE] * side);
         derivatives = memory.bytes() / sizeof(Value);
         take(derivatives);
         for (Links* links : {&crossed, &longest}) {
@@ -366,8 +367,7 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         }
         gap_lanes = take(cells * STATES[GAP] * WIDTH);
         for (Side* of : {&left, &right}) of->pivot_lanes = take(STATES[PIVOT] * WIDTH * side);
-        sums = take(SUMS_GAP_CLOSED * side);
-        sums_lanes = take(SUMS_GAP_CLOSED * WIDTH * side);
+        hinge_lanes = take(STATES[HINGE] * WIDTH * side);
         neither_lanes = take(STATES[NEITHER] * WIDTH * side);
         coefs = take(width);
         arc = take(cells);

@@ -74,7 +74,8 @@ struct Tables : MaxPlus, Layout<float, LANES> {
     float *complex_apart, *complex_above;  // [a, b], either order; [a, b]: a above b
     float *crossed_half, *crossed_pair;    // see Projective
     float* grandparent;                    // rows over g, [m]
-    float *coefs, *sums;                   // scratch
+    float *coefs;                          // scratch
+    float *hinges;                         // hinge t b v of the current b and v: [t] by state
     float *pivot_left, *pivot_right;       // pivot l r v and r l v of the current l and r: [v] by state
 
     Links& links(bool longest_arc) { return longest_arc ? longest : crossed; }
@@ -223,7 +224,7 @@ struct Tables : MaxPlus, Layout<float, LANES> {
         sibling = take((size_t)side * (side + 1));
         grandparent = take((size_t)side * rows);
         coefs = take(width);
-        sums = take((size_t)SUMS_GAP_CLOSED * width);
+        hinges = take(STATES[HINGE] * width);
         pivot_left = take(STATES[PIVOT] * width);
         pivot_right = take(STATES[PIVOT] * width);
     }

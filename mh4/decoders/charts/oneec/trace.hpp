@@ -43,21 +43,14 @@ class TreeParts {
         return s;
     }
 
-    // Whether a crossed h->k hides the head g of h from m. It cannot be that h < g < m or h > g > m: since g is above h and m, an arc on
-    // the path from the root to g would cross h->m.
+    // Whether g->h is crossed, or a crossed h->k lies between h->m and g->h in the order of the arcs around h: to the left from the
+    // shortest to the longest, then to the right from the longest to the shortest. Then g, the head of h, is hidden from m.
     bool hidden(int g, int h, int m) const {
         if (h > 0 && crossed[h]) return true;
-        for (int k = 1; k <= n; k++) {
-            if (heads[k] != h || !crossed[k]) continue;
-            bool hides;
-            if ((h < m && m < g && g <= n) || (h > m && m > g))  // g is on the side of m: k is between them
-                hides = (m < k && k < g) || (m > k && k > g);
-            else if (h == 0)  // g = n+1, none: k is beyond m
-                hides = m < k;
-            else  // g is on the other side: k is beyond m or beyond g
-                hides = (h < m && m < k) || (h > m && m > k) || (h < g && g < k) || (h > g && g > k);
-            if (hides) return true;
-        }
+        auto place = [&](int k) { return k < h ? h - k : h + n + 2 - k; };
+        const int first = std::min(place(m), place(g)), last = std::max(place(m), place(g));
+        for (int k = 1; k <= n; k++)
+            if (heads[k] == h && crossed[k] && first < place(k) && place(k) < last) return true;
         return false;
     }
 
@@ -87,6 +80,21 @@ class TreeParts {
     }
 };
 
+enum { EDGE = KINDS, HALF, PAIR, PAIRS, CROSSED_HALF, CROSSED_PAIR, NOTHING };  // the kinds of items of the projective part
+
+struct Item {
+    int kind = NOTHING, state = 0, a = 0, b = 0, x = 0;
+};
+
+// The best way to an item, and what it is made of; the first of those that are equally good.
+struct Way {
+    float value = NEVER;
+    Item parts[2];
+    void offer(float score, const Item& first, const Item& second = {}) {
+        if (score > value) *this = Way{score, {first, second}};
+    }
+};
+
 // Unfolds the goal, recomputing the argmaxes along its path; items of complexes are unfolded by the table of rules.
 class Chart final : Complexes, public BestTree {
   public:
@@ -103,41 +111,14 @@ class Chart final : Complexes, public BestTree {
     void release() override { Complexes::release(); }
 
   private:
-    void trace(int* heads_of_words) {
-        heads = heads_of_words;
-        traced_l = traced_x = -1;
-        agenda.clear();
-        push(HALF, 0, 0, n, none);
-        while (!agenda.empty()) {
-            const Item item = agenda.back();
-            agenda.pop_back();
-            switch (item.kind) {
-                case ARC: trace_arc(item.a, item.b, item.x); break;
-                case HALF: trace_half(item.a, item.b, item.x); break;
-                case PAIR: trace_pair(item.a, item.b, item.x); break;
-                case GAP: trace_gap(item); break;
-                default: trace_rules(item);
-            }
-        }
+    // For g: E h m, C h e, S a b, and pairs a w; and crossed_half h e and crossed_pair h w
+    static Item E(int h, int m, int g) { return {EDGE, 0, h, m, g}; }
+    static Item C(int h, int e, int g) { return {h == e ? NOTHING : HALF, 0, h, e, g}; }
+    static Item S(int a, int b, int g) { return {PAIR, 0, minimum(a, b), maximum(a, b), g}; }
+    static Item half_item(int h, int e) { return {h == e ? NOTHING : CROSSED_HALF, 0, h, e, 0}; }
+    static Item complex(int a, int b, int state) {
+        return {COMPLEX, a < b ? state : SWAPPED[state], minimum(a, b), maximum(a, b), 0};
     }
-
-    enum { ARC = KINDS, HALF, PAIR };  // on the agenda, E a b, C a b and S a b of the projective part, for g = x
-
-    struct Item {
-        int kind, state, a, b, x;
-    };
-
-    // The best of several ways, and its nodes; the first of those that are equally good.
-    struct Best {
-        float value = NEVER;
-        int node = -1, other = -1;
-        void offer(float score, int at, int also = -1) {
-            if (score > value) *this = Best{score, at, also};
-        }
-        void require() const {
-            if (value == NEVER) lost();
-        }
-    };
 
     struct Found {  // the best instance of a rule for an item
         float value;
@@ -147,111 +128,91 @@ class Chart final : Complexes, public BestTree {
     };
 
     TreeParts tree_parts;
-    int* heads;
     std::vector<Item> agenda;
     int traced_l, traced_x;  // see recall
 
-    void push(int kind, int state, int a, int b, int x) { agenda.push_back(Item{kind, state, a, b, x}); }
+    void trace(int* heads) {
+        traced_l = traced_x = -1;
+        agenda.assign(1, C(0, n, none));
+        while (!agenda.empty()) {
+            const Item item = agenda.back();
+            agenda.pop_back();
+            if (item.kind < KINDS && item.kind != GAP) {
+                trace_rules(item, heads);
+                continue;
+            }
+            if (item.kind == EDGE) heads[item.b] = item.a;
+            const Way way = best_way(item);
+            if (way.value == NEVER) lost();
+            for (const Item& part : way.parts)
+                if (part.kind != NOTHING) agenda.push_back(part);
+        }
+    }
 
     // ------------------------------------------------------------------------------------------- projective part
 
-    void trace_gap(const Item& item) {
-        if (item.state == APART)
-            push(PAIR, 0, minimum(item.a, item.b), maximum(item.a, item.b), hidden);
-        else if (item.state == FIRST_ABOVE)
-            push(HALF, 0, item.a, item.b, hidden);
-        else
-            push(HALF, 0, item.b, item.a, hidden);
-    }
-
-    void trace_half(int h, int end, int g) {
-        if (h == end) return;
-        const int step = end > h ? 1 : -1;
-        Best best;
-        for (int m = h + step; m != end + step; m += step) best.offer(at_e(h, m)[g] + at_c(m, end)[h], m);
-        if (crossed_half[h * width + end] > best.value) {
-            trace_crossed_half(h, end);
-        } else {
-            best.require();
-            push(ARC, 0, h, best.node, g);
-            push(HALF, 0, best.node, end, h);
+    Way best_way(const Item& item) const {
+        switch (item.kind) {
+            case EDGE: return way_to_arc(item.a, item.b, item.x);
+            case HALF: return way_to_half(item.a, item.b, item.x);
+            case PAIR: return way_to_pair(item.a, item.b, item.x);
+            case PAIRS: return way_to_pairs(item.a, item.b, item.x);
+            case CROSSED_HALF: return way_to_crossed_half(item.a, item.b);
+            case CROSSED_PAIR: return way_to_crossed_pair(item.a, item.b);
         }
+        const Item as_first = C(item.a, item.b, hidden), as_second = C(item.b, item.a, hidden);  // a gap
+        return {0, {item.state == APART ? S(item.a, item.b, hidden) : item.state == FIRST_ABOVE ? as_first : as_second}};
     }
 
-    void trace_crossed_half(int h, int end) {
-        const int step = end > h ? 1 : -1;
-        Best best;
-        for (int u = h + step; u != end + step; u += step)
-            best.offer(complex_above[h * width + u] + at_c(u, end)[hidden], u);
-        best.require();
-        push_complex(h, best.node, FIRST_ABOVE);
-        push(HALF, 0, best.node, end, hidden);
-    }
-
-    void push_complex(int a, int b, int state) {
-        push(COMPLEX, a < b ? state : SWAPPED[state], minimum(a, b), maximum(a, b), 0);
-    }
-
-    void trace_arc(int h, int m, int g) {
+    Way way_to_arc(int h, int m, int g) const {
         const int step = m > h ? 1 : -1;
         const float* siblings = sibling + m * (side + 1);
-        heads[m] = h;
-        Best best;  // the inner sibling; or w, if its arc is crossed
-        best.offer(siblings[side] + at_c(m, h + step)[h], -1);
-        if (may_have_two(h)) {
-            for (int s = h + step; s != m + step; s += step) {
-                best.offer(crossed_pair[h * width + s] + at_c(m, s)[h], -1, s);
-                if (s != m) best.offer(at_e(h, s)[g] + (at_s(s, m)[h] + siblings[s]), s);
-            }
+        Way best;
+        best.offer(siblings[side] + at_c(m, h + step)[h], C(m, h + step, h));
+        for (int s = h + step; may_have_two(h) && s != m + step; s += step) {
+            best.offer(pair(h, s) + at_c(m, s)[h], C(m, s, h), {CROSSED_PAIR, 0, h, s});
+            if (s != m) best.offer(at_e(h, s)[g] + (at_s(s, m)[h] + siblings[s]), E(h, s, g), S(s, m, h));
         }
-        best.require();
-        if (best.node >= 0) {
-            push(ARC, 0, h, best.node, g);
-            push(PAIR, 0, minimum(best.node, m), maximum(best.node, m), h);
-        } else if (best.other < 0) {
-            push(HALF, 0, m, h + step, h);
-        } else {
-            push(HALF, 0, m, best.other, h);
-            trace_crossed_pair(h, best.other);
-        }
+        return best;
     }
 
-    void trace_crossed_pair(int h, int w) {
-        const int step = w > h ? 1 : -1;
-        Best best;
-        best.offer(crossed_half[h * width + w - step], -1);
-        for (int s = h; s != w; s += step)
-            best.offer(complex_apart[s * width + w] + (s != h ? crossed_half[h * width + s] : 0), s);
-        best.require();
-        if (best.node < 0) {
-            trace_crossed_half(h, w - step);
-        } else {
-            push_complex(best.node, w, APART);
-            if (best.node != h) trace_crossed_half(h, best.node);
-        }
+    Way way_to_half(int h, int end, int g) const {
+        const int step = end > h ? 1 : -1;
+        Way best;
+        for (int m = h + step; m != end + step; m += step) best.offer(at_e(h, m)[g] + at_c(m, end)[h], E(h, m, g), C(m, end, h));
+        best.offer(half(h, end), half_item(h, end));
+        return best;
     }
 
-    void trace_pair(int a, int b, int g) {
-        Best best;
-        for (int w = a + 1; w <= b; w++) best.offer(pairs_score(a, w, g).value + at_c(b, w)[g], w);
-        best.require();
-        push(HALF, 0, b, best.node, g);
-        if (!may_have_two(a)) return;
-        const int v = pairs_score(a, best.node, g).node;
-        if (v < 0) {
-            push(HALF, 0, a, best.node - 1, g);
-        } else {
-            push(HALF, 0, a, v, g);
-            push(COMPLEX, APART, v, best.node, 0);
-        }
+    Way way_to_pair(int a, int b, int g) const {
+        Way best;
+        for (int w = a + 1; w <= b; w++)
+            best.offer(way_to_pairs(a, w, g).value + at_c(b, w)[g], C(b, w, g), {PAIRS, 0, a, w, g});
+        return best;
     }
 
-    // pairs a w, see Projective, and v if there is a complex v w
-    Best pairs_score(int a, int w, int g) const {
-        Best best;
+    Way way_to_pairs(int a, int w, int g) const {  // see Projective
+        Way best;
         if (!may_have_two(a) && w > 1) return best;
-        best.offer(at_c(a, w - 1)[g], -1);
-        for (int v = a; v < w && may_have_two(a); v++) best.offer(at_c(a, v)[g] + complex_apart[v * width + w], v);
+        best.offer(at_c(a, w - 1)[g], C(a, w - 1, g));
+        for (int v = a; v < w && may_have_two(a); v++) best.offer(at_c(a, v)[g] + apart(v, w), C(a, v, g), complex(v, w, APART));
+        return best;
+    }
+
+    Way way_to_crossed_half(int h, int end) const {
+        const int step = end > h ? 1 : -1;
+        Way best;
+        for (int u = h + step; u != end + step; u += step)
+            best.offer(above(h, u) + at_c(u, end)[hidden], complex(h, u, FIRST_ABOVE), C(u, end, hidden));
+        return best;
+    }
+
+    Way way_to_crossed_pair(int h, int w) const {
+        const int step = w > h ? 1 : -1;
+        Way best;
+        best.offer(half(h, w - step), half_item(h, w - step));
+        for (int s = h; s != w; s += step)
+            best.offer(apart(s, w) + (s != h ? half(h, s) : 0), complex(s, w, APART), half_item(h, s));
         return best;
     }
 
@@ -260,7 +221,7 @@ class Chart final : Complexes, public BestTree {
     // Pushes the antecedents of the best instance of a rule. Layers have been overwritten as l counted down: before an item in
     // one is unfolded, recall restores it and all that it is made of. In every rule, an item that needs recall comes first, and
     // the agenda finishes it before the other antecedents, so that there is one recall for each complex.
-    void trace_rules(const Item& item) {
+    void trace_rules(const Item& item, int* heads) {
         if (item.kind == COMPLEX)
             recall(item.a, item.b);
         else if (item.kind == SPANNED || item.kind == BOTH ||
@@ -272,7 +233,8 @@ class Chart final : Complexes, public BestTree {
         const int* nodes = found.nodes;
         for (int i = shape.antecedents - 1; i >= 0; i--) {
             const int* own = shape.antecedent[i];
-            push(shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]);
+            agenda.push_back({shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[own[0]], nodes[own[1]],
+                              nodes[own[2]]});
         }
         for (int i = 0; i < shape.arcs; i++) {
             const int direction = i ? found.instance.second : found.instance.first;
