@@ -81,7 +81,8 @@ def parse(
     --keep-heads completes partly annotated trees: words keep what they have in HEAD and DEPREL, and each "_" is replaced by the value in
     the best tree with these heads, which is found exactly. Probabilities are conditional on these heads. A complete tree stays byte for
     byte, whatever its class. If the parser can produce no tree with these heads, the sentence is treated as --beyond says; if no tree
-    at all has them (they have a cycle, for example), it stays as it is. A comment in it, "# mh4 = ...", names the word in the way.
+    at all has them (they have a cycle or two roots, for example), it stays as it is. A comment in it, "# mh4 = ...", names the word in the
+    way.
 
     --best writes each sentence with each of its K best trees, which are found exactly. A comment in it, such as "# mh4 = tree 2 of 3,
     score 81.4000, probability 0.0214", says which tree it is.

@@ -45,14 +45,14 @@ def complete(sentence: Sentence) -> bool:
 def obstacle(heads: np.ndarray, single_root: bool) -> str:
     """Return why no tree has these heads, and which word is in the way; an empty string if one has: no cycle, no surplus root.
 
-    heads: int32 (n+1,), -1 where a head is open. A whole tree may have any number of roots.
+    heads: int32 (n+1,), -1 where a head is open.
     """
     try:
         arguments.given_heads(heads, len(heads) - 1, False)
     except ValueError as error:
         return str(error).removeprefix("heads: ")
     roots = np.flatnonzero(heads == 0)
-    if single_root and len(roots) > 1 and not whole(heads):
+    if single_root and len(roots) > 1:
         return "words %d and %d both have head 0" % tuple(roots[:2])
     return ""
 

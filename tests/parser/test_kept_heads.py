@@ -114,6 +114,7 @@ def test_heads_that_no_tree_has_and_the_first_in_the_way(single_root):
     for _ in range(400):
         heads = np.array([-1, *np.where(rng.random(6) < 0.3, -1, rng.integers(0, 7, 6))], dtype=np.int32)
         if kept_heads.whole(heads):
+            assert bool(kept_heads.obstacle(heads, single_root)) != (every == heads).all(axis=1).any()
             continue
         for name, some in of_class.items():
             has = (heads == -1) | (some == heads)
