@@ -24,7 +24,7 @@ from mh4.errors import InputError, OutOfMemory, counted, one_line, shown
 from mh4.serving import answering
 from mh4.serving.answering import Answer, TooManyWords
 from mh4.serving.correcting import Correcting
-from mh4.serving.hosts import Hosts
+from mh4.serving.hosts import Hosts, is_from_elsewhere
 from mh4.serving.log_and_metrics import LOG, Observed
 from mh4.serving.parameters import parameters
 from mh4.serving.queue import Busy, TooLong, Workers
@@ -126,8 +126,7 @@ class _Endpoints:
         return Response(request.state.metrics(), media_type=CONTENT_TYPE_LATEST)
 
     async def _parameters(self, request: Request) -> dict[str, str]:
-        # Browsers say which page a request comes from. A page from elsewhere could fill the queue.
-        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        if is_from_elsewhere(request.headers):  # it could fill the queue
             raise HTTPException(403, "a page from elsewhere cannot have anything parsed")
         most_bytes = max(_LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
         return await parameters(request, most_bytes, self._limits.seconds)

@@ -1,6 +1,6 @@
 """/file, where the page of `mh4 serve FILE` reads what is to be corrected and saves it.
 
-Others who can reach the server, as all users of its machine can, have no key; pages from elsewhere have neither the key nor the origin.
+Others who can reach the server, as all users of its machine can, have no key; nor have pages from elsewhere.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from mh4.annotating.correction import Changed, Correction
 from mh4.errors import InputError
+from mh4.serving.hosts import is_from_elsewhere
 from mh4.serving.parameters import body
 
 _LEAST_BYTES = 1 << 16
@@ -28,8 +29,7 @@ class Correcting:
     async def file(self, request: Request) -> Response:
         """Return the text with its version or, for POST, save a new text, given the version that it is based on."""
         headers = request.headers
-        own = "http://" + headers.get("host", "")
-        if headers.get("origin", own) != own:
+        if is_from_elsewhere(headers):
             raise HTTPException(403, "a page from elsewhere cannot use the file")
         if not secrets.compare_digest(headers.get("authorization", "").encode(), b"Bearer " + self.key.encode()):
             raise HTTPException(403, "open the address that mh4 serve has printed, with all that follows the #")

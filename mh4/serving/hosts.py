@@ -1,4 +1,4 @@
-"""The names that the server answers to.
+"""The names that the server answers to, and which requests are those of pages from elsewhere.
 
 A page from elsewhere whose name is made to lead to this server (DNS rebinding) could read what it serves: the browser takes both for
 one site, and asks for that name. No such name is an address, so where a server listens to the network, all addresses are its names.
@@ -7,7 +7,7 @@ one site, and asks for that name. No such name is an address, so where a server 
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from mh4.errors import InputError, shown
@@ -32,6 +32,11 @@ class Hosts:
         parts = _HOST.fullmatch(header or "")
         name = (parts[1] or parts[2]).lower() if parts else ""
         return name in self._names or self.on_network and _is_address(name)
+
+
+def is_from_elsewhere(headers: Mapping[str, str]) -> bool:
+    """Return whether a page from elsewhere has sent a request with these headers: browsers say which page a request comes from."""
+    return headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
 
 
 def _checked(name: str) -> str:
