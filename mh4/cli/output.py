@@ -65,7 +65,7 @@ def destinations(
     is none. Raises InputError if one is standard input and so has no name, if an output is a folder, or an input of the running command.
     """
     pairs = named(inputs, extension, [output, *omitted])
-    files = [file for file, _ in pairs]
+    files = [file for file, _, _ in pairs]
     check_inputs(files)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
         return [(files[0], output)]
@@ -75,7 +75,7 @@ def destinations(
     if "-" in files:
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
-    for file, name in pairs:
+    for file, name, _ in pairs:
         os.stat(file)  # a missing one ends the command before others are parsed
         path = os.path.join(output, name)
         if os.path.isdir(path):

@@ -50,8 +50,8 @@ def parse(corpus: Corpus, pool: "Workers", display: Display) -> None:
 
     drive(parsing.parse, corpus, pool, display, wanted, TRIES)
     for number in corpus.inputs:
-        if planning.changed(corpus, number):
-            display.problem(str(planning.has_changed(corpus, number)))
+        if error := planning.changed(corpus, number):
+            display.problem(str(error))
 
 
 def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:

@@ -34,11 +34,7 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
         if os.path.isdir(argument) and os.path.realpath(argument) == os.path.realpath(output):
             raise InputError("%s is the folder of the input: name another one, -o FOLDER" % output)
     found = named(arguments, TEXT if text else CONLLU, [output])
-    for given, _ in found:
+    for given, _, _ in found:
         with open_regular(given):
             pass
-    folders = [argument for argument in arguments if os.path.isdir(argument)]
-    of = {given: folder for folder in folders for given, _ in found if given.startswith(os.path.join(folder, ""))}
-    return [
-        Input(os.path.abspath(given), given, name, os.path.abspath(of[given]) if given in of else "") for given, name in found
-    ]
+    return [Input(os.path.abspath(given), given, name, folder and os.path.abspath(folder)) for given, name, folder in found]

@@ -31,7 +31,7 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
         with compression.opened(path) as stream:
             complete = [shard for shard, _ in cut(stream, path, file, size, by_line=by_line)] == known
         if not complete and _all_done(corpus, known):
-            raise has_changed(corpus, file)
+            raise _changed(corpus, file, True)
     if not complete or planned != status:  # also to be without lines that do not belong to it
         known = known if complete or planned == status else []
         make_folder(os.path.dirname(plan))
@@ -50,7 +50,7 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
             if wanted(shard):
                 yield shard, content if compressed else None
     if _status(path) != status:
-        raise has_changed(corpus, file)
+        raise _changed(corpus, file, False)
     append_line(plan, json.dumps(_end(known)))
 
 
@@ -108,12 +108,15 @@ def missing(corpus: Corpus) -> str:
     return ", ".join(what + ["shards not done: %d of %d" % (undone, len(shards))] * bool(undone))
 
 
-def changed(corpus: Corpus, file: int) -> bool:
-    """Return whether the file seems to have changed since it was planned, judging by its size and modification time."""
-    try:
-        return read(corpus, file)[0] != _status(corpus.inputs[file].path)
-    except InputError:
-        return True
+def changed(corpus: Corpus, file: int) -> InputError | None:
+    """Return the error for a file that seems to have changed since it was planned, judging by its size and modification time."""
+    done = False
+    with suppress(InputError):
+        planned, known, complete = read(corpus, file)
+        done = complete and _all_done(corpus, known)
+        if planned == _status(corpus.inputs[file].path):
+            return None
+    return _changed(corpus, file, done)
 
 
 def _status(path: str) -> dict[str, int]:
@@ -122,10 +125,9 @@ def _status(path: str) -> dict[str, int]:
     return {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
-def has_changed(corpus: Corpus, file: int) -> InputError:
-    """The error for a file that is no longer what was cut."""
-    _, known, complete = read(corpus, file)
-    parse = "name another folder" if complete and _all_done(corpus, known) else "run the same command again"
+def _changed(corpus: Corpus, file: int, done: bool) -> InputError:
+    """The error for a file that is no longer what was cut. done: whether all its shards are."""
+    parse = "name another folder" if done else "run the same command again"
     return InputError("%s: changed since it was cut into shards: %s to parse what it is now" % (corpus.inputs[file].path, parse))
 
 

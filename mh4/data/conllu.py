@@ -345,7 +345,7 @@ def files_of(folder: str, omitted: Sequence[str] = ()) -> dict[str, str]:
 
     omitted: folders from which nothing is taken, such as that of parses in the folder of gold.
     """
-    return dict(sorted((name, file) for file, name in named([folder], omitted=omitted)))
+    return dict(sorted((name, file) for file, name, _ in named([folder], omitted=omitted)))
 
 
 def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[Block]:

@@ -27,20 +27,21 @@ def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected 
     return os.fsdecode(given)
 
 
-def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return the paths of files, and of those in folders (see files_in), each with the name of the file that `mh4 parse` writes.
+def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str, str]]:
+    """Return the paths of files, and of those in folders (see files_in), each with the name of the file that `mh4 parse` writes, and with
+    the path of its folder, empty for a file that is given itself.
 
     For a file in a folder, the name is relative to the folder. It ends in .conllu. Where two names would be the same, or a file and a
     folder would have the same, the later one, or the file, is called NAME-2.conllu, and so on.
     """
-    found: list[tuple[str, str]] = []
+    found: list[tuple[str, str, str]] = []
     for path in paths:
         if os.path.isdir(path):
-            found += [(file, os.path.relpath(file, path)) for file in files_in(path, extension, omitted)]
+            found += [(file, os.path.relpath(file, path), path) for file in files_in(path, extension, omitted)]
         else:
-            found.append((path, os.path.basename(path)))
-    taken = {str(folder) for _, name in found for folder in PurePath(name).parents}
-    return [(file, _unused(compression.with_extension(name, CONLLU), taken)) for file, name in found]
+            found.append((path, os.path.basename(path), ""))
+    taken = {str(folder) for _, name, _ in found for folder in PurePath(name).parents}
+    return [(file, _unused(compression.with_extension(name, CONLLU), taken), folder) for file, name, folder in found]
 
 
 def _unused(name: str, taken: set[str]) -> str:
