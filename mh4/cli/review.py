@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,8 @@ def review(
     if folder and systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
         raise systems.no_marginals(training["system"])
     skip = review.known(since) if since else set()
-    begun = sum(map(str.isdigit, os.listdir(folder))) if folder and os.path.isdir(folder) else 0
+    there = os.listdir(folder) if folder and os.path.isdir(folder) else []
+    begun = max(map(int, filter(str.isdecimal, there)), default=0)
     if begun not in (0, folds):
         raise InputError("%s: begun with --folds %d, not %d: name another --folder" % (folder, begun, folds))
     names: dict[str, str] = {}
@@ -164,6 +165,9 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
     from mh4.util.processes import Child, Killed
 
     arguments = []
+    make_folder(
+        os.path.join(folder, str(len(parts)))
+    )  # the last one first: its name says how many there are, even if we are stopped
     for k in range(len(parts)):
         place = os.path.join(folder, str(k + 1))
         make_folder(place)
@@ -203,8 +207,7 @@ def train_parser(arguments: dict[str, Any]) -> None:
     import mh4
 
     def progress(metrics: dict[str, Any]) -> None:
-        with suppress(OSError):  # training goes on if nobody reads this
-            done = "%(evaluation)d, epoch %(epoch).1f, dev UAS %(dev_uas).2f, best %(best_dev_uas).2f" % metrics
-            say("mh4: %s: evaluation %s" % (arguments["model"], done), err=True)
+        done = "%(evaluation)d, epoch %(epoch).1f, dev UAS %(dev_uas).2f, best %(best_dev_uas).2f" % metrics
+        say("mh4: %s: evaluation %s" % (arguments["model"], done), err=True)
 
     mh4.train(progress=progress, **arguments)

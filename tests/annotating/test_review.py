@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.trainer import Trainer
+from mh4.util import files
 
 CHANGED = 5  # labels and heads of the treebank below
 
@@ -185,12 +187,15 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
     assert len(times) == 3 and [times[path] == after[path] for path in sorted(times)] == [True, False, True]
 
 
-def test_other_folds_than_those_begun_with(trained):
+def test_other_folds_than_those_begun_with(trained, monkeypatch):
+    """Their number is there as soon as anything is, and the same number resumes what was stopped then."""
     damaged(trained)
-    for k in range(3):
-        (trained / "begun" / str(k + 1)).mkdir(parents=True)
-    said = refuses("review", "--folder", str(trained / "begun"), "--folds", "4", str(trained / "damaged.conllu"))
-    assert "begun: begun with --folds 3, not 4: name another --folder" in said
+    command = ["review", str(trained / "damaged.conllu"), "--folder", str(trained / "begun"), "--set", "nonsense"]
+    with monkeypatch.context() as stopping:
+        stopping.setattr(files, "write_text", mock.Mock(side_effect=KeyboardInterrupt))
+        assert mh4(*command, "--folds", "3").returncode == 130
+    assert "begun: begun with --folds 3, not 4: name another --folder" in refuses(*command, "--folds", "4")
+    assert "--set nonsense: expected section.name=value" in refuses(*command, "--folds", "3")
 
 
 @pytest.mark.slow
