@@ -72,7 +72,7 @@ def describe(group: click.Group) -> None:
 
 def say(*lines: str, err: bool = False) -> None:
     """Print lines for people; text in them that comes from files cannot control the terminal."""
-    click.echo("\n".join(map(one_line, lines)), err=err)
+    (streams.tell if err else click.echo)("\n".join(map(one_line, lines)))
 
 
 def say_written(what: str, path: str) -> None:
@@ -101,7 +101,8 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
-        _fail(program, "%s%s" % ("%s: " % error.filename if error.filename else "", reason(error)))
+        place = error.filename or (isinstance(error, FileNotFoundError) and "the current folder")  # which has been deleted
+        _fail(program, "%s%s" % ("%s: " % place if place else "", reason(error)))
     except click.ClickException as error:
         error.message = "\n".join(map(one_line, error.message.split("\n")))  # type: ignore[misc]
         raise
@@ -169,8 +170,7 @@ def _stopped_by_signals() -> Iterator[None]:
 
 
 def _fail(program: str, message: str, code: int = 2) -> NoReturn:
-    with suppress(OSError):  # nobody may be listening
-        say("%s: %s" % (program, message), err=True)
+    say("%s: %s" % (program, message), err=True)
     _end(code)
 
 

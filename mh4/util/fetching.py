@@ -9,7 +9,6 @@ import csv
 import math
 import os
 import shutil
-import sys
 import tarfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from mh4.errors import InputError, counted, reason
+from mh4.util import streams
 from mh4.util.files import atomic_path, git_blob_id, make_folder
 
 WAITS = (1, 3)  # seconds before the second and the third attempt
@@ -114,7 +114,7 @@ class Collection(Generic[Row]):
         failures: list[str] = []
         for url, members in places:
             if failures:
-                print("%s; fetching %s instead" % (failures[-1], url), file=sys.stderr)
+                streams.tell("%s; fetching %s instead" % (failures[-1], url))
             try:
                 return self._fetch(path, blob, url, members)
             except _Unavailable as error:
@@ -201,7 +201,7 @@ def _fetch_whole(url: str, name: str, part: IO[bytes], limit: int) -> None:
             if wait is None or error.pause is None or error.pause > PATIENCE:
                 raise
             if error.pause > wait:
-                print("%s: waiting %s, as the server asks" % (url, counted(error.pause, "second", ".0f")), file=sys.stderr)
+                streams.tell("%s: waiting %s, as the server asks" % (url, counted(error.pause, "second", ".0f")))
             time.sleep(max(wait, error.pause))
 
 

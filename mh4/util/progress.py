@@ -13,6 +13,7 @@ from rich.table import Column
 from rich.text import Text
 
 from mh4.errors import one_line
+from mh4.util import streams
 from mh4.util.files import append_line
 
 
@@ -100,8 +101,7 @@ class TrainingProgress(Listener):
         if self._log:
             append_line(self._log, _timed(line))
         if self._bar.disable and not self._quiet:
-            with suppress(OSError):  # training goes on if nobody reads this
-                print(line, file=sys.stderr, flush=True)
+            streams.tell(line)
         elif not self._quiet:
             self._bar.console.print(line, soft_wrap=True)
 

@@ -5,6 +5,7 @@ Python's own streams miss both: with PYTHONUNBUFFERED, which is usual in contain
 descriptor does not block, a pause counts as the end of the input. So commands use buffered streams on descriptors that block.
 """
 
+import atexit
 import io
 import os
 import stat
@@ -18,6 +19,7 @@ def open_standard() -> None:
 
     Otherwise our files would get their descriptors, to which libraries write. sys.stdin and sys.stdout then remain None.
     """
+    atexit.register(_drop_messages)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
         if stream is None:  # it was closed when Python started
@@ -50,6 +52,12 @@ class _Named(io.FileIO):
             raise
 
 
+def tell(text: str) -> None:
+    """Write a line to standard error. The work goes on if that fails, as nobody reads it, or its disk is full."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
 def is_fed() -> bool:
     """Return whether standard input is a pipe, a socket or a file, not a terminal or /dev/null."""
     try:
@@ -71,10 +79,22 @@ def finish() -> None:
 
 def drop() -> None:
     """Drop the rest of standard output."""
-    if _is_standard(sys.stdout, 1):
+    _drop(sys.stdout, 1)
+
+
+def _drop(stream: object, number: int) -> None:
+    if _is_standard(stream, number):
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
+        os.dup2(null, number)
         os.close(null)
+
+
+def _drop_messages() -> None:
+    """Drop what standard error does not accept, or Python would exit with code 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _drop(sys.stderr, 2)
 
 
 def _is_standard(stream: object, number: int) -> bool:

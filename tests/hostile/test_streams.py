@@ -171,6 +171,34 @@ def test_a_command_that_waits_for_its_reader_can_be_ended(places, number, blocki
     os.close(reading), os.close(writing)
 
 
+@pytest.mark.parametrize("reader", ["a full disk", "nobody"])
+def test_messages_that_cannot_be_written(places, tmp_path, reader):
+    """They stop no work, and change no exit code."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    stderr = os.open("/dev/full", os.O_WRONLY) if reader == "a full disk" else writing
+    for name in ("a.conllu", "b.conllu"):
+        (tmp_path / name).symlink_to(places["LONG"])
+    started = [sys.executable, "-m", "mh4", "parse", "--model", places["MODEL"], "--verbose", "-o", str(tmp_path / "out")]
+    options = {"stderr": stderr, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    assert subprocess.run([*started, str(tmp_path)], **options).returncode == 0
+    assert sorted(os.listdir(tmp_path / "out")) == ["a.conllu", "b.conllu"]
+    assert subprocess.run([*started, str(tmp_path / "none")], **options).returncode == 2
+    os.close(stderr)
+
+
+def test_a_folder_that_is_deleted(places, tmp_path):
+    started = "rmdir %s && exec %s -m mh4 parse --model %s %s -o out" % (
+        tmp_path,
+        sys.executable,
+        places["MODEL"],
+        places["LONG"],
+    )
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    done = subprocess.run(["sh", "-c", started], capture_output=True, text=True, **options)
+    assert (done.returncode, done.stderr) == (2, "mh4: the current folder: No such file or directory\n")
+
+
 # --------------------------------------------------------------------------------------------------------------- input
 
 READING = [
