@@ -128,8 +128,11 @@ def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, 
     record, path = corpus.record(shard), corpus.file(shard, kind)
     content = b""
     if record is not None:
-        with reading.open_regular(path) as file:
-            content = file.read()
+        try:
+            with reading.open_regular(path) as file:
+                content = file.read()
+        except InputError as error:
+            raise _Damaged(str(error)) from None
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
         mend = "`mh4 corpus verify` finds all such shards, and `mh4 corpus parse` parses them again"
         raise _Damaged("%s: damaged: its content does not match its checksum; %s" % (path, mend))

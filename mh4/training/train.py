@@ -90,7 +90,9 @@ def train(
     seed = int(seed) if isinstance(seed, np.integer) else seed
     if type(seed) is not int or not 0 <= seed < 2**31:
         raise InputError("the seed cannot be %s, expected a whole number below 2**31" % shown(seed))
-    assignments = [settings] if isinstance(settings, str) else settings
+    assignments = [settings] if isinstance(settings, str) else items_of(settings)
+    if assignments is None:
+        raise InputError("settings cannot be %s, expected strings such as training.max_updates=500" % shown(settings))
     chosen = configuration.with_settings(_configured(config, system, base), assignments)
     if vectors is not None and from_folder is not None:
         raise InputError("vectors of words cannot be given with init, the model to begin with: it has its own, or none")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mh4.errors import InputError, needs
-from mh4.util.files import atomic_path
+from mh4.util.files import write_bytes
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>mh4</title><link rel="icon" href="data:,">
@@ -53,15 +53,14 @@ def plotted(path: str, width: float, height: float) -> Iterator[Any]:
     with rc_context({"text.parse_math": False}):  # file names are not formulas
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        with atomic_path(path) as temporary, warnings.catch_warnings():
+        kind, image = _kind(path), io.BytesIO()  # as it does not report all errors of a file
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of characters that no font has, for which it draws boxes
-            if _kind(path) != "html":
-                figure.savefig(temporary, format=_kind(path), dpi=150)
-                return
-            image = io.StringIO()
-            figure.savefig(image, format="svg")
-            with open(temporary, "w", encoding="utf-8") as page:
-                page.write(PAGE % image.getvalue()[image.getvalue().index("<svg") :])
+            figure.savefig(image, format="svg" if kind == "html" else kind, dpi=150)
+        content = image.getvalue()
+        if kind == "html":
+            content = PAGE.encode() % content[content.index(b"<svg") :]
+        write_bytes(path, content)
 
 
 def _kind(path: str) -> str:

@@ -14,7 +14,7 @@ from multiprocessing import resource_tracker
 from threading import Thread
 from typing import Any
 
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 
 _OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command: it then ends its children
 _PR_SET_PDEATHSIG = 1
@@ -32,6 +32,12 @@ class Child:
     """
 
     def __init__(self) -> None:
+        try:
+            self._start()
+        except OSError as error:  # of files, processes or memory, there are too many in use
+            raise InputError("no process can be started: %s" % reason(error)) from None
+
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,))

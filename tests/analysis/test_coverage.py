@@ -166,6 +166,8 @@ def test_no_plot_of_that_name(bank, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.conllu", "bank.conllu"]
     (tmp_path / "folder.png").mkdir()
     assert "it is a folder" in refuses("coverage", bank, "--plot", str(tmp_path / "folder.png"))
+    (tmp_path / "full.pdf").symlink_to("/dev/full")
+    assert "No space left on device" in refuses("coverage", bank, "--plot", str(tmp_path / "full.pdf"))
 
 
 def test_no_matplotlib(monkeypatch, tmp_path):

@@ -23,6 +23,7 @@ from mh4.corpus import display, driver, verifying
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import checksums
+from mh4.util import reading
 from mh4.util.files import atomic_path
 
 pytestmark = pytest.mark.slow
@@ -249,7 +250,7 @@ def test_a_file_that_changes(folder, monkeypatch):
     assert mh4("corpus", "join", "out", "-o", "joined/") == written
 
 
-def test_verify_finds_what_is_wrong(folder):
+def test_verify_finds_what_is_wrong(folder, monkeypatch):
     """And what it finds is parsed again."""
     parse()
     record = corpora.records(folder / "out")[2]
@@ -278,6 +279,10 @@ def test_verify_finds_what_is_wrong(folder):
     output.write_bytes(good.replace(b"a", b"e"))
     said = mh4("corpus", "join", "out", "-o", "joined", code=1)
     assert "%s: damaged: its content does not match its checksum" % output in said and "written for in/long.conllu" in said
+    opened = reading.open_regular
+    monkeypatch.setattr(reading, "open_regular", lambda path, *rest: opened("/" if path == str(output) else path, *rest))
+    said = mh4("corpus", "join", "out", "-o", "joined", code=1)
+    assert "mh4: /: cannot be read: Is a directory" in said and "written for in/long.conllu" in said
     assert os.listdir("joined") == ["a b\n.conllu"]
     assert "does not match its checksum" in mh4("corpus", "verify", "out", code=1)
 

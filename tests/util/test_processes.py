@@ -1,6 +1,7 @@
 """Child processes end with the process that has started them, however it ends, and at once."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 import toy
 from running import children, wait_for
 
+from mh4.errors import InputError
 from mh4.util.processes import Child, Killed
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")]
@@ -98,6 +100,16 @@ def test_calls():
     assert not is_alive(pid)
     with pytest.raises(Killed):
         child.call(len, "")
+
+
+def test_a_child_that_cannot_be_started():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, before[1]))
+    try:
+        with pytest.raises(InputError, match="^no process can be started: Too many open files$"):
+            Child()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_a_killed_child():
