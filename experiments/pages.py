@@ -104,12 +104,10 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
 def all_scores(records: Sequence[Record]) -> Table:
     """Every score of each system on a treebank, mean and standard deviation over its seeds; those that a run lacks are left out."""
     known = [score for score in get_args(Score) if all(score in record for record in records)]
-    columns = {score: averages(records, score) for score in known}
-    body = [
-        [system, "%d" % len(one.seeds), *(str(columns[score][system]) for score in known)]
-        for system, one in columns["dev_uas"].items()
-    ]
-    return Table(["system", "seeds", *(score.replace("_uas", " UAS").replace("_las", " LAS") for score in known)], body, right=1)
+    columns = {score.replace("_uas", " UAS").replace("_las", " LAS"): averages(records, score) for score in known}
+    seeds = {system: "%d" % len(one.seeds) for system, one in columns["dev UAS"].items()}
+    body = [[system, number, *(str(column[system]) for column in columns.values())] for system, number in seeds.items()]
+    return Table(["system", "seeds", *columns], body, right=1)
 
 
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], form: str = "%.4f") -> str:

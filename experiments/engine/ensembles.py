@@ -104,24 +104,22 @@ def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str)
     return {**scores, **bank.test_files, **origin}
 
 
-def record_all_seeds(
-    bank: Treebank, records: Records, systems: Sequence[str], reproduce: str, asked: Sequence[int] = ()
-) -> Scores | None:
-    """Let the recorded trees of these systems, of all seeds that every system has, vote, and record the result as `ALL`, seed 0.
+def record_all_seeds(records: Records, reproduce: str, asked: Sequence[int] = ()) -> Scores | None:
+    """Let the recorded trees of the paper's members, of all seeds that every system has, vote, and record the result as `ALL`, seed 0.
 
     asked: the seeds that `make reproduce` asks for, if not all. Return None if there are fewer than two seeds, or others than these,
     or if some runs have no trees, or only some have been tested. The run with the highest dev UAS votes first.
     """
-    recorded = [run for run in load_any(bank.name, records.results) if run["system"] in systems]
-    seeds = set(common_seeds(recorded, systems))
+    bank, results = records.bank, records.results
+    recorded = [run for run in load_any(bank.name, results) if run["system"] in MEMBERS]
+    seeds = set(common_seeds(recorded, MEMBERS))
     if len(seeds) < 2:
         return None
     others = sorted(seeds.difference(asked or seeds))
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
-    names = ["%s seed %d" % (run["system"], run["seed"]) for run in voters]
-    files = [trees_of(records.results, bank.name, run["system"], run["seed"]) for run in voters]
-    without = [name for name, path in zip(names, files, strict=True) if not path.exists()]
-    untested = [name for name, run in zip(names, voters, strict=True) if "test_las" not in run]
+    keys = [(run["system"], run["seed"]) for run in voters]
+    without = ["%s seed %d" % one for one in keys if not trees_of(results, bank.name, *one).exists()]
+    untested = ["%s seed %d" % one for one, run in zip(keys, voters, strict=True) if "test_las" not in run]
     why = ""
     if others:
         why = "SEEDS leaves out %s" % ", ".join(map(str, others))
@@ -134,8 +132,8 @@ def record_all_seeds(
         return None
     if untested:
         bank = replace(bank, test=None)
-    trees = [predictions.of_record(records.results, bank.name, voter, bank.paths["dev"]) for voter in voters]
-    whole = Run(ALL, 0, records.results)
+    trees = [predictions.of_record(results, bank.name, voter, bank.paths["dev"]) for voter in voters]
+    whole = Run(ALL, 0, results)
     with tempfile.TemporaryDirectory() as place:
         parsed = {}
         for split, file in bank.to_parse.items():

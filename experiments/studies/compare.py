@@ -130,11 +130,8 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str
     message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     if found.sentences < significance.FEWEST:
         message += "\n" + significance.too_few(found.sentences) + "."
-    parts: list[pages.Part] = [
-        "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing,
-        scores(found),
-        message,
-    ]
+    drawn = "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing
+    parts: list[pages.Part] = [drawn, scores(found), message]
     for dimension in DIMENSIONS:
         parts += ["## By " + HEADINGS[dimension.key], by(dimension, found, len(runs))]
     commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]

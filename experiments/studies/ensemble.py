@@ -6,7 +6,6 @@ are combined, also each seed's with the outputs of the shared task's systems, an
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from experiments import pages, published
@@ -18,7 +17,7 @@ from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench, report_written
-from experiments.pages import Average, average, print_table
+from experiments.pages import average, print_table
 from experiments.tables import treebank
 from mh4.cli.group import say
 from mh4.data import conllu
@@ -32,20 +31,6 @@ SCORES = {"dev_uas": "dev UAS", "dev_las": "dev LAS", "test_las": "test LAS"}
 
 Members = dict[int, list[Run]]  # by seed
 Voting = Mapping[str, Sequence[float]]  # the dev UAS for each seed, by way of voting
-
-
-@dataclass(frozen=True)
-class Row:
-    """A parser or an ensemble: its number of models, and its scores for each seed, or those of all, by the names in records."""
-
-    name: str
-    models: int
-    scores: Sequence[Mapping[str, Any]]
-
-    def average(self, score: str) -> Average | None:
-        """Return the average of a score over seeds; None if one of them does not have it."""
-        known = [scores[score] for scores in self.scores if score in scores]
-        return average(known) if known and len(known) == len(self.scores) else None
 
 
 @study(
@@ -64,35 +49,43 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     for seed, runs in by_seed.items():
         bench.console.print("combining the models of seed %d" % seed)
         by_seed_records.append(record(bench, kept, seed, runs, command))
-    rows.append(Row("ensemble", len(wanted), by_seed_records))
+    rows.append(_row("ensemble", len(wanted), by_seed_records))
     if len(by_seed) > 1:
         bench.console.print("combining all models")
         everything = sorted((run for runs in by_seed.values() for run in runs), key=lambda run: run.dev_uas, reverse=True)
-        rows.append(Row("ensemble of all seeds", len(everything), [combine(bench, bank, "all", everything)]))
+        rows.append(_row("ensemble of all seeds", len(everything), [combine(bench, bank, "all", everything)]))
     rows += _with_outputs(bench, bank, by_seed)
     ways = uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), WAYS, "ways of voting", bench.console)
     name = "%s-%s" % (bank.name, name_of(wanted))
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
-    parts = page(bank, by_seed, rows, ways, command)
+    table = Table(["", "models", *SCORES.values()], rows, right=1)
+    parts = page(bank, by_seed, table, ways, command)
     written = pages.write(bench.results, name, title, parts)
-    print_table(table(rows), bench.console)
+    print_table(table, bench.console)
     print_table(by_way(ways), bench.console)
     if set(wanted) == set(MEMBERS):
-        record_all_seeds(bank, kept, wanted, command, wanted_seeds)
+        record_all_seeds(kept, command, wanted_seeds)
     kept.name_outdated()  # of seeds that were not asked for, or other systems
     report_written(written + treebank.write(bank.name, bench.results))
 
 
-def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
+def _row(name: str, models: int, by_seed: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the cells of a parser or an ensemble of so many models: the average of each score that all have, by the names in records."""
+    known = {score: [scores[score] for scores in by_seed if score in scores] for score in SCORES}
+    whole = (str(average(scores)) if len(scores) == len(by_seed) else "" for scores in known.values())
+    return [name, "%d" % models, *whole]
+
+
+def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> list[str]:
     """Return the scores of a single system, from its records. Raises InputError if one is missing."""
     by_seed = {record["seed"]: record for record in records.load(name, bench.results) if record["system"] == system}
     missing = lacking(system, seeds, by_seed)
     if missing:
         raise InputError("no record of %s: make it with make reproduce" % missing)
-    return Row(system, 1, [by_seed[seed] for seed in seeds])
+    return _row(system, 1, [by_seed[seed] for seed in seeds])
 
 
-def _with_outputs(bench: Bench, bank: Treebank, by_seed: Members) -> list[Row]:
+def _with_outputs(bench: Bench, bank: Treebank, by_seed: Members) -> list[list[str]]:
     """Return the models of each seed with the outputs of the shared task's systems, if available, on the test set."""
     others = {system: path for system, path in bank.outputs.items() if system != SEGMENTATION}
     if not others or not bank.test:
@@ -105,13 +98,7 @@ def _with_outputs(bench: Bench, bank: Treebank, by_seed: Members) -> list[Row]:
     except InputError as error:  # their words may differ
         say("no %s: %s" % (name, error), err=True)
         return []
-    return [Row(name, len(next(iter(by_seed.values()))), scores)]
-
-
-def table(rows: Sequence[Row]) -> Table:
-    """Return the scores of members and ensembles."""
-    body = [[row.name, "%d" % row.models, *(str(row.average(score) or "") for score in SCORES)] for row in rows]
-    return Table(["", "models", *SCORES.values()], body, right=1)
+    return [_row(name, len(next(iter(by_seed.values()))), scores)]
 
 
 def by_way(ways: Voting) -> Table:
@@ -119,7 +106,7 @@ def by_way(ways: Voting) -> Table:
     return Table(["votes", "dev UAS"], [[name, str(average(uas))] for name, uas in ways.items()], right=1)
 
 
-def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[pages.Part]:
+def page(bank: Treebank, members: Members, table: Table, ways: Voting, repeat: str) -> list[pages.Part]:
     paper = published.test_las(bank.lang, bank.release, "ensemble")
     message = NOTE % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}
@@ -127,14 +114,8 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
         trained = run.system, run.commits or "unknown"
         origins.setdefault(trained, []).append("seed %d (dev UAS %.2f)" % (run.seed, run.dev_uas))
     models = ["%s: %s, trained at commit %s" % (name, ", ".join(seeds), commits) for (name, commits), seeds in origins.items()]
-    return [
-        table(rows),
-        message + (OF_THE_PAPER % paper[0] if paper else ""),
-        "## Ways of voting",
-        by_way(ways),
-        OF_VOTING,
-        *pages.models(models, bank, repeat),
-    ]
+    message += OF_THE_PAPER % paper[0] if paper else ""
+    return [table, message, "## Ways of voting", by_way(ways), OF_VOTING, *pages.models(models, bank, repeat)]
 
 
 NOTE = """\

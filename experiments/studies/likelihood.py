@@ -8,7 +8,6 @@ is not in the paper.
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from experiments import pages
 from experiments.engine.command import repeat, request, requested_systems, study
@@ -19,7 +18,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, system_and_loss
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench, report_written
-from experiments.pages import Average, average, averages, print_table
+from experiments.pages import average, averages, print_table
 from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
 from mh4.data import conllu
@@ -32,20 +31,6 @@ DEFAULT_SEEDS = "1 2"
 SCORES = [*COLUMNS, "las", "las_mbr"]  # of `Measured.scores`
 VOTES = [name for name, way in WAYS.items() if way in (in_order, by_marginals)]
 Ensembles = Mapping[str, Mapping[str, Sequence[float]]]  # their dev UAS by loss, way of voting and seed
-
-
-@dataclass(frozen=True)
-class Row:
-    """One system trained with one loss, over its seeds.
-
-    uas, las: on the whole development set; scores: averages over models of `Measured.scores`.
-    """
-
-    system: str
-    loss: str
-    uas: Average
-    las: Average
-    scores: Mapping[str, float]
 
 
 @study(
@@ -71,36 +56,27 @@ def likelihood(bench: Bench, systems: str, seeds: str, **variables: str) -> int:
         named = [system for system in asked.systems if system_and_loss(system)[1] == loss]
         by_seed = members(bench, bank, named, asked.seeds)
         ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, bench.console)
-    found = rows(experiment.recorded(), measured)
-    title, parts = bank.title + ": training on likelihood and with the hinge", list[pages.Part]((table(found), NOTE))
+    table = compared(experiment.recorded(), measured)
+    title, parts = bank.title + ": training on likelihood and with the hinge", list[pages.Part]((table, NOTE))
     if ensembles:
-        parts += ["## Ensembles", voting(ensembles), OF_ENSEMBLES % ", ".join(dict.fromkeys(row.system for row in found))]
+        parts += ["## Ensembles", voting(ensembles), OF_ENSEMBLES % ", ".join(dict.fromkeys(row[0] for row in table.body))]
     parts += pages.models(map(pages.origin, experiment.runs), bank, command)
     written = pages.write(bench.results, bank.name + "-likelihood", title, parts)
-    print_table(table(found), bench.console)
+    print_table(table, bench.console)
     report_written(written)
     return exit_code([experiment])
 
 
-def rows(records: Sequence[Record], measured: Sequence[Measured]) -> list[Row]:
-    """Return a row for each system and loss; records: of the models that are measured."""
-    found, uas, las = [], averages(records, "dev_uas"), averages(records, "dev_las")
+def compared(records: Sequence[Record], measured: Sequence[Measured]) -> Table:
+    """Return a row for each system and loss: scores on the whole development set, and means over the models that are measured."""
+    header = ["system", "loss", "seeds", "dev UAS", "dev LAS", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL"]
+    body, uas, las = [], averages(records, "dev_uas"), averages(records, "dev_las")
+    forms = {score: "%.3f" if "nll" in score or score == "temperature" else "%.2f" for score in SCORES}
     for name in dict.fromkeys(each.model.system for each in measured):
         mine = [each.scores for each in measured if each.model.system == name]
-        means = {score: statistics.mean(scores[score] for scores in mine) for score in SCORES}
-        found.append(Row(*system_and_loss(name), uas[name], las[name], means))
-    return found
-
-
-def table(rows: Sequence[Row]) -> Table:
-    header = ["system", "loss", "seeds", "dev UAS", "dev LAS", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL"]
-    header += ["UAS", "mbr", "LAS", "mbr"]
-    body = []
-    for row in rows:
-        forms = ["%.3f" if "nll" in name or name == "temperature" else "%.2f" for name in row.scores]
-        scores = [form % value for form, value in zip(forms, row.scores.values(), strict=True)]
-        body.append([row.system, row.loss, row.uas.seeds_listed, str(row.uas), str(row.las), *scores])
-    return Table(header, body, right=3)
+        means = [form % statistics.mean(scores[score] for scores in mine) for score, form in forms.items()]
+        body.append([*system_and_loss(name), uas[name].seeds_listed, str(uas[name]), str(las[name]), *means])
+    return Table([*header, "UAS", "mbr", "LAS", "mbr"], body, right=3)
 
 
 def voting(ensembles: Ensembles) -> Table:

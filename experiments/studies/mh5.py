@@ -7,8 +7,7 @@ timed with the models that are there. This is not in the paper.
 
 import statistics
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from experiments import pages
 from experiments.engine import predictions
 from experiments.engine.command import languages, repeat, request, study
 from experiments.engine.models import finished_runs, lacking
-from experiments.engine.record_fields import Record
 from experiments.engine.records import load
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench, report_written
@@ -32,8 +30,6 @@ SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
 PAIRS = (("mh4-hybrid", "mh5-hybrid"), ("mh4-arcs", "mh5-arcs"))
 ROUNDS = 3  # of parsing; the fastest counts
 
-Trees = Sequence[np.ndarray]  # the heads of each sentence
-
 
 class Row(NamedTuple):
     """One system, over its seeds.
@@ -43,7 +39,6 @@ class Row(NamedTuple):
     recorded; parsing: words per second. Both None if not measured.
     """
 
-    system: str
     uas: Average
     las: Average
     outside: Average | None
@@ -53,51 +48,32 @@ class Row(NamedTuple):
     parsing: float | None
 
 
-@dataclass(frozen=True)
-class OfTreebank:
-    """One treebank: the gold trees of its development set, and its rows.
-
-    beyond: the arcs missing from the MH4 trees that share the most arcs with gold, as (index of the sentence, dependent). outside: the
-    indices of the sentences outside MH4.
-    """
-
-    bank: Treebank
-    gold: Trees
-    beyond: Sequence[tuple[int, int]]
-    outside: Sequence[int]
-    rows: list[Row] = field(default_factory=list)
-
-
 @study(langs="by default hu and got", seeds="of the runs; by default 1 and 2")
 def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     wanted = languages(langs, ("hu", "got"))
     asked = [request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
-    found = [_of_treebank(each.treebank(test=False), each.seeds, bool(seeds), bench) for each in asked]
-    parts: list[pages.Part] = []
-    for one in found:
-        gold, outside = one.gold, one.outside
-        counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
-        said = "%d of %d sentences are outside MH4, with %d of %d words." % counts
-        parts += ["## " + one.bank.title, table(one), said, pages.items(differences(one))]
+    parts = [part for one in asked for part in _of_treebank(one.treebank(test=False), one.seeds, bool(seeds), bench)]
     name, title = pages.page_name("mh5", toy=wanted == [TOY]), "MH5 compared with MH4, on development sets"
     written = pages.write(bench.results, name, title, [*parts, NOTE, *pages.made_now(repeat())])
-    for treebank in found:
-        print_table(table(treebank), bench.console)
+    for part in parts:
+        if isinstance(part, Table):
+            print_table(part, bench.console)
     report_written(written)
 
 
-def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench) -> OfTreebank:
-    """Return a row for each system with records; every: of all these seeds.
+def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench) -> list[pages.Part]:
+    """Return the section on a treebank, with a row for each system with records; every: of all these seeds.
 
     Raises InputError if there are none, or one lacks a seed.
     """
-    results = bench.holding(bank.name)
+    results, dev = bench.holding(bank.name), bank.paths["dev"]
     records = [record for record in load(bank.name, results) if record["seed"] in seeds]
-    dev = bank.paths["dev"]
     gold = conllu.read(str(dev))
     heads = [sentence.heads for sentence in gold]
+    # The arcs missing from the MH4 trees that share the most arcs with gold, and the sentences that have some.
     beyond = [(k, int(m)) for k, tree in enumerate(heads) for m in np.flatnonzero(tree != trees.nearest(tree, "mh4"))]
-    found = OfTreebank(bank, heads, beyond, list(dict.fromkeys(k for k, _ in beyond)))
+    outside, rows = list(dict.fromkeys(k for k, _ in beyond)), dict[str, Row]()
+    words = sum(len(gold[k]) for k in outside)
     for system in SYSTEMS:
         mine = [record for record in records if record["system"] == system]
         if not mine:
@@ -107,29 +83,23 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
         if missing and every:
             raise InputError("%s: no finished run of %s: train it, or choose other SEEDS" % (bank.name, missing))
         parsed = [predictions.heads(predictions.of_record(results, bank.name, record, dev), dev, gold) for record in mine]
-        found.rows.append(_row(found, mine, parsed, _speed(bank, system, seeds, gold, bench)))
-    if not found.rows:
+        right = [sum(int((tree[k][1:] == heads[k][1:]).sum()) for k in outside) for tree in parsed]
+        speeds = [record["tokens_per_second"] for record in mine if "tokens_per_second" in record]
+        rows[system] = Row(
+            averages(mine, "dev_uas")[system],
+            averages(mine, "dev_las")[system],
+            average([100.0 * number / words for number in right], [record["seed"] for record in mine]) if words else None,
+            statistics.mean(sum(int(tree[k][m] == heads[k][m]) for k, m in beyond) for tree in parsed),
+            statistics.mean(sum(not trees.in_class(tree, "mh4") for tree in of_run) for of_run in parsed),
+            float(statistics.median(speeds)) if speeds else None,
+            _speed(bank, system, seeds, gold, bench),
+        )
+    if not rows:
         none = "%s: none of these systems has a finished run with seed %s"
         raise InputError(none % (bank.name, " or ".join(map(str, seeds))))
-    return found
-
-
-def _row(found: OfTreebank, records: Sequence[Record], predicted: Sequence[Trees], parsing: float | None) -> Row:
-    """records: of the runs of a system; predicted: their trees for the development set."""
-    gold, system = found.gold, records[0]["system"]
-    speeds = [record["tokens_per_second"] for record in records if "tokens_per_second" in record]
-    words = sum(len(gold[k]) - 1 for k in found.outside)
-    right = [sum(int((mine[k][1:] == gold[k][1:]).sum()) for k in found.outside) for mine in predicted]
-    return Row(
-        system,
-        averages(records, "dev_uas")[system],
-        averages(records, "dev_las")[system],
-        average([100.0 * number / words for number in right], [record["seed"] for record in records]) if words else None,
-        statistics.mean(sum(int(mine[k][m] == gold[k][m]) for k, m in found.beyond) for mine in predicted),
-        statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
-        float(statistics.median(speeds)) if speeds else None,
-        parsing,
-    )
+    counts = len(outside), len(gold), words, sum(map(len, gold))
+    said = "%d of %d sentences are outside MH4, with %d of %d words." % counts
+    return ["## " + bank.title, table(rows, len(beyond)), said, pages.items(differences(rows))]
 
 
 def _speed(bank: Treebank, system: str, seeds: Sequence[int], gold: Sequence[conllu.Sentence], bench: Bench) -> float | None:
@@ -148,28 +118,27 @@ def _speed(bank: Treebank, system: str, seeds: Sequence[int], gold: Sequence[con
     return sum(map(len, gold)) / min(seconds)
 
 
-def table(found: OfTreebank) -> Table:
+def table(rows: Mapping[str, Row], beyond: int) -> Table:
+    """Return a row for each system; beyond: the number of arcs beyond MH4."""
     header = ["system", "seeds", "dev UAS", "dev LAS", "UAS outside MH4", "arcs beyond MH4 found", "trees outside MH4"]
-    header += ["training, tokens/s", "parsing, words/s"]
     body = []
-    for system, uas, las, outside, recalled, predicted, *speeds in found.rows:
+    for system, (uas, las, outside, recalled, predicted, *speeds) in rows.items():
         cells = [system, uas.seeds_listed, *(str(score or "") for score in (uas, las, outside))]
-        cells += ["%.1f of %d" % (recalled, len(found.beyond)), "%.1f" % predicted]
+        cells += ["%.1f of %d" % (recalled, beyond), "%.1f" % predicted]
         body.append(cells + ["" if speed is None else "%.0f" % speed for speed in speeds])
-    return Table(header, body, right=2)
+    return Table([*header, "training, tokens/s", "parsing, words/s"], body, right=2)
 
 
-def differences(found: OfTreebank) -> list[str]:
+def differences(rows: Mapping[str, Row]) -> list[str]:
     """Return a line for each pair of systems with rows: by how much MH5 is better."""
-    rows, lines = {row.system: row for row in found.rows}, []
-    for four, five in PAIRS:
-        if four in rows and five in rows:
-            old, new = rows[four], rows[five]
-            gains = [difference(new.uas, old.uas) + " dev UAS"]
-            if found.outside:
-                gains.append(difference(new.outside, old.outside) + " on sentences outside MH4")
-                gains.append(f"{new.recalled - old.recalled:+z.1f} arcs beyond MH4")
-            lines.append("%s instead of %s: %s" % (five, four, ", ".join(gains)))
+    lines = []
+    for four, five in (pair for pair in PAIRS if set(pair) <= set(rows)):
+        old, new = rows[four], rows[five]
+        gains = [difference(new.uas, old.uas) + " dev UAS"]
+        if new.outside:
+            gains.append(difference(new.outside, old.outside) + " on sentences outside MH4")
+            gains.append(f"{new.recalled - old.recalled:+z.1f} arcs beyond MH4")
+        lines.append("%s instead of %s: %s" % (five, four, ", ".join(gains)))
     return lines
 
 

@@ -146,7 +146,7 @@ def _pages(experiments: Sequence[Experiment], results: Path) -> None:
     for one in experiments:  # the shared task's columns of Tables 5 and 6
         shared_task.score_available(one.bank, results)
         if set(ensembles.MEMBERS) <= set(one.systems):
-            ensembles.record_all_seeds(one.bank, one.records, ensembles.MEMBERS, one.command, [run.seed for run in one.runs])
+            ensembles.record_all_seeds(one.records, one.command, one.seeds)
         one.records.name_outdated()
     try:
         _coverage([one.bank for one in experiments], results)

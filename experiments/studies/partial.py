@@ -118,14 +118,5 @@ def plot(figure: Any, lines: Lines) -> None:
         axes.legend(fontsize=8)
 
 
-STUDY = short_runs.Study(
-    "partial",
-    ROWS,
-    changed,
-    "Partial trees: words annotated at random, or whole sentences",
-    NOTE,
-    table,
-    "dev UAS by the share of words that are annotated",
-    plot,
-    4.2,
-)
+TITLE, SHOWN = "Partial trees: words annotated at random, or whole sentences", "dev UAS by the share of words that are annotated"
+STUDY = short_runs.Study("partial", ROWS, changed, TITLE, NOTE, table, SHOWN, plot, 4.2)

@@ -61,17 +61,6 @@ class Size:
     known: bool = True
 
 
-@dataclass(frozen=True)
-class Row:
-    """A treebank: its size, the processor time in seconds of each training, of each not yet recorded, and the memory of one in MB."""
-
-    lang: str
-    size: Size
-    trainings: Sequence[float]
-    left: Sequence[float]
-    memory: int
-
-
 @study(
     langs="by default those of make paper",
     systems="as for make paper",
@@ -96,36 +85,27 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
         raise InputError("no training set is here to measure speed on: " + HOW)
     wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
     speeds, lasting = measured_speeds(measurable, bench.home, wanted), evaluations(RESULTS, asked[0].settings)
-    sizes = completed(sizes)
-    rows = []
+    sizes, body, trainings, left = completed(sizes), [], list[float](), list[float]()
     for one, experiment in zip(asked, experiments, strict=True):
         lang, size, toml_files = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
         measured = {system: speeds[key(lang, one.settings, system)] for system in one.systems}
         mine = {system: seconds(system, size, speed, lasting, toml_files) for system, speed in measured.items()}
-        each = [mine[system] for system in one.systems for _ in one.seeds]
-        left = [mine[run.system] for run in experiment.missing()]
-        memory = max(speed.memory for speed in measured.values())
-        rows.append(Row(lang, size, each, left, memory))
-    print_table(table(rows), bench.console)
-    for line in notes(rows, on_cores, speeds):
+        lasts = [mine[system] for system in one.systems for _ in one.seeds], [mine[run.system] for run in experiment.missing()]
+        trainings, left = trainings + lasts[0], left + lasts[1]
+        words = [("" if size.known else "~") + "%d" % number for number in (size.words, size.dev_words)]
+        times = [cell for each in lasts for cell in ("%d" % len(each), "%.1f" % (sum(each) / 3600))]
+        body.append([lang, *words, *times, "%d" % max(speed.memory for speed in measured.values())])
+    header = ["treebank", "train words", "dev words", "runs", "core-hours", "left", "core-hours", "MB"]
+    print_table(Table(header, body, right=1), bench.console)
+    guessed = [lang for lang, size in sizes.items() if not size.known]
+    for line in notes(trainings, left, guessed, on_cores, speeds):
         bench.console.print(line, soft_wrap=True)
 
 
-def table(rows: Sequence[Row]) -> Table:
-    """Return a row for each treebank."""
-    header = ["treebank", "train words", "dev words", "runs", "core-hours", "left", "core-hours", "MB"]
-    body = []
-    for row in rows:
-        about = "" if row.size.known else "~"
-        sizes = [about + "%d" % row.size.words, about + "%d" % row.size.dev_words]
-        times = [cell for each in (row.trainings, row.left) for cell in ("%d" % len(each), "%.1f" % (sum(each) / 3600))]
-        body.append([row.lang, *sizes, *times, "%d" % row.memory])
-    return Table(header, body, right=1)
-
-
-def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Iterator[str]:
+def notes(
+    trainings: Sequence[float], left: Sequence[float], guessed: Sequence[str], cores: int, speeds: Mapping[str, Speed]
+) -> Iterator[str]:
     """The totals of the table, and the measurements behind it."""
-    trainings, left = [one for row in rows for one in row.trainings], [one for row in rows for one in row.left]
     hours, wall, gigabytes = (sum(trainings) / 3600, wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000)
     numbers = len(trainings), hours, counted(cores, "core"), wall, duration(max(trainings))
     said = "%d trainings: %.1f core-hours, on %s %.1f hours; the longest takes %s." % numbers
@@ -135,7 +115,6 @@ def notes(rows: Sequence[Row], cores: int, speeds: Mapping[str, Speed]) -> Itera
     here = "%s, %s" % (cpu.name(), counted(os.cpu_count() or 1, "core"))
     yield "Measured here (%s), words per second of one core in training: %s." % (here, listed)
     yield "Trainings are taken to last as many evaluations as those recorded did (the median); they may take half or twice as long."
-    guessed = [row.lang for row in rows if not row.size.known]
     if guessed:
         yield "Sizes that are not known (~), since the files are not here, are taken to be typical: %s." % ", ".join(guessed)
 

@@ -226,14 +226,5 @@ def plot(figure: Any, lines: Lines) -> None:
         axes.set_ylim(0)  # now that all lines are there
 
 
-STUDY = short_runs.Study(
-    "review",
-    ROWS,
-    changed,
-    "Review: errors among the arcs listed first",
-    NOTE,
-    table,
-    "errors among the words listed first",
-    plot,
-    9,
-)
+TITLE, SHOWN = "Review: errors among the arcs listed first", "errors among the words listed first"
+STUDY = short_runs.Study("review", ROWS, changed, TITLE, NOTE, table, SHOWN, plot, 9)

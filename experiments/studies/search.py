@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -46,22 +46,8 @@ class Decoded:
     seconds: np.ndarray
 
 
-class Row(NamedTuple):
-    """One decoder, over all models of a system.
-
-    uas: percent; score: the mean per sentence; found, beyond: percent of the sentences whose score is at least that of exact
-    decoding, and higher than that (the tree or the sequence is not in the chart); speed: words per second.
-    """
-
-    decoding: str
-    uas: float
-    score: float
-    found: float
-    beyond: float
-    speed: float
-
-
-FORMS = ("%s", "%.2f", "%.3f", "%.1f %%", "%.1f %%", "%d")  # of the cells of a row
+Row = tuple[str, float, float, float, float, float]  # of `rows`
+FORMS = ("%s", "%.2f", "%.3f", "%.1f %%", "%.1f %%", "%d")  # of its cells
 Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its models, the results by decoder
 
 
@@ -123,7 +109,9 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
 
 
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
-    """Return a row for each decoder; every model has decoded the same `words` words."""
+    """Return for each decoder over all models, which have decoded the same `words` words: its name, UAS, and the mean score of a sentence;
+    the percentages of sentences whose score is at least that of exact decoding, and higher (of what is not in the chart); words per second.
+    """
     found = []
     for name in DECODERS:
         score, exact = (np.concatenate([model[which].score for model in models]) for which in (name, "exact"))
@@ -132,7 +120,7 @@ def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
         uas = 100.0 * sum(model[name].right.sum() for model in models) / (words * len(models))
         at_least, more = 100.0 * (score >= exact - near).mean(), 100.0 * (score > exact + near).mean()
         speed = words * len(models) / sum(model[name].seconds.sum() for model in models)
-        found.append(Row(name, uas, score.mean(), at_least, more, speed))
+        found.append((name, uas, score.mean(), at_least, more, speed))
     return found
 
 
@@ -170,7 +158,7 @@ def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) ->
     left, right = figure.subplots(1, 2)
     figure.suptitle(title, fontsize=11)
     for system, decoded in measured.items():
-        points = {row.decoding: (row.speed, row.uas) for row in rows(decoded, sum(lengths))}
+        points = {name: (speed, uas) for name, uas, *_, speed in rows(decoded, sum(lengths))}
         exact, *ways = points.values()
         (line,) = left.plot(*zip(*ways, strict=True), "o-", markersize=4, label=system + ", search")
         left.plot(*exact, "*", markersize=12, color=line.get_color(), label=system + ", exact")

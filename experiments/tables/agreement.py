@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from experiments import published
 from experiments.pages import Average, error_of_difference, plus_minus
@@ -12,20 +11,17 @@ BOUND = 0.8  # a difference of at most so many points counts as equivalent
 ONE_SIDED = 1.645  # standard errors: a 90 % interval
 
 
-class Cell(NamedTuple):
-    """The difference of our mean from the paper's, and its standard error."""
-
-    difference: float
-    error: float
+Cell = tuple[float, float]  # the difference of our mean from the paper's, and its standard error
 
 
 def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
     """Return the cells of (ours, the paper's) in which both have a standard deviation."""
-    return [
-        Cell(ours.mean - theirs.mean, error_of_difference(ours.std, len(ours.seeds), theirs.std, published.SEEDS))
-        for ours, theirs in pairs
-        if ours.std and theirs.std
-    ]
+    found = []
+    for ours, theirs in pairs:
+        if ours.std and theirs.std:
+            error = error_of_difference(ours.std, len(ours.seeds), theirs.std, published.SEEDS)
+            found.append((ours.mean - theirs.mean, error))
+    return found
 
 
 def chi_squared_tail(value: float, freedom: int) -> float:
@@ -44,12 +40,11 @@ def table(by_score: dict[str, list[Cell]]) -> Table:
     body = []
     for score, found in by_score.items():
         if found:
-            error = math.sqrt(sum(cell.error**2 for cell in found)) / len(found)
-            statistic = sum((cell.difference / cell.error) ** 2 for cell in found)
-            equivalent = sum(abs(cell.difference) + ONE_SIDED * cell.error < BOUND for cell in found)
-            mean = plus_minus(sum(cell.difference for cell in found) / len(found), error, "+z.2f")
-            p = "%.2f" % chi_squared_tail(statistic, len(found))
-            body.append([score, "%d" % len(found), mean, "%.1f" % statistic, p, "%d" % equivalent])
+            mean, error = sum(lead for lead, _ in found) / len(found), math.sqrt(sum(error**2 for _, error in found)) / len(found)
+            statistic = sum((lead / error) ** 2 for lead, error in found)
+            equivalent = sum(abs(lead) + ONE_SIDED * error < BOUND for lead, error in found)
+            cells = ["%.1f" % statistic, "%.2f" % chi_squared_tail(statistic, len(found)), "%d" % equivalent]
+            body.append([score, "%d" % len(found), plus_minus(mean, error, "+z.2f"), *cells])
     return Table(header, body, right=1)
 
 

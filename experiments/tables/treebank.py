@@ -48,7 +48,7 @@ def write(name: str, results: Path) -> list[Path]:
     """
     runs = records.load(name, results)
     features, test = Features(name, runs), tested(name, runs, results)
-    greedy = any(row.decoding == "local" for row in features.rows())
+    greedy = any(decoding == "local" for decoding, _, _ in features.rows())
     made: list[Dev | Features | Test] = [Dev(name, runs), *([features] if greedy else []), *([test] if test else [])]
     return [path for scores in made for path in scores.write(results)]
 
@@ -169,33 +169,22 @@ OF_TREES = """\
 `.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
 
 
-class FeatureRow(NamedTuple):
-    """One feature set: dev UAS over seeds, and the paper's average over 10 languages, None beside a treebank that is no language's."""
-
-    decoding: str
-    features: str
-    system: str
-    ours: Average
-    paper: float | None
-
-
 class Features(Scores):
     """Tables 1 and 2: UAS on the development set by the number of positions used as features, of greedy parsers and of exact ones."""
 
     ending = "-features"
 
-    def rows(self) -> list[FeatureRow]:
-        """Return a row for each feature set with records, in the order of the paper's tables."""
-        ours, paper = averages(self.runs, "dev_uas"), {} if self.lang == treebanks.TOY else published.features()
-        return [FeatureRow(*row, ours[row[2]], paper.get(row[:2])) for row in FEATURES if row[2] in ours]
+    def rows(self) -> dict[tuple[str, str, str], Average]:
+        """Return dev UAS over seeds of each of FEATURES with records."""
+        ours = averages(self.runs, "dev_uas")
+        return {row: ours[row[2]] for row in FEATURES if row[2] in ours}
 
     def table(self) -> Table:
-        rows, header = self.rows(), ["decoding", "features", "system", "seeds", "dev UAS"]
-        body = [[*row[:3], row.ours.seeds_listed, str(row.ours)] for row in rows]
-        if any(row.paper for row in rows):
-            header.append("paper's average")
-            body = [[*cells, "%.2f" % row.paper if row.paper else ""] for cells, row in zip(body, rows, strict=True)]
-        return Table(header, body, right=4)
+        header, body = ["decoding", "features", "system", "seeds", "dev UAS"], []
+        paper = {} if self.lang == treebanks.TOY else published.features()
+        for row, ours in self.rows().items():
+            body.append([*row, ours.seeds_listed, str(ours), *(["%.2f" % paper[row[:2]]] if paper else [])])
+        return Table([*header, "paper's average"] if paper else header, body, right=4)
 
     def note(self) -> str:
         if self.lang == treebanks.TOY:
@@ -204,7 +193,7 @@ class Features(Scores):
 
     def write(self, results: Path) -> list[Path]:
         """Write the page; return its path."""
-        seeds, settings = sorted({seed for row in self.rows() for seed in row.ours.seeds}), self.runs[0].get("settings_of")
+        seeds, settings = sorted({seed for ours in self.rows().values() for seed in ours.seeds}), self.runs[0].get("settings_of")
         ud = None if self.lang == treebanks.TOY or self.release == published.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
         command = make_command("features", LANG=self.lang, SEEDS=seeds, SETTINGS=settings, UD=ud)
         made = MADE_OF_RUNS % ((self.name,) * 3)

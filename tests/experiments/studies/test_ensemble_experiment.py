@@ -185,11 +185,11 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     ]:
         keep(Run(system, seed, tmp_path), 70.0 + seed, path)
         if (system, seed) == (MEMBERS[-1], 1):
-            assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
+            assert record_all_seeds(kept, "make paper") is None
     keep(Run(MEMBERS[0], 3, tmp_path), 99.0, wrong)
-    assert record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="2 3"', (2, 3)) is None
+    assert record_all_seeds(kept, 'make paper SEEDS="2 3"', (2, 3)) is None
     assert capsys.readouterr().err == "toy: no ensemble of all seeds, as SEEDS leaves out 1\n"
-    assert record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="1 2"', (1, 2)) == {"dev_uas": 100.0, "dev_las": 100.0}
+    assert record_all_seeds(kept, 'make paper SEEDS="1 2"', (1, 2)) == {"dev_uas": 100.0, "dev_las": 100.0}
     [found] = [run for run in records.load("toy", tmp_path) if run["system"] == ALL]
     assert {(member["system"], member["seed"]) for member in found["members"]} == {(s, k) for s in MEMBERS for k in (1, 2)}
     assert found["members"][0]["seed"] == 2  # the highest dev UAS first
@@ -205,12 +205,12 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     of_all.write_bytes(b"those of its record")
     with monkeypatch.context() as patched, pytest.raises(InputError, match="rejects it"):
         patched.setattr(ensembles, "official", refuse)
-        record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="1 2"', (1, 2))
+        record_all_seeds(kept, 'make paper SEEDS="1 2"', (1, 2))
     assert of_all.read_bytes() == b"those of its record"
 
     lost = kept.trees(Run(MEMBERS[1], 2, tmp_path))
     lost.rename(lost.with_suffix(".lost"))
-    assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
+    assert record_all_seeds(kept, "make paper") is None
     said = "toy: no ensemble of all seeds, as these have no trees: %s seed 2: make them again, with make reproduce\n"
     assert capsys.readouterr().err == said % MEMBERS[1]
     assert [run for run in records.load("toy", tmp_path) if run["system"] == ALL] == [found]
@@ -218,7 +218,7 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
 
     shutil.copy(*(kept.trees(Run(MEMBERS[0], seed, tmp_path)) for seed in (2, 1)))
     with pytest.raises(InputError, match="does not have the trees of %s seed 1: " % MEMBERS[0]):
-        record_all_seeds(bank, kept, MEMBERS, "make paper")
+        record_all_seeds(kept, "make paper")
 
 
 @pytest.mark.slow
@@ -233,6 +233,6 @@ def test_recorded_ensembles_of_all_seeds_are_those_of_the_recorded_trees(lang, t
     shutil.copy(records.RESULTS / (lang + ".jsonl"), tmp_path)
     shutil.copytree(records.RESULTS / "trees" / lang, tmp_path / "trees" / lang)
     [found] = [run for run in records.load(lang) if run["system"] == ALL]
-    scores = record_all_seeds(bank, records.Records(tmp_path, bank), MEMBERS, "make paper")
+    scores = record_all_seeds(records.Records(tmp_path, bank), "make paper")
     assert list(scores) == ["dev_uas", "dev_las", "test_uas", "test_las"]
     assert {name: found[name] for name in scores} == pytest.approx(scores)
