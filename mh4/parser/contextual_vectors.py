@@ -5,7 +5,6 @@ and parsing may be given in any order, and a missing sentence is an error. ``exa
 """
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,8 +44,7 @@ class Contextual:
     """
 
     def __init__(self, paths: Paths) -> None:
-        several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
-        self.paths = list(map(os.fsdecode, several))
+        self.paths = reading.paths_of(paths, "contextual")
         with needs("a file of contextual vectors", "contextual"):
             from safetensors import SafetensorError, safe_open
         self._error = SafetensorError

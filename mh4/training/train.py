@@ -22,7 +22,7 @@ from mh4.parser.parsing import ROOT, Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
 from mh4.util.progress import Listener
-from mh4.util.reading import path_of
+from mh4.util.reading import path_of, paths_of
 
 Path = str | os.PathLike[str]
 Sections = Mapping[str, Mapping[str, Any]]
@@ -156,10 +156,7 @@ def _path(given: Path, what: str) -> str:
 
 def _files(given: Path | Iterable[Path], what: str) -> list[str]:
     """Return the paths of files and of those in folders, each once. Raises InputError for anything else."""
-    several = [given] if isinstance(given, (str, os.PathLike)) else items_of(given)
-    if not several:
-        raise InputError("%s cannot be %s, expected the path of a file, or several" % (what, shown(given)))
-    given_paths = [_path(one, what) for one in several]
+    given_paths = paths_of(given, what)
     folders = [path for path in given_paths if os.path.isdir(path) and what in ("train", "dev")]
     paths = list(chain.from_iterable(conllu.files_of(path).values() if path in folders else [path] for path in given_paths))
     known: set[str] = set()

@@ -27,6 +27,17 @@ def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected 
     return os.fsdecode(given)
 
 
+def paths_of(given: Paths, what: str) -> list[str]:
+    """Return the paths in an iterable, or a single one. Raises InputError, which names `what`, for anything else, and if there are none."""
+    try:
+        several = [given] if isinstance(given, (str, bytes, os.PathLike)) else list(given)
+    except TypeError:
+        several = []
+    if not several:
+        raise InputError("%s cannot be %s, expected the path of a file, or several" % (what, shown(given)))
+    return [path_of(one, what + " cannot be %s, expected a path") for one in several]
+
+
 def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str, str]]:
     """Return the paths of files, and of those in folders (see files_in), each with the name of the file that `mh4 parse` writes, and with
     the path of its folder, empty for a file that is given itself.

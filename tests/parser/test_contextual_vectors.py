@@ -136,6 +136,8 @@ def test_what_is_refused(sentences, files, tmp_path):
     without = toy.untrained("mst", sentences[:30])
     assert "was trained without contextual vectors" in refused(lambda: without.read_contextual(files))
     assert "No such file" in refused(lambda: Contextual([str(tmp_path / "none")]))
+    for path in (5, True, [None], [""], [files[0], 5]):
+        assert refused(lambda path=path: Contextual(path)).startswith("contextual cannot be ")
     save_file({}, tmp_path / "empty")
     assert "has no matrices" in refused(lambda: Contextual([str(tmp_path / "empty")]))
     (tmp_path / "text").write_text("Not in this format at all, but long enough for its length to be read")
