@@ -198,7 +198,7 @@ def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str], 
                 archive.extractall(target)
             return
         console.step("DyNet %s: compiling (takes minutes, once per machine)" % VERSION)
-        console.run(["make", "-j%d" % jobs, "dynet"], env, binaries, FAILURE)
+        console.run(["make", "-j%d" % jobs, "bindings", "dynet"], env, binaries, FAILURE)
         path = os.path.join(binaries, "libdynet.zip")
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for part in _files(target, "libdynet.*"):
@@ -242,13 +242,14 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
         with open(os.path.join(source, path), "ab") as theirs:
             theirs.write(Path(FOLDER, name).read_bytes())
 
+    run(python, "-m", "cython", "--cplus", os.path.join(source, "python", "_dynet.pyx"))
     os.mkdir(binaries)
-    run(
-        "cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DMH4=" + FOLDER, "-DPYTHON=" + python, cwd=binaries
-    )
+    places = "-DMH4=" + FOLDER, "-DPYTHON=" + python, "-DPYTHON_HEADERS=" + sysconfig.get_path("include")
+    run("cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), *places, cwd=binaries)
     library(console, jobs, binaries, env, folder_of_library)
 
     console.step("DyNet %s: Python bindings" % VERSION)
+    run("make", "bindings", cwd=binaries)  # if the library was in the cache
     shutil.copy(os.path.join(FOLDER, "setup.py"), source)
     run(python, "setup.py", "bdist_wheel", "--dist-dir=" + place_of_work, cwd=source)
     path = place(_files(place_of_work, "*.whl")[0], folder)

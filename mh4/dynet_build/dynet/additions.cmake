@@ -18,3 +18,8 @@ set_target_properties(unused PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD
 get_target_property(SOURCES_OF_DYNET dynet SOURCES)
 list(REMOVE_ITEM SOURCES_OF_DYNET ${UNUSED})
 set_target_properties(dynet PROPERTIES SOURCES "${SOURCES_OF_DYNET};$<TARGET_OBJECTS:unused>")
+
+# The Python bindings, which take long, are compiled beside the library. setup.py links them.
+add_library(bindings OBJECT ../python/_dynet.cpp)
+target_include_directories(bindings PRIVATE ${PYTHON_HEADERS})
+target_compile_options(bindings PRIVATE -O2)

@@ -1,9 +1,8 @@
-"""Builds the wheel of DyNet in the place of DyNet's own setup.py, once the C++ library is compiled in build: with the library in it.
+"""Makes the wheel of DyNet in the place of DyNet's own setup.py, once the C++ library and the bindings are compiled in build.
 
-The bindings find it in their own folder. So the wheel needs no other file, and may be anywhere.
+The bindings find the library in their own folder. So the wheel needs no other file, and may be anywhere.
 """
 
-import os
 import shutil
 import sys
 from glob import glob
@@ -22,12 +21,11 @@ class Build(build_ext):
 shutil.copy("build/python/dynet.py", "python")  # which cmake has made
 bindings = Extension(
     "_dynet",
-    ["python/_dynet.pyx"],
+    [],
     language="c++",
-    include_dirs=[".", os.environ["EIGEN3_INCLUDE_DIR"]],
+    extra_objects=glob("build/dynet/CMakeFiles/bindings.dir/**/*.o", recursive=True),
     libraries=["dynet"],
     library_dirs=["build/dynet"],
-    extra_compile_args=["-std=c++11"],
     extra_link_args=["-Wl,-rpath," + ("@loader_path" if sys.platform == "darwin" else "$ORIGIN")],
 )
 setup(
