@@ -90,13 +90,12 @@ class Records:
         now = map(self.of, members)
         return record if all(one and _is(member, one) for member, one in zip(members, now, strict=True)) else None
 
-    def forget(self, run: Run) -> bool:
-        """Remove the record of a run, whatever its data and settings; return whether there was one."""
+    def forget(self, run: Run) -> None:
+        """Remove the record of a run, if there is one, whatever its data and settings."""
         mine = (self.bank.row, run.system, run.seed)
-        if mine not in read(self.path):
-            return False
-        with lines.changed(self.path, key, complaint) as found:
-            return found.pop(mine, None) is not None
+        if mine in read(self.path):
+            with lines.changed(self.path, key, complaint) as found:
+                found.pop(mine, None)
 
     def check_settings(self, names: Collection[str]) -> None:
         """Raise InputError if a recorded run used other files, or a run of one of these systems, with any seed, other settings."""

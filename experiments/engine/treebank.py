@@ -54,7 +54,10 @@ class Treebank:
 
     @property
     def settings_files(self) -> list[Path]:
-        return settings_files(self.lang, self.settings)
+        """Return the files of settings; later ones override earlier ones."""
+        toy = [TOY_SETTINGS] if self.lang == treebanks.TOY else []
+        file = Path(self.settings) if self.settings.endswith(".toml") else SETTINGS / (self.settings + ".toml")
+        return toy + ([file] if self.settings else [])
 
     @property
     def to_parse(self) -> dict[str, Path]:
@@ -79,13 +82,6 @@ class Treebank:
     def with_settings(self, settings: str) -> "Treebank":
         """Return the treebank with the settings of a file; empty for the defaults."""
         return replace(self, name="%s-%s" % (self.name, Path(settings).stem), settings=settings) if settings else self
-
-
-def settings_files(lang: str, settings: str) -> list[Path]:
-    """Return the files of settings for a language's parsers; later ones override earlier ones. settings: see Treebank."""
-    toy = [TOY_SETTINGS] if lang == treebanks.TOY else []
-    file = Path(settings) if settings.endswith(".toml") else SETTINGS / (settings + ".toml")
-    return toy + ([file] if settings else [])
 
 
 def settings_of(name: str) -> str:

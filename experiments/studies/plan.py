@@ -22,7 +22,7 @@ from experiments.engine.command import requests, study, whole_number
 from experiments.engine.experiment import Experiment
 from experiments.engine.provenance import machine
 from experiments.engine.run import duration, read_json, system_and_loss, write_json
-from experiments.engine.treebank import absent, identified, settings_files
+from experiments.engine.treebank import absent, identified
 from experiments.engine.workplace import RESULTS, Bench
 from experiments.pages import print_table
 from mh4.cli.group import say
@@ -87,7 +87,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
     speeds, lasting = measured_speeds(measurable, bench.home, wanted), evaluations(RESULTS, asked[0].settings)
     sizes, body, trainings, left = completed(sizes), [], list[float](), list[float]()
     for one, experiment in zip(asked, experiments, strict=True):
-        lang, size, toml_files = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
+        lang, size, toml_files = one.lang, sizes[one.lang], experiment.bank.settings_files
         measured = {system: speeds[key(lang, one.settings, system)] for system in one.systems}
         mine = {system: seconds(system, size, speed, lasting, toml_files) for system, speed in measured.items()}
         lasts = [mine[system] for system in one.systems for _ in one.seeds], [mine[run.system] for run in experiment.missing()]
