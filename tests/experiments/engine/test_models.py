@@ -54,7 +54,5 @@ def test_models_of_other_files_are_not_taken(tmp_path):
         sources = {"train": {"file": "t", "git_blob": "aa"}, "dev": {"file": "d", "git_blob": dev}}
         finished(folder, sources=sources)
     assert [run.seed for run in finished_runs(Bench(tmp_path), bank, "mst")] == [1]
-    with pytest.raises(
-        InputError, match="^no trained model of mst with seed 2 in .* on today's files and with today's settings: "
-    ):
+    with pytest.raises(InputError, match="^no trained model of mst with seed 2 in .* on today's files and with today's settings"):
         requested_models(Bench(tmp_path), bank, "mst", "1 2", ["mst"], ["mst"])

@@ -65,9 +65,8 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
     path.write_bytes(done.stdout)
     for one, two in zip(conllu.read(str(path)), conllu.read(str(parsed[split]))):
         assert one.heads.tolist() == two.heads.tolist() and one.deprels == two.deprels
-    before, after = (
-        content.split(b"\n") for content in (re.sub(rb"(?m)^\d+\.\d+\t.*\n", b"", files[split].read_bytes()), done.stdout)
-    )
+    before = re.sub(rb"(?m)^\d+\.\d+\t.*\n", b"", files[split].read_bytes()).split(b"\n")
+    after = done.stdout.split(b"\n")
     assert len(before) == len(after)
     for one, two in zip(before, after):  # nothing but HEAD, DEPREL and DEPS of words differs
         one, two = one.split(b"\t"), two.split(b"\t")
@@ -121,10 +120,8 @@ def test_damaged_trees_are_refused(files, trees, tmp_path):
     ]
     for bad in [b"", b"no gzip", gzip.compress(b"\xff"), content[: len(content) // 2], content[:-1], *flipped]:
         damaged.write_bytes(bad)
-        with pytest.raises(
-            InputError,
-            match="damaged.gz(: cannot be read: (damaged, or not a .gz|the) archive|, line 1: not UTF-8| has no trees for)",
-        ) as error:
+        said = "damaged.gz(: cannot be read: (damaged, or not a .gz|the) archive|, line 1: not UTF-8| has no trees for)"
+        with pytest.raises(InputError, match=said) as error:
             predictions.restored(damaged, files["dev"])
         assert "\n" not in str(error.value)
 

@@ -43,11 +43,7 @@ def test_the_table_the_page_and_the_plot(home, capsys):
         assert float(row["ECE"]) == pytest.approx(100 * expected_calibration_error(probabilities, correct), abs=0.006)
         assert float(shares[system]["50 %"]) > float(row["UAS"])
     page = (results / "toy-calibration.md").read_text(encoding="utf-8")
-    assert (
-        "make calibration LANG=toy" in page
-        and "| 0.9 to 1.0 |" in page
-        and "toy-calibration.png" in page
-        and str(home) not in page
-    )
+    assert "make calibration LANG=toy" in page and "| 0.9 to 1.0 |" in page
+    assert "toy-calibration.png" in page and str(home) not in page
     assert (results / "toy-calibration.png").read_bytes().startswith(b"\x89PNG")
     assert "toy-calibration.md" in out

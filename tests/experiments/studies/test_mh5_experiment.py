@@ -20,9 +20,8 @@ def home(tmp_path):
         parsed = tmp_path / "parsed.conllu"
         with open(parsed, "w", encoding="utf-8", newline="") as file:
             for k, block in enumerate(conllu.blocks(str(dev), trees=False)):
-                heads = (
-                    gold[k].heads if system == "mh5-hybrid" or (seed, k) == (2, outside) else trees.nearest(gold[k].heads, "mh4")
-                )
+                right = system == "mh5-hybrid" or (seed, k) == (2, outside)
+                heads = gold[k].heads if right else trees.nearest(gold[k].heads, "mh4")
                 file.write(block.text({conllu.HEAD: [str(head) for head in heads[1:]]}))
         results = tmp_path / "home" / "results"
         kept = trees_file(results, "toy/%s-seed%d" % (system, seed))
@@ -56,10 +55,9 @@ def test_what_is_outside_mh4(home, capsys):
 def test_without_sentences_outside_mh4(tmp_path, monkeypatch):
     """As in the development sets of ja, zh, pl and he: there is no score on them, rather than one of 0."""
     dev = tmp_path / "toy-ud-dev.conllu"
-    inside = (
-        block for block in conllu.blocks(str(treebanks.locate("toy")["dev"])) if trees.in_class(block.sentence.heads, "mh4")
-    )
-    dev.write_text("".join(block.text({}) for block in inside), encoding="utf-8")
+    blocks = conllu.blocks(str(treebanks.locate("toy")["dev"]))
+    inside = [block.text({}) for block in blocks if trees.in_class(block.sentence.heads, "mh4")]
+    dev.write_text("".join(inside), encoding="utf-8")
     monkeypatch.setattr(treebanks, "locate", lambda *_, **__: dict.fromkeys(treebanks.SPLITS, dev))
     results = tmp_path / "home" / "results"
     for system, uas in (("mh4-hybrid", 90.0), ("mh5-hybrid", 90.5)):

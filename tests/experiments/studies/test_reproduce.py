@@ -33,9 +33,8 @@ def test_every_run_is_trained_and_reported(run, stand_in, tmp_path, capsys, monk
     paths = treebanks.locate("toy")
     assert summary["train"] == {"path": paths["train"].name, "git_blob": git_blob_id(paths["train"])}
     assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
-    assert (
-        summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]
-    )
+    assert summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ")
+    assert "--seed 1" in summary["command"]
     assert "seconds_to_paper" not in summary  # the paper has no toys
     assert_nothing_of_this_machine(results, tmp_path)
 
@@ -83,10 +82,10 @@ def test_records_of_other_settings_are_named_before_training(run, run_features, 
     for call in (partial(run, "--systems", "mh4-two mst"), run_features):
         assert call(*asked) == 2
         said = capsys.readouterr().err.splitlines()[-1]
-        assert (
+        named = (
             "hu.jsonl: mh4-two seed 7 is of a run with other settings (training.clip is 1.0 there, 5.0 here): delete this line"
-            in said
         )
+        assert named in said
     assert not calls(stand_in)
 
 

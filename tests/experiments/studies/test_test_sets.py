@@ -29,9 +29,7 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, stand_in, hu
     assert all(call["env"]["OMP_NUM_THREADS"] == "1" for call in calls(stand_in, "parses"))
     record = kept(tmp_path)
     # Of 3 predicted and 4 gold words, a and b are the same and have the correct heads; only a has the correct label.
-    assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(
-        100 * 2 * 1 / (3 + 4)
-    )
+    assert (record["test_uas"], record["test_las"]) == pytest.approx((100 * 2 * 2 / (3 + 4), 100 * 2 * 1 / (3 + 4)))
     test, words = hungarian / "hu-ud-test.conllu", segmented / "hu-udpipe.conllu"
     assert record["test"] == {"path": test.name, "git_blob": git_blob_id(test)}
     assert record["segmentation"] == {"path": words.name, "git_blob": git_blob_id(words)}
@@ -149,9 +147,8 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, c
     of_mst.write_bytes(b"trees of another model")
     assert run(*toy("--seeds", "1")) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("mst seed 1: ") and line.endswith(
-        "mst/seed1 cannot parse toy-ud-dev.conllu: mh4: weights.npz is damaged"
-    )
+    assert line.startswith("mst seed 1: ")
+    assert line.endswith("mst/seed1 cannot parse toy-ud-dev.conllu: mh4: weights.npz is damaged")
     mst, mh3 = kept(tmp_path, "toy/mst-seed1"), kept(tmp_path, "toy/mh3-seed1")
     assert mst["dev_uas"] == pytest.approx(82.6) and not {"test", "segmentation", "test_uas", "test_las"} & set(mst)
     assert "test_las" in mh3 and not of_mst.exists()
