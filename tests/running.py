@@ -83,9 +83,10 @@ def spawned(pid):
 
 
 def wait_for(condition, process=None):
-    """Wait until the condition is true, on a busy machine, while the process, if there is one, runs."""
+    """Wait until the condition is true, on a busy machine, while the process, if there is one, runs; returns its value."""
     deadline = time.monotonic() + 120
-    while not condition():
+    while not (found := condition()):
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    return found

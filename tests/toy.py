@@ -41,6 +41,16 @@ def sentences(folder, split="train"):
     return conllu.read(str(path))
 
 
+def scores(system, n, rng):
+    """Random scores of a sentence of n words for every tensor of a system."""
+    found = {}
+    for tensor in system.tensors:
+        sides = tuple(n + 1 + end for end in tensor.sentinel)
+        shape = sides if tensor.matrices is None else (tensor.matrices, *sides)
+        found[tensor.name] = rng.normal(size=shape).astype(np.float32)
+    return found
+
+
 def untrained(system, sentences, folder=None, settings=SMALL):
     """A model with random weights, saved in `folder`, if one is given."""
     from mh4.parser.model import Model

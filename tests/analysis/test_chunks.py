@@ -116,13 +116,6 @@ def test_files_that_never_meet(small_chunks, tmp_path):
     assert sizes == [401] and counts == [official_counts(*paths)]
 
 
-@pytest.mark.slow
-def test_the_size_of_chunks(tmp_path):
-    (path,) = written(tmp_path, [1000 * as_tokens("a b c d e f g")])
-    sizes = scored(path, path)[2]
-    assert sum(sizes) == 7000 and max(sizes) < 2 * evaluation._CHUNK < 4000
-
-
 @pytest.mark.parametrize(
     "system, message",
     [

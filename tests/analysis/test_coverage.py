@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from running import refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
-from tiny import CROSSING, NEITHER, PROJECTIVE, WORD, as_conllu
+from tiny import CROSSING, NEITHER, PROJECTIVE, as_conllu
 
 from mh4.analysis import coverage
 from mh4.errors import InputError
 from mh4.util.plots import check_plot
-from mh4.util.text_tables import short_names
 
 
 @pytest.fixture
@@ -81,16 +80,6 @@ def test_groups_of_numbers():
     assert coverage.grouped(counts, (0, 1, 2, 5, 10)) == [5, 1, 2, 7, 2]
 
 
-def test_short_names():
-    rows = [("a/x.conllu", coverage.Coverage()), ("b/y.conllu", coverage.Coverage())]
-    assert [name for name, _ in coverage.short_names(rows)] == ["x.conllu", "y.conllu"]
-    rows[1] = ("b/x.conllu", coverage.Coverage())
-    assert [name for name, _ in coverage.short_names(rows)] == ["a/x.conllu", "b/x.conllu"]
-    assert short_names(["a/x/", "b/y.conllu", "/"]) == ["x", "y.conllu", "/"]
-    assert short_names(["a/x/", "b/x"]) == ["a/x/", "b/x"]
-    assert short_names(["-", "b/x"]) == ["standard input", "x"]
-
-
 # ------------------------------------------------------------------------------------------------------------ the command
 
 
@@ -104,16 +93,6 @@ def test_the_tables(bank):
     assert crossings[0][3:] == ["0", "1", "2", "3", "4", "5-9", "10+"]
     assert sum(map(float, gaps[1][1:5])) == pytest.approx(100, abs=0.02) == sum(map(float, crossings[1][1:]))
     assert max(map(len, printed.splitlines())) < 80
-
-
-def test_files_have_a_row_each_and_one_for_all(bank, tmp_path):
-    other = tmp_path / "other.conllu"
-    other.write_text(as_conllu(PROJECTIVE))
-    lines = succeeds("coverage", bank, str(other)).decode().splitlines()
-    rows = {line.split()[0]: line.split() for line in lines if line and not line.startswith((" ", "%"))}
-    assert list(rows) == ["bank.conllu", "other.conllu", "total"]
-    assert [line.split()[1:3] for line in lines[2:5]] == [["3", "11"], ["1", "3"], ["4", "14"]]
-    assert lines[4].split()[3:7] == ["50.00", "75.00", "75.00", "75.00"]
 
 
 @pytest.mark.slow
@@ -131,13 +110,6 @@ def test_json(bank, tmp_path):
     assert total["classes"]["mh4"] == {"sentences": 3, "edges": 13, "sentence_coverage": 75.0, "edge_coverage": 100 * 13 / 14}
     assert total["gap_degree"] == {"0": 2, "1": 2} and total["block_degree"] == {"1": 2, "2": 2}
     assert total["crossings"]["0"] == 2 and sum(total["crossings"].values()) == 4 and 0 < total["well_nested"] <= 4
-
-
-def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
-    path = tmp_path / "a.conllu"
-    tokens = "1-2\tww\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (1, 1, 2) + "1.1\te\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (2, 2, 0)
-    path.write_text("# sent_id = a\n" + tokens + "\n")
-    assert json.loads(succeeds("coverage", "--json", str(path)))["total"]["words"] == 2
 
 
 # --------------------------------------------------------------------------------------------------------------- the plot

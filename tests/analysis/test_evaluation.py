@@ -69,14 +69,6 @@ def evaluated(gold, system):
 SYSTEM = changed(GOLD, word1=(3, "det"), word4=(5, "amod"), word5=(3, "obj"))  # one head wrong, one label wrong
 
 
-def test_attachment_scores(write):
-    gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
-    assert attachment_scores(gold, gold) == {"uas": 100.0, "las": 100.0}
-    system = conllu.read(write("system", as_conllu(SYSTEM), as_conllu(GOLD, "s2")))
-    assert attachment_scores(gold, system) == {"uas": 90.0, "las": 80.0}
-    assert attachment_scores(gold[:1], system[:1]) == {"uas": 80.0, "las": 60.0}
-
-
 def test_sentences_with_several_roots_are_scored_as_others(write):
     gold = write("gold", as_conllu(GOLD), as_conllu(changed(GOLD, word5=(0, "root"))))
     system = write("system", as_conllu(changed(GOLD, word2=(0, "nsubj"))), as_conllu(GOLD, "s2"))

@@ -169,13 +169,6 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
 
 
 @pytest.mark.slow
-def test_progress_and_quiet(model, treebank):
-    test = str(treebank / "toy-ud-test.conllu")
-    assert b"parsing" in on_a_terminal("parse", "--model", model, test)[1]
-    assert on_a_terminal("parse", "--model", model, "--quiet", test) == (0, b"")
-
-
-@pytest.mark.slow
 def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
     """A pipe gets every byte."""
     odd = "\x1b[31m\x07\x9b2J\x7f\u202e\u2066\u2028\u2029"
@@ -200,14 +193,6 @@ def test_info_says_what_the_model_is(model):
     )
     assert "temperature %.3f" % found["temperature"] in text and "dev UAS %.2f" % found["training"]["dev_uas"] in text
     assert found["settings"]["training"]["max_updates"] == 30
-
-
-@pytest.mark.slow
-def test_training_a_finished_model_again_says_so(model, treebank):
-    train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
-    arguments = ["train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", model]
-    assert b"after 30 updates" in succeeds(*arguments, *QUICK.split())
-    assert "other settings" in refuses(*arguments)
 
 
 @pytest.mark.slow
@@ -242,18 +227,6 @@ def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
     summary = folder / "summary.json"
     summary.write_text(summary.read_text().replace('"tokens_per_second"', '"tokens"'))
     assert refuses(*command, str(log)) == "mh4: %s: damaged" % summary
-
-
-@pytest.mark.slow
-def test_bad_input_is_one_sentence_and_exit_code_2(model, treebank, tmp_path):
-    """tests/hostile has bad files."""
-    good = str(treebank / "toy-ud-dev.conllu")
-    train = ["train", "--train", good, "--dev", good, "--model", str(tmp_path / "m"), "--system"]
-    assert "no system 'mh9'" in refuses(*train, "mh9")
-    assert "no setting 'training.rate'" in refuses(*train, "mst", "--set", "training.rate=1")
-    for jobs in "1", "2":
-        assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good, "--jobs", jobs)
-    assert not (tmp_path / "m").exists()
 
 
 def test_several_roots_in_training_data_name_the_sentence(tmp_path):
@@ -347,13 +320,3 @@ def test_options_given_twice_are_refused():
                 seen += 1
     assert seen > 25
     assert CliRunner().invoke(cli.main, ["train", "--help", "--help"]).exit_code == 0
-
-
-def test_mh4_is_found_from_the_folder_above_a_clone_of_this_name(tmp_path):
-    """Which is itself a folder called mh4, with no package in it."""
-    (tmp_path / "mh4").mkdir()
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-c", "import mh4; mh4.load"], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr

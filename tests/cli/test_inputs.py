@@ -169,12 +169,6 @@ def test_messages_name_the_file_in_the_folder(folder, parsed, tmp_path):
         assert "none: no .conllu files in this folder" in refuses(command, str(tmp_path / "none"))
 
 
-def test_a_missing_file_is_named_before_others_are_parsed(folder, tmp_path):
-    files = [str(folder / name) for name in ("a.conllu", "none.conllu")]
-    assert "none.conllu: No such file" in refuses("parse", "--model", str(tmp_path / "no"), *files, "-o", str(tmp_path / "new"))
-    assert not (tmp_path / "new").exists()
-
-
 TRAIN = "train --system mst --train no --dev no --model m --log"
 
 
@@ -185,19 +179,6 @@ TRAIN = "train --system mst --train no --dev no --model m --log"
 def test_outputs_that_cannot_be_written_are_named_before_there_is_work(command, tmp_path):
     said = refuses(*command.split(), str(tmp_path / "none" / "new.html"))
     assert "new.html: cannot be written: its folder does not exist" in said
-
-
-@pytest.mark.slow
-def test_votes_and_parses_of_a_folder(folder, parsed, tmp_path):
-    out = tmp_path / "out"
-    assert succeeds("ensemble", "--vote", str(parsed), str(folder), "-o", str(out)) == b""
-    assert sorted(path.name for path in out.iterdir()) == ["a.conllu", "b.conllu"]
-    for name in ("a.conllu", "b.conllu"):
-        alone = succeeds("ensemble", "--vote", str(parsed / name), str(folder / name))
-        assert (out / name).read_bytes() == alone and b"\tdep\t" in alone
-    line = refuses("ensemble", "--vote", str(parsed / "a.conllu"), str(folder), "-o", str(tmp_path / "new"))
-    assert "each --vote has to be a folder" in line and not (tmp_path / "new").exists()
-    assert "name a folder for them, -o FOLDER" in refuses("ensemble", "--vote", str(parsed), str(folder))
 
 
 @pytest.mark.slow

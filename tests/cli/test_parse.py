@@ -143,12 +143,6 @@ def test_rejects_of_finished_files_stay_if_another_fails(folder, given, model, t
     assert done.returncode == 2 and (tmp_path / "r").read_bytes().startswith(kept)  # as with all outputs of what fails
 
 
-def test_rejects_that_cannot_be_written(model):
-    """They are not said to have been."""
-    said = refuses("parse", "--model", model, "--rejects", "/dev/full", stdin=b"1\tx\n\n")
-    assert said == "mh4: /dev/full: cannot be written: No space left on device"
-
-
 @pytest.mark.slow
 def test_rejects_that_cannot_be(folder, given, model):
     out = str(folder / "same")
@@ -210,18 +204,6 @@ def test_sentences_come_out_as_they_come_in(given, model):
 
 def read(content):
     return [block.sentence for block in conllu.parsed(content.decode("utf-8").splitlines(keepends=True), "text")]
-
-
-def test_probabilities_of_other_arcs_go(folder, given, model):
-    """And nothing else of MISC."""
-    lines = given.read_text(encoding="utf-8").split("\n")
-    words = [k for k, line in enumerate(lines) if line.split("\t")[0].isdigit()]
-    for k, misc in zip(words, ("ArcProb=0.5", "A=1|ArcProb=0.5|B", "ArcProbable=1", "_||A", "B")):
-        lines[k] = "\t".join([*lines[k].split("\t")[:9], misc])
-    (folder / "probable.conllu").write_text("\n".join(lines), encoding="utf-8")
-    out = succeeds("parse", "--model", model, str(folder / "probable.conllu"), "--quiet").decode("utf-8").split("\n")
-    found = [line.split("\t")[9] for line in out if line.split("\t")[0].isdigit()]
-    assert found[:5] == ["_", "A=1|B", "ArcProbable=1", "_||A", "B"] and len(found) == len(words)
 
 
 def test_tags_that_nobody_predicts(folder, given):

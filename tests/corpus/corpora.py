@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-import time
 from contextlib import contextmanager, nullcontext
 
 import psutil
 import toy
 from click.testing import CliRunner
+from running import wait_for  # noqa: F401  which tests take from here
 
 from mh4 import cli
 from mh4.corpus import parsing
@@ -93,17 +93,6 @@ def alive(process):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def wait_for(condition, seconds=120):
-    """Waits until the condition holds, and returns its value."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError("not within %d s" % seconds)
 
 
 def in_mid_shard(folder):

@@ -18,11 +18,8 @@ import pytest
 import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
-from mh4 import version
 from mh4.corpus import display, driver, verifying
 from mh4.data import conllu
-from mh4.errors import InputError
-from mh4.parser import checksums
 from mh4.util import reading
 from mh4.util.files import atomic_path
 
@@ -353,23 +350,6 @@ def test_folders_that_are_none(folder):
     assert said in mh4("corpus", "join", "out", "-o", "in/joined", code=2) and not os.path.exists("in/joined")
 
 
-def test_a_folder_with_one_file_becomes_a_folder(folder):
-    """As with `mh4 parse`."""
-    (folder / "in/long.conllu").unlink()
-    parse()
-    mh4("corpus", "join", "out", "-o", "joined")
-    assert os.listdir("joined") == ["a b\n.conllu"]
-
-
-def test_another_mh4_does_not_verify(folder, monkeypatch):
-    """And says so at once."""
-    parse()
-    monkeypatch.setattr(checksums, "of_program", lambda: "0")
-    assert "this process cannot verify it: its mh4 %s has other source files" % version.__version__ in mh4(
-        "corpus", "verify", "out", code=2
-    )
-
-
 def test_workers_of_another_version_or_model(folder):
     from mh4.corpus.parse_options import Settings
 
@@ -429,13 +409,6 @@ def test_sentences_that_are_too_long_are_counted(folder):
     assert parse("--longest", "12").endswith(said) and parse("--longest", "12").endswith(said)
 
 
-def test_probabilities_without_a_temperature(folder):
-    """As `mh4 parse` says, once for all shards."""
-    said = parse("--confidence")
-    assert said.count("/model has no calibration.json, so its probabilities are at temperature 1\n") == 1
-    assert said.count("calibration.json") == 1
-
-
 def test_text(folder, model, monkeypatch, tmp_path_factory):
     """Its sentences are numbered throughout, and it has one beginning."""
     pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
@@ -474,7 +447,3 @@ def test_text_that_is_already_split(folder, monkeypatch, split):
     assert "line %d: not UTF-8" % (len((folder / "in/split.txt").read_bytes().split(b"\n")) - 1) in mh4(
         "corpus", "parse", *options, "-o", "bad", code=1
     )
-
-
-def test_errors_are_of_one_kind():
-    assert issubclass(type(workers.gone()), InputError)

@@ -42,15 +42,6 @@ def file(tmp_path):
     return write
 
 
-def test_words_heads_and_labels(file):
-    first, second = conllu.read(file(GOOD))
-    assert first.words == ["Vamos", "nos", "mar y"]
-    assert first.heads.tolist() == [-1, 0, 1, 1] and first.heads.dtype == "int32"
-    assert first.deprels == ["root", "obj:refl", "obl"]
-    assert first.upos == ["NOUN"] * 3 and first.xpos == ["NN"] * 3
-    assert second.words == ["Fin"]
-
-
 @pytest.mark.parametrize("content", [GOOD, GOOD + "\n\n", GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), "\n\n" + GOOD])
 def test_what_is_not_replaced_stays_byte_by_byte(file, content):
     path = file(content)
@@ -215,22 +206,12 @@ def test_utf_16_is_named(file, encoding, said):
     assert said in reasons[0]
 
 
-def test_not_utf8(file):
-    with pytest.raises(InputError, match="line 2: not UTF-8"):
-        conllu.read(file((row(1) + "\n").encode() + row(2, "café").encode("latin-1")))
-
-
 def test_a_sentence_is_read_before_the_next(file):
     """So that files of any size can be read, and an error is raised only after the valid sentences before it."""
     blocks = conllu.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))
     assert next(blocks).sentence.words == ["w"]
     with pytest.raises(InputError, match="line 4, sentence 2: ID is '3'"):
         next(blocks)
-
-
-def test_nothing_of_a_sentence_without_a_tree_is_written(file):
-    (block,) = conllu.blocks(file(row(1) + "\n"))
-    assert block.parsed_columns(conllu.Sentence(["w"]), tags=True) == {}
 
 
 def test_an_enhanced_graph_goes_or_stays_as_a_whole(file):
@@ -246,8 +227,3 @@ def test_no_column_is_written_empty(file):
     """Also if a model has learned an empty relation or tag."""
     (block,) = conllu.blocks(file(row(1) + "\n"))
     assert block.text({column: [""] for column in range(conllu.UPOS, conllu.MISC + 1)}) == "1\tw" + "\t_" * 8 + "\n"
-
-
-def test_columns_named_as_in_conllu(file):
-    columns = "# global.columns = %s\n" % " ".join(conllu.COLUMNS)
-    assert len(conllu.read(file(columns + row(1) + "\n"))) == 1

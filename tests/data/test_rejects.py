@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mh4.data import conllu
-from mh4.data.conllu import HEAD, Block, NoSentences
+from mh4.data.conllu import HEAD, NoSentences
 from mh4.errors import InputError
 
 GOOD = tiny.as_conllu(tiny.PROJECTIVE)
@@ -115,7 +115,3 @@ def test_the_byte_order_mark_does_not_follow_the_comment():
     out = io.StringIO()
     conllu.Rejects(out)(["\ufeff1\tx\n", "\n"], InputError("file: why"))
     assert out.getvalue() == "# rejected = file: why\n1\tx\n\n"
-
-
-def test_blocks_have_lines():
-    assert Block(["1\tw\n"], conllu.Sentence(["w"], rows=[0])).text({}, "x") == "# mh4 = x\n1\tw\n"

@@ -16,7 +16,7 @@ import mh4
 from mh4 import cli
 from mh4.analysis.evaluation import official
 from mh4.data import conllu
-from mh4.data.segmenter import Segmenter, _conllu
+from mh4.data.segmenter import Segmenter
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.training.trainer import Trainer
@@ -164,13 +164,6 @@ def test_what_never_ends_is_no_segmenter(tmp_path, make):
         Segmenter(str(tmp_path / "odd"))
 
 
-def test_no_such_segmenter(tmp_path):
-    with pytest.raises(InputError, match="none: cannot be read: No such file"):
-        Segmenter(str(tmp_path / "none"))
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
-        Segmenter(str(tmp_path))
-
-
 def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
     out, bad = tmp_path / "out", tmp_path / "bad.conllu"
     good = str(treebank / "toy-ud-dev.conllu")
@@ -186,13 +179,6 @@ def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
     message = refused(good, "--dev", good, "-o", str(out))
     assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install 'ufal.udpipe>=1.3'\n"
-
-
-def test_what_is_trained_on_is_as_udpipe_reads_it(treebank, tmp_path):
-    good, same = treebank / "toy-ud-dev.conllu", tmp_path / "same.conllu"
-    text = good.read_text(encoding="utf-8")
-    same.write_text("\ufeff  \r\n" + text.replace("\n\n", "\n  \n").replace("\n", "\r\n"), encoding="utf-8")
-    assert _conllu(str(same)) == _conllu(str(good))
 
 
 def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):

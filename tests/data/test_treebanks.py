@@ -155,14 +155,6 @@ def test_a_corrupted_file(server, tmp_path):
     assert names(tmp_path) == []
 
 
-def test_not_found(server, tmp_path):
-    server.files.clear()
-    with pytest.raises(InputError, match=re.escape(server.url + ADDRESS) + ".*404"):
-        fetch(server, tmp_path)
-    assert names(tmp_path) == []
-    assert len(server.seen) == 1
-
-
 def test_a_server_in_trouble_is_asked_again(server, tmp_path):
     server.statuses = [503, 429]
     assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
@@ -238,19 +230,6 @@ def test_a_cut_connection_is_resumed_at_once(server, tmp_path):
     assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
     assert server.seen == [None, "bytes=100000-", "bytes=300000-"]
     assert names(tmp_path) == ["hu-ud-train.conllu"]
-
-
-def test_a_connection_that_is_cut_again_and_again(server, tmp_path):
-    server.cuts = [100000, 0, 0]
-    with pytest.raises(InputError, match="cut after 100000 bytes"):
-        fetch(server, tmp_path)
-    assert names(tmp_path) == []
-
-
-def test_a_server_that_ignores_range_makes_it_start_over(server, tmp_path):
-    server.cuts, server.ranges = [100000], False
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
-    assert server.seen == [None, "bytes=100000-"]
 
 
 def test_no_network(server, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from common import GLOBAL, KINDS, LOCAL, every_kind, parts_score, rng_for, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_transitions import sequences
 
 from mh4 import transitions
 from mh4.decoders import beam
@@ -36,18 +37,14 @@ def legal(configuration, kinds, single_root):
 @cache
 def everything(n, kinds):
     """All sequences of legal transitions over n words: (rows, heads), rows of (code, s2, s1, s0, b0)."""
-    complete, pending = [], [()]
-    while pending:
-        done = pending.pop()
+    found = []
+    for codes, heads in sequences(n, MH4[:kinds]):
         configuration, rows = Configuration(n), []
-        for code in done:
-            rows.append((code, *positions(configuration)))
+        for code in codes:
+            rows.append((int(code), *positions(configuration)))
             configuration.apply(code)
-        if configuration.is_final():
-            complete.append((tuple(rows), tuple(configuration.heads.tolist())))
-        else:
-            pending.extend(done + (code,) for code in legal(configuration, kinds, False))
-    return complete
+        found.append((tuple(rows), heads))
+    return found
 
 
 def check(model, derivation, n, scores, single_root=False):

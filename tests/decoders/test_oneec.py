@@ -94,19 +94,6 @@ def test_the_chart_derives_trees_of_six_words():
         check_chart(trees(6).trees[i], random_scores(6, rng))
 
 
-@small
-def test_the_chart_derives_every_tree_with_a_single_root(n):
-    scores = random_scores(n, rng_for("single", n))
-    for heads in trees(n).trees:
-        if brute.has_single_root(heads):
-            found, score = best_tree(scores, only(heads), True)
-            assert tuple(found.tolist()) == heads
-            assert abs(score - score_of_tree(heads, scores)) <= tolerance(n, scores), heads
-        else:
-            with pytest.raises(ValueError):
-                best_tree(scores, only(heads), True)
-
-
 # ----------------------------------------------------------------------------------------------------- longer sentences
 
 

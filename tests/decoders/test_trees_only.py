@@ -1,4 +1,4 @@
-"""What C does with trees, given what is not one: an error that says what is wrong, and never a crash or a loop without end."""
+"""What takes trees, given what is not one: an error that says what is wrong, and never a crash or a loop without end."""
 
 import faulthandler
 
@@ -17,7 +17,12 @@ FUNCTIONS = {
         name: getattr(measures, name)
         for name in ("crossings", "one_endpoint_crossing", "blocks", "well_nested", "levels", "Paths")
     },
-    "projective": trees.is_projective,
+    **{
+        name: getattr(trees, name)
+        for name in ("is_projective", "is_one_endpoint_crossing", "crossed_arcs", "number_of_crossings")
+        + ("gap_degree", "block_degree", "is_well_nested")
+    },
+    "in_class": lambda heads: trees.in_class(heads, "mh4"),
     "nearest": lambda heads: trees.nearest(heads, "mh4"),
 }
 every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)

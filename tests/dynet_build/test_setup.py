@@ -12,7 +12,6 @@ import sys
 import sysconfig
 import threading
 import time
-import tomllib
 import types
 import zipfile
 from contextlib import nullcontext
@@ -504,18 +503,6 @@ def test_a_wheel_that_does_not_run_is_built_again(tmp_path, console):
         assert os.path.exists(wheel) == kept
 
 
-def test_what_builds_mh4_is_what_its_metadata_requires():
-    (required,) = re.findall(r"^requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert set(re.findall(r'"(.*?)"', required)) <= set(environment.BUILD_TOOLS)
-
-
-def test_all_extras_but_the_large_ones_are_installed():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = set(project["project"]["optional-dependencies"]) - {"spacy", "torch"}  # in environments of their own
-    (ours,) = re.findall(r"mh4\[([^]]*)", str(project["dependency-groups"]["dev"]))
-    assert set(ours.split(",")) == extras
-
-
 def test_an_environment_of_someone_else_is_left_alone(place, commands):
     place.folder.mkdir()
     (place.folder / "pyvenv.cfg").write_text("mine")
@@ -588,8 +575,3 @@ def test_make_alone_lists_the_targets_and_studies(make):
     assert made.returncode == 0 and "run:" not in made.stdout
     assert "make reproduce LANG=toy " in made.stdout
     assert "\nmake conll17 [UD=folder] [CONLL17=folder]  # the scores of the shared task's systems" in made.stdout
-
-
-def test_a_python_that_is_not_there(make):
-    made = make("setup", "PYTHON=python-of-nowhere")
-    assert made.returncode == 2 and "python-of-nowhere" in made.stderr

@@ -151,17 +151,6 @@ def test_training_reads_files(good, tmp_path, option):
     assert stat.S_ISFIFO(os.stat(arguments[place]).st_mode) and not (tmp_path / "model").exists()
 
 
-def test_other_files_can_be_pipes(good):
-    done = shell('cat "$5" | "$@"', "evaluate", good, "/dev/stdin")
-    assert done.returncode == 0 and done.stdout == accepted("evaluate", good, good), done.stderr
-
-
-@pytest.mark.parametrize("name", ["a\nb", "a\x1b[31mb", "a\rb", "é", "%s", "-"])
-def test_odd_names_in_messages(tmp_path, name):
-    message = refused("coverage", str(tmp_path / name))
-    assert message.isprintable() and message.endswith("cannot be read: No such file or directory")
-
-
 # -------------------------------------------------------------------------------------------------- names, and terminals
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\r"
@@ -243,15 +232,6 @@ def test_escapes_in_files(sweep, tmp_path):
     assert b"\nforged" not in printed[-1] and printed[-1].count(b"\\x1b[31m") >= 3
     assert b"\\x1b[31m" in printed[0] and ("dep" + ESCAPES[:-1]).encode() not in printed[0]
     assert accepted("parse", "--model", str(model), str(path)).count(ESCAPES[:-1].encode()) >= 5
-
-
-@pytest.mark.parametrize("setting", ["FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "CLICOLOR_FORCE"])
-def test_no_bars_in_logs(sweep, good, monkeypatch, tmp_path, setting):
-    """Whatever the environment says of terminals: standard error is none."""
-    monkeypatch.setenv(setting, "1")
-    assert b"\x1b" not in accepted("parse", "--model", str(sweep.models["mst"]), good)
-    assert b"\x1b" not in accepted("coverage", good) + accepted("view", good, good)
-    assert accepted(*sweep.training("mst", Path(good), tmp_path / "model")).count(b"\n") == 1
 
 
 def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
@@ -360,16 +340,6 @@ def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
 
 
 # ----------------------------------------------------------------------------------------------------------------- size
-
-
-def test_a_relation_of_a_million_characters(tmp_path):
-    path = tmp_path / "long.conllu"
-    path.write_bytes(
-        corpus.text(*(corpus.word(m, "w", m - 1, "x" * 1_000_000 if m == 500 else "x%d" % m) for m in range(1, 1001)))
-    )
-    table = accepted("evaluate", str(path), str(path), "--by", "deprel")
-    assert len(table) < 200_000 and b"\n%s...     1" % (60 * b"x") in table
-    assert b"100.00" in accepted("compare", str(path), str(path), str(path))
 
 
 # --------------------------------------------------------------------------------------------------------------- memory

@@ -24,7 +24,7 @@ from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.loss import minibatch_loss
 from mh4.training.trainer import Trainer
-from mh4.transitions import LA, LA_PRIME, RA, RA2, SH
+from mh4.transitions import LA, RA, SH
 from mh4.util.batching import shuffled_minibatches
 
 AUTHORS = toy.ROOT / "experiments" / "settings" / "authors.toml"
@@ -214,14 +214,6 @@ def test_joint_search_makes_no_illegal_transition_even_if_all_others_score_minus
     np.testing.assert_array_equal(transitions.run(found.transitions, 2), found.heads)
 
 
-def test_tags_from_the_last_layer(everything):
-    values = []
-    for layer in ("first", "last"):
-        scores = model(everything, "mst", "scorer.tags_from=" + layer).build(everything[:2])
-        values.append(scores.tags["upos"].npvalue())
-    assert not np.allclose(*values)
-
-
 def test_what_is_learned_and_written(everything):
     sentence = Sentence(["a", "b"], ["N", "V"], ["NN", "VB|x"], ["_", "_"], ["nmod:poss", "root"], np.array([-1, 2, 0]))
     settings = config.with_settings(config.Config(), ["scorer.xpos_with_upos=true", "scorer.label_subtypes=false"])
@@ -284,11 +276,6 @@ def test_the_late_sequence(n):
             reduce = b0 == n + 1 or heads[b0] in stack[:-1] or any(heads[node] == b0 for node in stack)
             assert code == ((LA if heads[s0] == b0 else RA) if reduce and stack else SH)
             stack = stack + [b0] if code == SH else stack[:-1]
-
-
-def test_the_chart_sequence_of_an_example():
-    rows = authors.first_of_chart(np.array([-1, 2, 0, 2, 2]))
-    assert rows[:, 0].tolist() == [SH, SH, SH, SH, SH, RA2, RA, LA_PRIME, RA]
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
@@ -354,14 +341,6 @@ def test_the_first_of_the_best_derivations(seed):
     zero = np.zeros((n + 2, n + 2), np.float32)
     exact = mh4.decoders.mh4.decode(zero, np.zeros((6, n + 2, n + 2), np.float32), arcs=arcs, single_root=single_root)
     assert exact.score == score
-
-
-def test_bad_scores_of_the_first_derivation():
-    with pytest.raises(ValueError, match="square"):
-        first_found(np.zeros((2, 3), np.float32))
-    with pytest.raises(ValueError):
-        first_found(np.full((3, 3), -np.inf, np.float32))
-    assert first_found(np.zeros((1, 1), np.float32))[0].tolist() == [-1]
 
 
 @pytest.mark.parametrize("name", ["projective", "mh4", "1ec"])

@@ -177,16 +177,6 @@ def test_a_sentence_in_several_files(sentences, files, tmp_path):
     assert "infinite or NaN" in refused(lambda: Contextual(paths[1:]).of(sentences[0]))
 
 
-def test_the_model_that_lacks_vectors_is_named(sentences, tmp_path):
-    for name, made in (("with", toy.untrained("mst", sentences[:30])), ("without", model(sentences))):
-        (tmp_path / name).mkdir()
-        made.save(str(tmp_path / name))
-    folders = [str(tmp_path / "with"), str(tmp_path / "without")]
-    for parser in (mh4.load(folders[1]), mh4.load(folders)):
-        said = refused(partial(parser.parse, sentences[:2]))
-        assert said.startswith(folders[1] + " needs contextual vectors of the sentences: ")
-
-
 def test_training_begins_only_with_vectors_of_all_its_sentences(sentences, files, tmp_path):
     save_file({key(s.words): np.zeros((9, DIMENSIONS), np.float32) for s in sentences[:1]}, tmp_path / "bad")
 

@@ -174,17 +174,6 @@ def test_votes_that_are_none():
             Ensemble([]).parse([SentenceWithVotes(good.words, votes=[replace(good, deprels=deprels)])])
 
 
-def test_models_and_files_vote_together(models, treebank):
-    """Two files outvote a model; one file and a model leave the model its tree."""
-    sentences = toy.sentences(treebank, "test")[:20]
-    ensemble, own = mh4.load([models[0]]), mh4.load(models[0]).parse(sentences)
-    twice = ensemble.parse([SentenceWithVotes(**vars(s), votes=[s, s]) for s in sentences])
-    assert [s.heads.tolist() for s in twice] == [s.heads.tolist() for s in sentences]
-    assert [s.deprels for s in twice] == [s.deprels for s in sentences]
-    once = ensemble.parse([SentenceWithVotes(**vars(s), votes=[s]) for s in sentences])
-    assert [s.heads.tolist() for s in once] == [s.heads.tolist() for s in own]
-
-
 def test_models_of_labels_that_have_nothing_in_common(treebank, models):
     sentences = [replace(s, deprels=["L" + d if d != "root" else d for d in s.deprels]) for s in toy.sentences(treebank)[:20]]
     folder = str(treebank / "other")
@@ -329,14 +318,3 @@ def test_an_ensemble_and_its_members_test_themselves(models, treebank):
     out = succeeds("test", "--model", models[0], str(file)).decode()
     assert out.startswith("UAS %.2f  LAS %.2f  " % (scores["uas"], scores["las"]))
     assert repr(mh4.load(models)).startswith("<mh4.Ensemble of 3, tree mst: <mh4.Parser mh4-hybrid, exact decoding; ")
-
-
-def test_votes_keep_the_labels_of_a_treebank_without_root():
-    gold = sentence([-1, 0, 1, 1], ["ROOT", "OBJ", "DET"])
-    (result,) = Ensemble([]).parse([SentenceWithVotes(gold.words, votes=[gold, gold])])
-    assert result.deprels == gold.deprels
-    usual = sentence([-1, 0, 1, 1], ["root", "obj", "det"])  # in the same minibatch
-    given = [SentenceWithVotes(gold.words, votes=[gold]), SentenceWithVotes(usual.words, votes=[usual])]
-    assert [one.deprels for one in Ensemble([]).parse(given)] == [gold.deprels, usual.deprels]
-    silent = sentence([-1, 0, 1, 1], ["_", "obj", "det"])
-    assert Ensemble([]).parse([SentenceWithVotes(silent.words, votes=[silent])])[0].deprels == usual.deprels

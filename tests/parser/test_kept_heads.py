@@ -178,15 +178,6 @@ def random_tree(n, rng):
     return heads
 
 
-def test_sentences_that_are_too_long(parsers, gold):
-    rng = np.random.default_rng(4)
-    given = [partly(s, rng) for s in gold if trees.in_class(s.heads, "1ec")]
-    found = long_sentences.parse(parsers["1ec"], given, longest=3, keep_heads=True)
-    for before, after in zip(given, found):
-        assert after.note.startswith("mst, ") or kept_heads.complete(before)
-        assert (after.heads[before.heads >= 0] == before.heads[before.heads >= 0]).all()
-
-
 def test_the_best_trees_with_their_probabilities(parsers, gold):
     """All trees of a short sentence in order; their probabilities add up to 1, and each is that of its arcs together."""
     for name in ("mh4-hybrid", "mst", "1ec"):

@@ -10,13 +10,12 @@ import toy
 from mh4 import trees
 from mh4.analysis.attachment import attachment_scores
 from mh4.data.conllu import Sentence
-from mh4.decoders import arguments, mst
+from mh4.decoders import arguments
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config, long_sentences
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
-from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, default, window, window_of
+from mh4.parser.long_sentences import BEYOND_BEAM
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import SYSTEMS
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +40,6 @@ def same(one, other):
     return (one.heads == other.heads).all() and (one.deprels, one.upos, one.note) == (other.deprels, other.upos, other.note)
 
 
-def test_within_the_limit_nothing_changes(models, sentences):
-    for name in ("mh4-hybrid", "mst", "greedy-mh4"):
-        parser = Parser(models[name])
-        given = long_sentences.parse(parser, sentences)
-        assert all(map(same, given, parser.parse(sentences))) and not any(s.note for s in given)
-
-
 def test_longer_sentences_are_decoded_otherwise(models, sentences):
     n = 8
     for name, how in (("mh4-hybrid", "beam"), ("1ec", None), ("1ec", "mst"), ("greedy-mh4", "beam")):
@@ -66,16 +58,6 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
                 assert found[k].note == "%s, %d words are more than the limit of %d" % (said, len(sentence), n)
                 assert name == "1ec" or (found[k].heads == others[k].heads).all()
                 arguments.tree(found[k].heads, len(sentence))
-
-
-def test_spanning_trees_of_the_scores_of_arcs(models, sentences):
-    model = models["1ec"]
-    (found,) = long_sentences.parse(Parser(model), sentences[:1], 1, "mst")
-    with model.lock:
-        ((_, scores),) = model.score(sentences[:1])
-        (tensors,) = scores.trees.arrays()
-        expected = mst.decode(tensors["arc"], single_root=True).heads
-    assert (found.heads == expected).all()
 
 
 @pytest.mark.parametrize("size", [30, 47, 1000])
@@ -183,12 +165,6 @@ def test_what_is_decoded_as_usual_is_not_called_too_long(models, sentences):
     assert not any(s.note for s in long_sentences.parse(Ensemble([]), votes, 1))
 
 
-@pytest.mark.filterwarnings("ignore:.*has no calibration.json")  # as it has not been trained
-def test_probabilities_within_the_limit(models, sentences):
-    found = long_sentences.parse(Parser(models["mh4-hybrid"]), sentences, 8, confidence=True)
-    assert [s.probabilities is None for s in found] == [len(s) > 8 for s in sentences]
-
-
 class Forgetful(Parser):
     """Has memory for so many words in a sentence."""
 
@@ -272,25 +248,3 @@ def test_votes_are_for_whole_sentences(sentences, monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------------------------ defaults
-
-
-def test_defaults(models):
-    whole = {name: window_of(SYSTEMS[name].tensors) for name in SYSTEMS}
-    assert default(Parser(models["mh4-hybrid"])) == EXACT["mh4-hybrid"] < whole["mh4-hybrid"]
-    assert default(Parser(models["mh4-hybrid"]), confidence=True) == MARGINALS["mh4-hybrid"]
-    assert default(Parser(models["mh4-hybrid"], "mbr")) == MARGINALS["mh4-hybrid"]
-    assert default(Parser(models["mh4-hybrid"], "greedy")) == whole["mh4-hybrid"] == window(Parser(models["mh4-hybrid"]))
-    assert default(Parser(models["mst"])) == whole["mst"] and default(Parser(models["greedy-mh4"])) == whole["greedy-mh4"]
-    members = [Parser(models[name]) for name in ("mst", "mh4-hybrid")]
-    assert default(Ensemble(members)) == EXACT["mh4-hybrid"]
-    assert default(Ensemble(members[:1], "1ec")) == EXACT["1ec"] and default(Ensemble([])) > 10**9
-    for name, system in SYSTEMS.items():
-        assert 4 * sum(t.matrices or 1 for t in system.tensors) * (whole[name] + 2) ** 2 <= 64 << 20
-
-
-def test_several_trees_have_a_lower_limit(models):
-    """As each takes up to a decode for each word."""
-    parser = Parser(models["mh4-hybrid"])
-    assert long_sentences.default(parser, True, 2) < 100 < long_sentences.default(parser)
-    found, other = parser.parse([["w"] * 90, ["w"] * 5], best=2)
-    assert found.alternatives == [] and "90 words are more than" in found.note and len(other.alternatives) == 1

@@ -91,13 +91,6 @@ def test_a_sentence_that_is_refused_leaves_the_parser_to_other_threads(folders, 
     assert found == trees(parser, sentences[:5])
 
 
-def test_threads_load_models(folders, sentences):
-    expected = {folder: trees(mh4.load(folder), sentences[:10]) for folder in folders.values()}
-    several = list(folders.values()) * 2
-    found = in_threads(*(lambda folder=folder: trees(mh4.load(folder), sentences[:10]) for folder in several))
-    assert found == [expected[folder] for folder in several]
-
-
 @pytest.mark.slow
 def test_threads_parse_while_another_trains(folders, sentences, tmp_path):
     """The training has the same result as one that has the process for itself."""

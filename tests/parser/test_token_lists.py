@@ -75,14 +75,6 @@ def test_what_is_given_stays_as_it_was_and_lists_may_be_mixed(folder):
     assert Ensemble([parser]).parse([tokens[1]], keep_deps=True)[0].serialize().count("\n") == tokens[1].serialize().count("\n")
 
 
-def test_a_token_list_without_words_is_refused_by_its_name(folder):
-    parser = mh4.load(folder / "model")
-    with pytest.raises(InputError, match="sentence empty: cannot parse .*expected a list of words"):
-        parser.parse([library.TokenList([], metadata=library.models.Metadata(sent_id="empty"))])
-    with pytest.raises(InputError, match="expected a list of sentences"):
-        parser.parse(bank(folder / "in.conllu")[0])  # not in a list
-
-
 @pytest.mark.slow
 def test_they_are_measured_as_their_files_are(folder):
     gold, out = str(folder / "in.conllu"), str(folder / "out.conllu")
@@ -108,12 +100,6 @@ def test_what_is_no_treebank_is_refused(folder, tmp_path):
         mh4.coverage(tree)
     assert os.listdir(tmp_path) == []
     assert "not" in refuses("coverage", str(tmp_path / "none.conllu"))
-
-
-def test_those_with_fewer_columns_come_back_with_all(folder):
-    (tokens,) = library.parse("1\tta\tta\tDET\n", fields=["id", "form", "lemma", "upos"])
-    (parsed,) = mh4.load(folder / "model").parse([tokens])
-    assert list(parsed[0]) == list(library.parser.DEFAULT_FIELDS) and parsed[0]["misc"] is None
 
 
 def test_words_have_to_be_numbered(folder):
@@ -196,11 +182,3 @@ def test_columns_that_no_file_has(folder, k, column, value, said):
     tokens.metadata["text"] = "a\nb"
     with pytest.raises(InputError, match="^sentence .*: comment text is "):
         parser.parse([tokens])
-
-
-def test_misc_may_be_a_string(folder):
-    parser, (tokens, *_) = mh4.load(folder / "model"), bank(folder / "in.conllu")
-    for misc, left in (("ArcProb=0.5|SpaceAfter=No", {"SpaceAfter": "No"}), ("_", None), ({}, None)):
-        tokens[1]["misc"] = misc
-        assert not parser.parse([tokens])[0][1]["misc"] == misc or misc in ("_", {})
-        assert (parser.parse([tokens])[0][1]["misc"] or None) in (left, misc)

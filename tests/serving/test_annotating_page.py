@@ -239,14 +239,6 @@ def test_alternatives(page, server, tmp_path):
     wait_for(page, lambda: status(page) == "There is no other tree.")
 
 
-def test_a_tree_of_another_class(page):
-    open_text(page, rows(*"____"), model="toy-mh3")
-    attach(page, 1, 3)
-    attach(page, 2, 4)
-    attach(page, 4, 0)
-    assert "no projective tree" in status(page) and heads(page)[:2] == [3, 4]
-
-
 # What has not settled is neither accepted nor written.
 
 
@@ -407,23 +399,6 @@ def test_decisions_are_not_dropped_unasked(page, tmp_path):
     downloaded(page, tmp_path)
     find(page, "#file").send_keys(str(file))
     wait_for(page, lambda: len(words(page)) == 3)
-
-
-@pytest.mark.parametrize("width", [390, 1200])
-def test_narrow_and_wide(page, width):
-    page.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-    )
-    try:
-        open_text(page, rows(*"_" * 40))
-        assert attach(page, 2, 1)[1] == 1
-        find(page, "#best").click()
-        wait_for(page, lambda: page.find_elements(By.CSS_SELECTOR, "#others button"))
-        assert page.execute_script("return document.documentElement.scrollWidth") <= width
-        for control in page.find_elements(By.CSS_SELECTOR, "#main > :not(#tree) button:not([hidden]), input, select, #tree"):
-            assert control.rect["x"] >= 0 and control.rect["x"] + control.rect["width"] <= width
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_text_is_text(page):

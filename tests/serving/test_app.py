@@ -195,19 +195,6 @@ def test_values_that_parameters_do_not_have(app, path, name, value):
     assert shown(value) in refusal(app, 400, path, **{"data": TEXT, "input": "text", "parser": "", name: value})
 
 
-@pytest.mark.parametrize("name", ["horizontal", "vertical", "text"])
-def test_formats_with_an_empty_list_of_options(app, name):
-    for output in ("conllu", "svg"):
-        given = {"data": TEXT, "parser": ""}
-        assert result(app, **given, input=name + "=", output=output + "=;") == result(app, **given, input=name, output=output)
-
-
-@pytest.mark.parametrize("options", ["", "=v2"])
-def test_options_that_formats_have(app, options):
-    assert result(app, data="", input="conllu" + options, output="conllu" + options) == ""
-    assert result(app, data="Ta\n", input="generic_tokenizer=presegmented;ranges", output="vertical=paragraphs", tagger="none")
-
-
 @pytest.mark.parametrize(
     "error, status, sentence",
     [
@@ -310,9 +297,3 @@ def test_the_page_has_a_policy(app):
     assert b"<script>" not in body and b"style=" not in body and b"<option>toy-mh3</option>" in body
     assert ask(app, "/page.js")[1]["content-type"].startswith("text/javascript")
     assert ask(app, "/page.css")[1]["content-type"].startswith("text/css")
-
-
-def test_a_server_of_a_model_without_a_segmenter(abilities):
-    app = served({"toy-mh3": abilities["toy-mh3"]})
-    assert b'value="horizontal" selected' in ask(app, "/")[2]
-    assert "ArcProb=" in ask(app, "/download", {"data": "ta kaluma", "input": "horizontal"})[2].decode()

@@ -12,7 +12,7 @@ from common import rng_for
 from running import refuses, succeeds
 
 import mh4
-from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
+from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import config
@@ -26,16 +26,6 @@ from mh4.training.trainer import Trainer
 
 WITH_MARGINALS = [name for name, system in SYSTEMS.items() if system.marginals]
 QUICK = ["training.max_updates=40", "training.evaluate_updates=20"]
-
-
-def sample_scores(system, n, rng):
-    """Random scores for every tensor of a system."""
-    return {
-        tensor.name: rng.normal(
-            size=(() if tensor.matrices is None else (tensor.matrices,)) + tuple(n + 1 + end for end in tensor.sentinel)
-        ).astype(np.float32)
-        for tensor in system.tensors
-    }
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +46,7 @@ def test_minimum_bayes_risk(name, single_root):
         trees = brute.class_trees(n, {"any": "all"}.get(system.tree_class, system.tree_class))
         trees = [tree for tree in trees if not single_root or brute.has_single_root(tree)]
         for draw in range(3):
-            scores = sample_scores(system, n, rng_for(name, n, draw))
+            scores = toy.scores(system, n, rng_for(name, n, draw))
             marginals = system.marginals(**scores, single_root=single_root)
             expected = max(brute.Candidates(trees).scores({"arcs": marginals.arcs}))
             found = system.decoder("mbr")(**scores, single_root=single_root)
@@ -83,16 +73,6 @@ def test_probabilities_of_parsed_arcs(trained):
     for without, having in zip(plain, sure):
         assert without.probabilities is None and having.probabilities[0] == 1
         assert without.heads.tolist() == having.heads.tolist() and without.deprels == having.deprels
-
-
-def test_the_temperature_matters_for_minimum_bayes_risk(trained):
-    """At a temperature near 0 it is exact decoding; the trees of Parser.parse are those of the decoder at the temperature."""
-    model, sentences = Model.load(str(trained / "model")), toy.sentences(trained, "dev")[:30]
-    exact = [sentence.heads.tolist() for sentence in Parser(model).parse(sentences)]
-    by_temperature = {}
-    for model.temperature in (0.001, 30.0):
-        by_temperature[model.temperature] = [s.heads.tolist() for s in Parser(model, "mbr").parse(sentences)]
-    assert by_temperature[0.001] == exact != by_temperature[30.0]
 
 
 @pytest.mark.slow
@@ -200,16 +180,6 @@ def test_training_ends_with_calibration(trained):
         nll_of_labels[factor] = -np.log(np.maximum(toy.probabilities_of_labels(Parser(model), dev), 1e-3)).mean()
     assert min(nll_of_labels.values()) == nll_of_labels[1]
     assert calibrate(Parser(toy.untrained("mh5-hybrid", dev)), dev) is None
-
-
-def test_sentences_of_one_word_leave_the_temperature_at_1(tmp_path):
-    """They have one tree, of probability 1 at any temperature."""
-    one = [conllu.Sentence(["x"], ["X"], ["_"], ["_"], heads=np.array([-1, 0], dtype=np.int32), deprels=["root"])] * 3
-    assert calibrate(Parser(toy.untrained("mst", toy.sentences(tmp_path)[:5])), one).temperature == 1
-
-
-def test_arcs_outside_the_class_do_not_make_the_likelihood_infinite():
-    assert negative_log_likelihood(np.array([1, 0])) == pytest.approx(-np.log(1e-3) / 2)
 
 
 def test_reliability():

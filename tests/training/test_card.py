@@ -16,7 +16,7 @@ from running import refuses
 import mh4
 from mh4 import cli
 from mh4.errors import InputError
-from mh4.parser import config, model_files, systems
+from mh4.parser import config, model_files
 from mh4.training import card
 from mh4.training.trainer import Trainer
 
@@ -102,16 +102,6 @@ def test_names_of_several_lines_are_refused(folder, tmp_path):
     done = run("pack", folder, "-o", tmp_path / "toy.mh4", "--licence", "CC0\n1.0")
     assert done.exit_code == 2 and "licence: expected a single line without control characters, got 'CC0\\n1.0'" in done.output
     assert not (tmp_path / "toy.mh4").exists()
-
-
-def test_info_of_a_model_that_predicts_no_upos(treebank, tmp_path):
-    few = ["training.max_updates=2", "training.evaluate_updates=2", "training.upos_weight=0", "encoder.units=16"]
-    sentences = toy.sentences(treebank)[:12]
-    sources = {"train": {"file": "a.conllu", "git_blob": "0" * 40}}
-    Trainer("mst", config.with_settings(toy.SMALL, few), sentences, sentences, str(tmp_path), sources=sources).run()
-    done = run("info", tmp_path)
-    assert done.exit_code == 0 and "trained: dev UAS " in done.output and "UPOS " not in done.output.splitlines()[2]
-    assert "best of 1 evaluation, 2 updates, " in done.output
 
 
 def test_the_card(folder, packed, treebank):
@@ -245,13 +235,6 @@ def test_another_format(packed, tmp_path):
     assert message.endswith("packed in format 2, but this mh4 reads format 1; use the version that made it")
 
 
-def test_the_settings_of_a_model_are_settings_to_train_with(folder, packed, tmp_path):
-    """As the command of the card says."""
-    with zipfile.ZipFile(packed) as file:
-        file.extract("config.toml", tmp_path)
-    assert systems.settings([str(tmp_path / "config.toml")], "mh4-hybrid") == mh4.load(folder).model.config
-
-
 def test_the_card_says_if_training_was_resumed_with_other_settings(folder, tmp_path):
     other = tmp_path / "resumed"
     shutil.copytree(folder, other)
@@ -264,10 +247,3 @@ def test_the_card_says_if_training_was_resumed_with_other_settings(folder, tmp_p
         "It was %s. So the command alone may make another model." % said in run("info", "--card", tmp_path / "resumed.mh4").output
     )
     assert said in run("info", other).output.splitlines()
-
-
-def test_names_that_are_not_utf_8(folder, treebank, tmp_path):
-    name = tmp_path / "tr\udcff.conllu"
-    shutil.copy(treebank / "toy-ud-dev.conllu", name)
-    card.pack(str(folder), str(tmp_path / "model.mh4"), {}, str(name))
-    assert "tr\\udcff.conllu" in run("info", "--card", tmp_path / "model.mh4").output

@@ -17,7 +17,6 @@ from mh4.errors import InputError
 from mh4.parser import kept_heads
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
-from mh4.parser.vocabulary import Vocabulary
 from mh4.training.trainer import Trainer
 
 
@@ -25,15 +24,6 @@ def open_some(sentence, rng, share):
     mask = rng.random(len(sentence)) < share
     heads = np.where(np.append(False, mask), -1, sentence.heads).astype(np.int32)
     return replace(sentence, heads=heads, deprels=["" if o else label for o, label in zip(mask, sentence.deprels)])
-
-
-def tensors_of(system, n, rng):
-    found = {}
-    for tensor in system.tensors:
-        rows, columns = (n + 1 + end for end in tensor.sentinel)
-        shape = (rows, columns) if tensor.matrices is None else (tensor.matrices, rows, columns)
-        found[tensor.name] = rng.normal(size=shape).astype(np.float32)
-    return found
 
 
 @pytest.mark.parametrize("name", ["mh3", "mh4-hybrid", "mst", "1ec", "mh5-hybrid"])
@@ -44,7 +34,7 @@ def test_losses_are_those_over_all_completions(name, n):
     every = [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)] if n < 5 else []
     every = every or [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)][:: 1 + 5 * (name == "mh5-hybrid")]
     for _ in range(3):
-        tensors = tensors_of(system, n, rng)
+        tensors = toy.scores(system, n, rng)
         tree = every[int(rng.integers(len(every)))]
         heads = np.where(rng.random(n + 1) < 0.5, -1, tree).astype(np.int32)
         heads = system.training_tree(heads, True) if (heads[1:] < 0).any() else heads
@@ -123,11 +113,6 @@ def test_only_annotated_words_are_scored(gold):
         attachment_scores(
             [Sentence(["a"], heads=np.array([-1, -1]), deprels=[""])], [Sentence(["a"], heads=np.array([-1, 0]), deprels=["x"])]
         )
-
-
-def test_labels_of_whole_trees_are_learned_even_if_there_are_none(gold):
-    unlabelled = [replace(sentence, deprels=["_"] * len(sentence)) for sentence in gold]
-    assert Vocabulary.of(unlabelled, toy.SMALL).labels.strings == ["", "_"]
 
 
 def test_labels_that_are_open_are_not_learned_even_of_whole_trees(gold, tmp_path):

@@ -153,12 +153,6 @@ def test_a_model_in_training_is_not_begun_with(files, tmp_path):
     mh4.train(**new, init=begun)
 
 
-def test_numbers_may_be_those_of_numpy(first, files, tmp_path):
-    given = {"train": files["b"], "dev": files["d"], "model": tmp_path, "init": first, "settings": "training.max_updates=2"}
-    parser = mh4.train(**given, seed=np.int64(3), config={"training": {"clip": np.float32(2.5), "patience": np.int64(4)}})
-    assert (parser.model.seed, parser.model.config.training.clip, parser.model.config.training.patience) == (3, 2.5, 4)
-
-
 def test_labels_of_a_treebank_that_calls_roots_otherwise(first, files, tmp_path):
     """The label root of the first one is not tied to roots there."""
     for name in "bd":
@@ -242,19 +236,6 @@ def test_a_change_that_is_cut_off_is_noted_once(files, tmp_path, monkeypatch, ag
     noted = [24] if again == 24 else [24, again]
     assert summary["changes"] == [{"updates": 10, "training.max_updates": most} for most in noted]
     assert summary["updates"] == updates and "max_updates = %d\n" % again in (tmp_path / "config.toml").read_text()
-
-
-def test_less_patience_lets_the_rate_fall_first(files, tmp_path):
-    still = ["training.learning_rate=1e-12", "training.evaluate_updates=1", "training.rate_falls=1"]
-    everything = [conllu.read(files[name])[:20] for name in "ac"]
-
-    def trainer(patience, listener=None):
-        settings = config.with_settings(SHORT, [*still, "training.patience=%d" % patience])
-        return Trainer("mst", settings, *everything, str(tmp_path), listener=listener)
-
-    with pytest.raises(KeyboardInterrupt):
-        trainer(9, Cut(evaluations=5)).run()  # of which four are no better than the first
-    assert trainer(2).run()["evaluations"] == 6 + 2
 
 
 def test_sentences_of_dev_that_are_also_in_train(recwarn):

@@ -19,9 +19,9 @@ from mh4.errors import InputError
 from mh4.parser import config, long_sentences, oracle
 from mh4.parser.network.graph import forward
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import SYSTEMS, GreedySystem
+from mh4.parser.systems import SYSTEMS
 from mh4.training.loss import minibatch_loss
-from mh4.training.trainer import Trainer, evaluate
+from mh4.training.trainer import Trainer
 from mh4.util.progress import Listener
 
 
@@ -153,17 +153,6 @@ def test_folder_of_a_finished_training(finished):
         assert json.load(file) == summary
 
 
-def test_a_reloaded_model_parses_identically(finished, everything, tmp_path):
-    folder, learner, summary = finished
-    loaded = mh4.load(folder)
-    assert evaluate(loaded, everything[60:90])["uas"] == summary["dev_uas"]
-    loaded.model.save(str(tmp_path))
-    again = mh4.load(str(tmp_path))
-    for one, two in zip(loaded.parse(everything, tags=True), again.parse(everything, tags=True)):
-        assert (one.heads == two.heads).all() and one.deprels == two.deprels
-        assert one.upos == two.upos and one.xpos == two.xpos and one.feats == two.feats
-
-
 def test_parsing_does_not_depend_on_the_company(finished, everything):
     parser = mh4.load(finished[0])
     together = parser.parse(everything[:20])
@@ -210,17 +199,6 @@ def _scored(model, sentence):
     return scores.trees.arrays()[0]
 
 
-def test_what_a_system_can_be_decoded_by():
-    for name, system in SYSTEMS.items():
-        assert system.default == ("greedy" if name.startswith("greedy") else "exact")
-        for how in ("exact", "greedy", "beam"):
-            if how == "exact" and isinstance(system, GreedySystem) or how != "exact" and name in ("mst", "1ec"):
-                with pytest.raises(InputError, match=name):
-                    system.decoder(how)
-            else:
-                assert callable(system.decoder(how))
-
-
 def test_greedy_parsers_learn_trees_beyond_the_chart():
     """The paper's example is a tree of the transition system: greedy parsers keep it as it is, global ones do not."""
     heads = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
@@ -260,27 +238,6 @@ def weights(folder):
         return {name: array.tobytes() for name, array in file.items()}
 
 
-@pytest.mark.slow
-def test_a_training_that_was_cut_off_resumes_from_its_last_evaluation(everything, tmp_path):
-    def learner(listener):
-        return Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=listener)
-
-    first = Cut(updates=13)  # after the second evaluation
-    with pytest.raises(KeyboardInterrupt):
-        learner(first).run()
-    assert (tmp_path / "checkpoint.npz").exists() and not (tmp_path / "summary.json").exists()
-    with open(tmp_path / "metrics.jsonl", "a") as file:  # as if cut off between the line and the checkpoint
-        file.write(json.dumps(first.metrics[-1]) + "\n")
-    second = Cut()
-    summary = learner(second).run()
-    assert [m["updates"] for m in second.metrics] == [15, 20]
-    assert summary["updates"] == 20 and summary["evaluations"] == 4
-    with open(tmp_path / "metrics.jsonl") as file:
-        assert [json.loads(line)["updates"] for line in file] == [5, 10, 15, 20]
-    third = Cut()
-    assert learner(third).run() == summary and third.metrics == []  # finished: nothing is done
-
-
 def test_cut_off_before_the_first_evaluation_starts_again(everything, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=Cut(updates=2)).run()
@@ -294,13 +251,6 @@ def test_an_average_over_more_updates_than_there_are(everything, tmp_path):
     longer = settings("training.averaged_updates=100000", "training.evaluate_updates=20", "training.max_updates=60")
     summary = Trainer("mst", longer, everything[:30], everything[:30], str(tmp_path)).run()
     assert summary["best_evaluation"] > 1 and summary["dev_uas"] > 30
-
-
-def test_training_stops_when_patience_runs_out(everything, tmp_path):
-    """Nothing is learned at this rate: the first evaluation is the best."""
-    still = settings("training.learning_rate=1e-12", "training.evaluate_updates=1", "training.patience=3")
-    summary = Trainer("mst", still, everything[:30], everything[60:70], str(tmp_path)).run()
-    assert summary["evaluations"] == 1 + 3 and summary["best_evaluation"] == 1
 
 
 def test_folders_with_something_else_are_left_alone(finished, everything, tmp_path):

@@ -41,14 +41,6 @@ def test_what_is_written_is_read(path, content):
             assert b"".join(file) == times * content
 
 
-def test_other_files_are_as_they_are(tmp_path):
-    path = tmp_path / "gz"
-    assert packed(CONTENT, str(path)) == CONTENT
-    path.write_bytes(CONTENT)
-    with opened(str(path)) as file:
-        assert file.read() == CONTENT
-
-
 def test_stems():
     assert [stem("a/b.conllu" + extension) for extension in ("", *EXTENSIONS)] == 5 * ["a/b.conllu"]
     assert stem("gz") == "gz" and stem("a.gz.conllu") == "a.gz.conllu"
@@ -87,14 +79,6 @@ def test_places_in_an_archive(path):
         for place in (10, len(CONTENT) + 5, 3, 2 * len(CONTENT) - 2):
             assert file.seek(place) == place == file.tell() and file.read(2) == (2 * CONTENT)[place : place + 2]
         assert file.read() == b"" and file.tell() == 2 * len(CONTENT)
-
-
-def test_zeros_between_members(tmp_path):
-    """As xz allows, in fours."""
-    path, archive = tmp_path / "a.xz", packed(CONTENT, "a.xz")
-    path.write_bytes(archive + bytes(8) + archive + bytes(100_000))
-    with opened(str(path)) as file:
-        assert file.read() == 2 * CONTENT
 
 
 def test_damaged_archives(path):

@@ -112,13 +112,6 @@ def test_a_child_that_cannot_be_started():
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_a_killed_child():
-    child = Child()
-    os.kill(child.call(os.getpid), signal.SIGKILL)
-    with pytest.raises(Killed):
-        child.call(len, "x" * 10**6)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_children_leave_signals_to_us(number):
     """A terminal, or `kill` with a group of processes, sends them to children too, perhaps while they start."""

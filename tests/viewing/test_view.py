@@ -17,8 +17,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Sentence
 from mh4.drawing import layout, svg
 from mh4.errors import InputError
-from mh4.parser import config, long_sentences
-from mh4.parser.choices import BEYOND_BEAM
+from mh4.parser import config
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
 from mh4.transitions import Configuration
@@ -117,15 +116,6 @@ def test_trees_together_share_their_words(seed):
     assert all(right <= left for (_, right), (left, _) in zip(ends, ends[1:])) and ends[-1][1] <= together[0].width
 
 
-def test_right_to_left_is_the_mirror_image():
-    words, heads, labels = ["a", "bcd", "efghij", "k"], np.array([-1, 3, 1, 0, 3]), ["x", "yy", "root", "z"]
-    left, right = (layout.place(words, [(heads, labels)], direction)[0] for direction in ("ltr", "rtl"))
-    assert left.width == right.width and (left.levels == right.levels).all()
-    for one, two in ((left.words, right.words), (left.heads, right.heads), (left.dependents, right.dependents)):
-        assert (one + two == left.width).all()
-    assert (np.diff(left.words) > 0).all()
-
-
 @pytest.mark.parametrize(
     "words, direction",
     [(["abc", "!"], "ltr"), (["אבג", "a", "12"], "rtl"), (["ابج"], "rtl"), (["12", "."], "ltr"), (["ひ"], "ltr")],
@@ -192,31 +182,6 @@ def test_the_model_shows_its_own_derivation(file, tmp_path):
         assert (s1, s0, b0) == (configuration.s1, configuration.s0, configuration.b0)
         configuration.apply(code)
     assert source == 0 and codes == of_model.transitions[:, 0].tolist() and configuration.heads.tolist() == parsed.heads.tolist()
-
-
-def test_a_model_parses_long_sentences_as_parse_does(tmp_path, monkeypatch):
-    """By another search, and without probabilities; what not even that can parse is refused."""
-    sentences = toy.sentences(tmp_path)[:20]
-    folder, path = tmp_path / "model", tmp_path / "in.conllu"
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=10", "training.evaluate_updates=10"])
-    Trainer("mh4-hybrid", settings, sentences, sentences, str(folder)).run()
-    path.write_text(as_conllu(range(31)) + as_conllu([0]), encoding="utf-8")
-    monkeypatch.setitem(long_sentences.MARGINALS, "mh4-hybrid", 30)
-    beam, exact = analyses.read(str(path), model=str(folder))
-    assert (beam.number, exact.number) == (1, 2)
-    parsed = Parser.load(str(folder), "beam", BEYOND_BEAM).parse([beam.words])[0]
-    assert beam.analyses[1].heads.tolist() == parsed.heads.tolist()
-    assert beam.analyses[1].probabilities is None and exact.analyses[1].probabilities is not None
-    assert "\n# model: beam 64, 31 words are more than the limit of 30\n" in terminal.draw(beam, ["in", "model"])
-    notes = [
-        analysis["note"]
-        for sentence in page._Packer([beam, exact], ["in", "model"]).data["sentences"]
-        for analysis in sentence[5]
-    ]
-    assert notes == ["", "beam 64, 31 words are more than the limit of 30", "", ""]
-    monkeypatch.setattr(long_sentences, "_SCORES", 400)
-    with pytest.raises(InputError, match="in.conllu, line 1, sentence 1: not enough memory to parse 31 words"):
-        list(analyses.read(str(path), model=str(folder)))
 
 
 # ------------------------------------------------------------------------------------------------------------ drawings

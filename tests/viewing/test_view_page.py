@@ -386,19 +386,6 @@ def test_trees_are_fitted_to_the_window_and_enlarged(opened, tmp_path):
             assert shown.script("return document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_how_many_arcs_differ(opened, files):
-    words = [len(sentence) for sentence in conllu.read(str(files[0]))]
-    with opened(*files) as shown:
-        wait_for(shown, lambda: shown.all("article h2"))
-        assert shown.texts("#differ") == ["27 of %s arcs differ" % format(sum(words), ",")]
-        first, second = shown.texts("h2")[:2]
-        assert first == "1 · toy-test-1 · 1 of %d arcs differs" % words[0]
-        assert second == "2 · toy-test-2 · 0 of %d arcs differ" % words[1]
-    with opened(files[0]) as shown:
-        wait_for(shown, lambda: shown.all("article h2"))
-        assert shown.texts("h2")[0] == "1 · toy-test-1" and not shown.all("#differ")[0].is_displayed()
-
-
 def test_a_link_opens_the_same_place(opened, files):
     with opened(*files) as shown:
         top = "return document.querySelector('#s%d').getBoundingClientRect().top"
@@ -421,12 +408,3 @@ def test_a_link_opens_the_same_place(opened, files):
         assert field.get_attribute("value") == "crossed amod" and shown.all("#differing")[0].is_selected()
         shown.script("location.hash = '#q=nomatch&s=x%00'")
         wait_for(shown, lambda: shown.all(".nothing"))
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_itself_is_not_wider_than_the_window(opened, files, width):
-    with opened(*files) as shown, shown.window(width):
-        wait_for(shown, lambda: shown.all("article svg"))
-        for button in shown.all(".actions button")[:4]:
-            button.click()
-        assert shown.script("return document.documentElement.scrollWidth <= window.innerWidth")

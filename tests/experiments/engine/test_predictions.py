@@ -1,12 +1,9 @@
 """The predicted trees of a finished model: saved without words, merged into their file, and rejected for another file."""
 
 import gzip
-import os
 import re
-import resource
 import subprocess
 import sys
-from functools import partial
 
 import numpy as np
 import pytest
@@ -92,16 +89,6 @@ def test_the_same_trees_are_the_same_bytes(files, parsed, trees, tmp_path, monke
     assert [path.name for path in tmp_path.iterdir()] == ["other.gz"]
 
 
-def test_output_that_is_not_taken_is_an_error(files, trees, tmp_path):
-    """On a disk that takes a part of it, also of an unbuffered Python."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
-    with open(tmp_path / "out", "wb") as out:
-        words = [*COMMAND, str(trees), str(files["dev"])]
-        done = subprocess.run(words, cwd=str(toy.ROOT), stdout=out, stderr=-1, env=environment, preexec_fn=limit)
-    assert (done.returncode, done.stderr) == (2, b"predictions: standard output: cannot be written: File too large\n")
-
-
 def test_another_file_is_refused(files, trees, tmp_path):
     edited = tmp_path / "toy-ud-dev.conllu"
     edited.write_bytes(files["dev"].read_bytes() + b"\n")
@@ -144,16 +131,6 @@ def test_trees_that_are_none_are_refused(files, trees, tmp_path):
             with pytest.raises(InputError, match="damaged.gz does not have a (tree|head and a relation) for every ") as error:
                 read(damaged, files["dev"])
             assert "\n" not in str(error.value)
-
-
-@pytest.mark.slow
-def test_what_is_not_there_is_one_sentence(files, trees, tmp_path):
-    for arguments in ((tmp_path / "none.gz", files["dev"]), (trees, tmp_path / "none.conllu")):
-        done = restored(*arguments)
-        (line,) = done.stderr.decode().splitlines()
-        assert done.returncode == 2 and line.startswith("predictions: ") and "none." in line
-    usage = subprocess.run(COMMAND, cwd=str(toy.ROOT), stderr=subprocess.PIPE)
-    assert usage.returncode == 2 and b"experiments predictions [OPTIONS] SYSTEM-seedN.trees.gz FILE.conllu\n" in usage.stderr
 
 
 def test_a_parser_that_fails_without_a_word(files, tmp_path):

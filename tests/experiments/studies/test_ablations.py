@@ -1,7 +1,6 @@
 """``make ablations``: rows cover the authors' settings, runs differ in one row, and effects with their standard errors."""
 
 import dataclasses
-import shutil
 import sys
 from operator import attrgetter
 
@@ -9,7 +8,6 @@ import pytest
 from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, kept, record, study
 
 from experiments.engine.treebank import Treebank
-from experiments.pages import markdown
 from experiments.studies import ablations
 from experiments.studies.ablations import OURS, SHORT, THEIRS, Measured, Plan, Row, Score
 from mh4.errors import InputError
@@ -144,20 +142,6 @@ def test_short_runs(train, stand_in, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_what_is_recorded_with_these_settings_is_not_trained_again(train, stand_in, tmp_path):
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 2
-    shutil.rmtree(tmp_path / "home" / "models")  # it was another machine
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 2
-    (tmp_path / "plan.toml").write_text(SMALL_PLAN.replace("updates = 1500", "updates = 1000"))
-    assert train("--rows", "boundaries", "--seeds", "2") == 0 and len(calls(stand_in)) == 4
-    assert all(seeds == [2] for seeds, *_ in recorded(tmp_path).values())  # those of other settings are not in the table
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 6
-    assert all(seeds == [1, 2] for seeds, *_ in recorded(tmp_path).values())
-    (tmp_path / "plan.toml").write_text(SMALL_PLAN)  # but the models there are of other settings
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 8
-
-
-@pytest.mark.slow
 def test_full_length_within_both_settings(train, stand_in, tmp_path):
     """The runs to compare with are those of make reproduce."""
     assert train("--length", "full") == 0
@@ -180,17 +164,6 @@ def test_full_length_within_both_settings(train, stand_in, tmp_path):
         ("full", ""): (86, None), ("full", "boundaries"): (86.65, 0.65),
         ("full-authors", ""): (87, None), ("full-authors", "boundaries"): (84.65, 2.35),
     }  # fmt: skip
-
-
-@pytest.mark.slow
-def test_a_run_that_fails_is_named_and_trained_the_next_time(train, stand_in, tmp_path, capsys):
-    (stand_in / "fail").write_text("greedy-mh4-1")
-    assert train("--rows", "boundaries greedy", "--seeds", "1") == 1
-    assert "hu-short greedy greedy-mh4 seed 1 failed: ended with exit code 2" in capsys.readouterr().out
-    assert {system for _, _, system in recorded(tmp_path)} == {"mh4-hybrid"}
-    (stand_in / "fail").unlink()
-    assert train("--rows", "greedy", "--seeds", "1") == 0
-    assert recorded(tmp_path)["short", "greedy", "greedy-mh4"][0] == [1]
 
 
 @pytest.mark.parametrize("evaluations", [[], [{"updates": 4000, "dev_uas": 80.0}]])
@@ -315,35 +288,7 @@ def test_effects_and_their_standard_errors():
     assert cells(ablations.effects(SMALL, more, "uas"))[0][3:] == ["", "-0.10 ± 0.26", "+0.60 ± 0.19", "+0.25 ± 0.16"]
 
 
-def test_without_two_seeds_of_anything_there_are_no_errors():
-    """Not even "nan": one seed says nothing about the variation between seeds."""
-    found = Measured(SHORT, {("", "X", "hu"): scores(80.0), ("a", "X", "hu"): scores(80.5)})
-    assert cells(ablations.effects(SMALL, found, "uas"))[0] == ["a", "X", "1 / 1", "+0.50", ""]
-    text = markdown("", ablations.page(SMALL, [found]))
-    assert "Without changes" in text and "commit abc (runs: 2)" in text
-    assert "±" not in text and "nan" not in text and "deviation" not in text
-
-
 # ---- the documentation
-
-
-def test_effects_are_written_where_the_settings_are():
-    lines = ["| | theirs | ours | setting | effect |", "|---|---|---|---|---|"]
-    lines += ["| x | 1 | 2 | `%s` | 7 |" % name for name in ("encoder.one", "training.two`, `encoder.one", "training.three")]
-    lines.append("| of `mh4-hybrid` | 1 | 2 | `encoder.one` | 7 |")
-    hybrid = {("", "mh4-hybrid", lang): scores(80.0) for lang in ("hu", "got")}
-    hybrid.update({("b", "mh4-hybrid", lang): scores(81.0) for lang in ("hu", "got")})
-    short, full = made_up(SHORT), made_up(OURS)
-    everything = [Measured(SHORT, {**short.scores, **hybrid}), full, Measured(THEIRS, {})]
-    text = ablations.with_effects("\n".join([*lines, "text", ""]), SMALL, everything).split("\n")
-    of_a = "X +0.25 ± 0.16, at full length +0.25 ± 0.16"
-    assert text[:2] == lines[:2] and text[6:] == ["text", ""]
-    assert [line.split("|")[5].strip() for line in text[2:6]] == [
-        of_a + "; b +1.00 ± 0.21",  # s √(1/1 + 1/1), and the mean of two
-        of_a + "; +1.00 ± 0.21",
-        "not measured",
-        "b +1.00 ± 0.21",
-    ]
 
 
 @pytest.mark.slow

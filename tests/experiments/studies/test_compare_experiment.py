@@ -98,14 +98,6 @@ def test_a_system_that_finds_no_arc_of_a_group_has_an_f1_of_0(tmp_path):
     assert len(of_1ec) == 2 and after == {**before, "root": (before["root"][0], 0.0)}
 
 
-def test_seeds_in_another_order_are_the_same_comparison(home):
-    """The report took it for one of other seeds, which was to be made again."""
-    assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--seeds", "2 1", home=home) == 0
-    with open(home / "results" / "toy-mh3-mst.csv", encoding="utf-8", newline="") as lines:
-        assert {row["seeds"] for row in csv.DictReader(lines)} == {"1 2"}
-    assert "over the runs of seeds 1 2 of both" in (home / "results" / "toy-mh3-mst.md").read_text(encoding="utf-8")
-
-
 @pytest.mark.slow
 def test_its_tables_for_a_paper(home, capsys):
     counts = home / "results" / "toy-mh3-mst.csv"

@@ -67,12 +67,6 @@ def test_two_systems_are_compared_on_its_test_set(run, mine, tmp_path, capsys):
     assert "compare: SPLIT: mine (own files) has no test set" in capsys.readouterr().err
 
 
-def test_there_is_nothing_to_compare_without_runs(mine, tmp_path, capsys):
-    home = tmp_path / "home"
-    assert study("compare", "--treebank", str(mine), "--name", "mine", home=home) == 2
-    assert "compare: no finished run of mine in %s/results: train one" % home in capsys.readouterr().err
-
-
 def test_other_files_do_not_get_a_name_that_is_in_use(run, mine, stand_in, capsys):
     asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds")
     assert run(*asked, "1") == 0
