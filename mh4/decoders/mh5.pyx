@@ -1,21 +1,11 @@
 """The MH5 decoder in O(n^5) time and O(n^4) memory (Figure 2 of the paper, with k = 5).
 
-Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2, s1, s0 and b0, so there are six more reduces:
-
-    RA3 (i->l), RA'2 (i->k), RA'' (i->j), LA'' (k->j), LA''2 (l->j), LA3 (r->j).
-
-An item is the best of Combine and Link, as in MH4. Items of five heads are only used by Link and are not stored. They are the
-best of
+Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2, s1, s0 and b0. Those of five heads are not stored. They
+are the best of
 
     A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r],
 
-and each of these can lose j, k or l by four reduces, which are scored on k, l and r, by a sum of scores on k, l and on l, r. So
-if arcs are not scored, the maximum over the node that is removed takes O(n^5) in only three of nine cases: A without l, B without
-k and C without j. The others can be taken before the fifth node comes in: over j of A and B, and over k of A, whose reduce needs
-nothing of r but a term on l, r; over l of B, and over k and l of C, in the right part.
-If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and from i to j, k or l of C (other arcs to k or l
-are made in [j,k,l,r] itself). arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
-training.
+and each of these can lose j, k or l by four reduces: docs/explanation/mh5.md has these, and which of the nine cases take O(n^5).
 
 The chart is in charts/mh5/full_chart.hpp.
 """

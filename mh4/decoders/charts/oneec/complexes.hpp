@@ -84,7 +84,9 @@ struct Hinges {
 
     INLINE Gap gap_v_t() const { return gap; }
     INLINE const float* closed_t_b_v() const { return closed; }
-    INLINE void keep_hinge_t_b_v(const float (&values)[STATES[HINGE]]) const { std::copy_n(values, STATES[HINGE], out); }
+    INLINE void keep_hinge_t_b_v(const float (&values)[STATES[HINGE]]) const {
+        for (int state = 0; state < STATES[HINGE]; state++) out[state] = values[state];
+    }
 };
 
 // half_pivot a b v for a block of a beyond v: a < v < b if `left`, otherwise b < v < a
@@ -123,7 +125,9 @@ struct Pivots {
 
     INLINE const float* half_pivot_a_b_v() const { return half_pivot; }
     INLINE Gap gap_a_v() const { return gap; }
-    INLINE void keep_pivot_a_b_v(const float (&values)[STATES[PIVOT]]) const { std::copy_n(values, STATES[PIVOT], out); }
+    INLINE void keep_pivot_a_b_v(const float (&values)[STATES[PIVOT]]) const {
+        for (int state = 0; state < STATES[PIVOT]; state++) out[state] = values[state];
+    }
 };
 
 // wing l b a for a block of b beyond a

@@ -10,9 +10,9 @@ arcs are stored: a kernel asks its argument `at` for them. For the rule
 it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
 state; so if complexes.hpp lacks one of these functions, it does not compile. Arcs come from the Links of at.chart.
 
-The reverse of a kernel for sums, `..._outside`, takes the derivatives by its items, at.derivatives_open_a_b_x(...), and adds to those
-by everything that they are made of: what at.closed_a_t_x(t) returns also has a function `add`. It does so in the opposite order. Of
-the kernel's own items, the values come from at.kept_open_a_b_x().
+Kernels for sums ask for items of three nodes as at.tile<CLOSED>(at.of_a(), t), since those of a are all stored alike. The reverse of
+such a kernel, `..._outside`, takes the derivatives by its items, at.derivatives<OPEN>(at.of_a(), at.b, ...), and adds to those by
+everything that they are made of: what at.tile returns also has a function `add`. It does so in the opposite order.
 """
 
 import os
@@ -86,8 +86,8 @@ SUM_KERNELS = [
 ]
 
 
-# A rule in the names of a kernel; loop is the node that takes all values in between, or None; lanes are those of the kernel.
-Step = namedtuple("Step", "rule number target antecedents arcs loop has_two lanes")
+# A rule in the names of a kernel; loop is the node that takes all values in between, or None.
+Step = namedtuple("Step", "rule number target antecedents arcs loop has_two kernel")
 
 
 def further_nodes(rule):
@@ -110,7 +110,7 @@ def steps_of(kernel):
             antecedents = [(item[0], *(names[node] for node in item[1:])) for item in rule.antecedents]
             arcs = [tuple(names[node] for node in arc) for arc in rule.arcs]
             loop = loops[0] if loops else None
-            steps.append(Step(rule, number, target, antecedents, arcs, loop, names.get(rule.has_two), kernel.lanes))
+            steps.append(Step(rule, number, target, antecedents, arcs, loop, names.get(rule.has_two), kernel))
     return steps
 
 
@@ -148,16 +148,34 @@ def products(cases):
     return min(one, other, key=lambda found: (len(found), sum(len(a) + len(b) for a, b in found)))
 
 
+def place(kernel, item, loop=None):
+    """The arguments of at.tile for an item whose values are in tiles of a kernel for sums, otherwise None."""
+    if kernel.algebra is MAXIMA or len(item) < 4:
+        return None
+    first, second, last = item[1:]
+    owner, lanes = (last, first) if item[0] in ("arm", "half_pivot") else (first, last)
+    if lanes != kernel.lanes:
+        return None
+    return "at.of_%s(%s), %s" % (owner, loop if loop == owner else "", second if loop == second else "at." + second)
+
+
+def call(kernel, what, item, loop=None, values=None):
+    """A call of a function of `at` for an item."""
+    arguments = [] if values is None else [values]
+    if placed := place(kernel, item, loop):
+        return "at.template %s<%s>(%s)" % (what or "tile", item[0].upper(), ", ".join([placed, *arguments]))
+    arguments += [loop] if loop in item[1:] else []
+    return "at.%s(%s)" % ("_".join([what, *item] if what else item), ", ".join(arguments))
+
+
 def accessors(step):
     """(name in the kernel, call that fetches the values) of each antecedent and of each arc."""
-    antecedents, arcs = [], []
-    for item in step.antecedents:
-        name = "_".join(item)
-        antecedents.append((name, "at.%s(%s)" % (name, step.loop if step.loop in item[1:] else "")))
+    antecedents = [("_".join(item), call(step.kernel, "", item, step.loop)) for item in step.antecedents]
+    arcs, lanes = [], step.kernel.lanes
     for arc, longest in zip(step.arcs, step.rule.longest, strict=True):
         links = "longest" if longest else "crossed"
-        view = "from_lanes" if arc[0] == step.lanes else "to_lanes" if arc[1] == step.lanes else "between"
-        nodes = ["at.x" if node == step.lanes else node if node == step.loop else "at." + node for node in arc]
+        view = "from_lanes" if arc[0] == lanes else "to_lanes" if arc[1] == lanes else "between"
+        nodes = ["at.x" if node == lanes else node if node == step.loop else "at." + node for node in arc]
         arcs.append(("_".join((links, *arc)), "at.chart.%s.%s(%s)" % (links, view, ", ".join(nodes))))
     return antecedents, arcs
 
@@ -177,14 +195,22 @@ def terms(step, cases):
             yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=False))
 
 
+def is_alone(kernel, target):
+    """Return whether one step without a loop makes the target: then its values are assigned, not updated."""
+    steps = [step for step in steps_of(kernel) if step.target is target]
+    return len(steps) == 1 and not steps[0].loop and not target.over
+
+
 def updates(kernel, step, cases):
     """The lines that update a target with the instances of a rule."""
-    out, algebra, lines = item_name(step.target), kernel.algebra, []
+    out, algebra, lines, made = item_name(step.target), kernel.algebra, [], set()
     _, arcs = accessors(step)
     for result, directions, antecedents in terms(step, cases):
         values = [chosen(algebra, name, states) for name, states in antecedents]
         values += ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions, strict=True)]
-        lines.append(algebra.update % ("%s[%d]" % (out, result), algebra.combine.join(values)))
+        update = algebra.update if result in made or not is_alone(kernel, step.target) else "%s = %s;"
+        lines.append(update % ("%s[%d]" % (out, result), algebra.combine.join(values)))
+        made.add(result)
     return lines
 
 
@@ -273,13 +299,15 @@ def kernel_text(kernel, table):
         declared = "Value %s[STATES[%s]]" % (name, target.item.upper())
         if target.over:
             lines += [declared + ";", "at.so_far_%s(%s);" % (name, name)]
+        elif is_alone(kernel, target):
+            lines.append(declared + ";")
         else:
             lines += [declared + ";", "clear(%s);" % name] if kernel.algebra is MAXIMA else [declared + " = {};"]
     for steps in blocks(kernel):
         lines += inside_block(kernel, steps, table)
     for target in kernel.targets:
         if target.item in kernel.keep or target.over:
-            lines.append("at.keep_%s(%s);" % (item_name(target), item_name(target)))
+            lines.append(call(kernel, "keep", (target.item, *target.nodes), values=item_name(target)) + ";")
     return function(kernel.name, lines)
 
 
@@ -324,13 +352,13 @@ def outside_text(kernel, table):
     for name, target in own.items():
         lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
         if target.item in kernel.keep or target.over:
-            lines.append("at.derivatives_%s(%s);" % (name, derivative(name)))
+            lines.append(call(kernel, "derivatives", (target.item, *target.nodes), values=derivative(name)) + ";")
     used = {name for step in steps if len(step.antecedents) + len(step.arcs) > 1 for name, _ in accessors(step)[0]}
     for name, target in own.items():
         if name in used:
             if target.item not in kernel.keep:
                 raise ValueError("%s: the reverse needs the values of %s" % (kernel.name, target.item))
-            lines.append("const auto %s = at.kept_%s();" % (name, name))
+            lines.append("const auto %s = %s;" % (name, call(kernel, "", (target.item, *target.nodes))))
     for steps in reversed(blocks(kernel)):
         lines += outside_block(kernel, steps, table)
     return function(kernel.name + "_outside", lines)
@@ -357,7 +385,7 @@ struct Case {  // an instance of a rule: the numbers of its states and the direc
 };
 
 struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then the others
-    int result, nodes, antecedents, arcs, ordered;
+    int nodes, antecedents, arcs, ordered;
     int has_two;  // the node that certainly has a second crossed arc, or -1
     int kinds[2], antecedent[2][3], arc[2][2], longest[2], order[4];
     int size;
@@ -366,10 +394,10 @@ struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are
 
 %(cases)s
 
-enum { RULES = %(rules)d };
-static const Shape SHAPES[RULES] = {
+static const Shape SHAPES[] = {
 %(shapes)s
 };
+constexpr int FIRST_SHAPE[KINDS + 1] = {%(first)s};  // of the rules for each kind of items
 
 %(kernels)s
 
@@ -407,7 +435,6 @@ def shape(number, rule, size):
     counts = len(nodes), len(rule.antecedents), len(rule.arcs), len(rule.order), nodes.index(rule.has_two) if rule.has_two else -1
     return "    {%s}," % ", ".join(
         [
-            rule.result[0].upper(),
             *map(str, counts),
             braces(item[0].upper() for item in rule.antecedents),
             braces(numbers(item[1:]) for item in rule.antecedents),
@@ -437,6 +464,11 @@ def header():
         text = ", ".join("{%s}" % ",".join(map(str, row)) for row in rows)
         rows = textwrap.indent(textwrap.fill(text, 116), " " * 4)
         cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.rule_text(rule), rows))
+
+    def kind_of(number):
+        return list(states).index(rules.RULES[number].result[0])
+
+    by_kind = sorted(range(len(rules.RULES)), key=kind_of)
     pairs = rules.STATES[2]
     swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
     sum_kernels = [text(kernel, sum_table) for kernel in SUM_KERNELS for text in (kernel_text, outside_text)]
@@ -445,10 +477,8 @@ def header():
         "pair_states": ", ".join(rules.PAIR_STATES),
         "swapped": ", ".join(str(pairs.index(state)) for state in swapped),
         "cases": "\n".join(cases),
-        "rules": len(rules.RULES),
-        "shapes": "\n".join(
-            shape(number, rule, len(rows)) for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True))
-        ),
+        "shapes": "\n".join(shape(number, rules.RULES[number], len(table[number])) for number in by_kind),
+        "first": ", ".join(str(sum(number < i for number in map(kind_of, by_kind))) for i in range(len(states) + 1)),
         "kernels": "\n\n".join(kernel_text(kernel, table) for kernel in KERNELS),
         "sum_kinds": kinds(sum_states),
         "sum_kernels": "\n\n".join(sum_kernels),

@@ -9,21 +9,24 @@
 namespace VARIANT::oneec {
 namespace sums {
 
-// An item of a kernel that is stored in a tile: its values, and the derivatives by them.
-#define STORED(name, kind, where)                                                                                     \
-    INLINE void keep_##name(const Vector (&values)[STATES[kind]]) const { this->store(where, values); }               \
-    INLINE Tile kept_##name() const { return Tile{where, this->chart.derivatives}; }                                  \
-    INLINE void derivatives_##name(Vector (&by)[STATES[kind]]) const { fetch(where + this->chart.derivatives, by); }
-
 template <class N> struct Complexes : Projective<N> {
     typedef Projective<N> Base;
-    using typename Base::Common, typename Base::Rows, typename Base::Side, typename Base::Single, typename Base::Tile;
+    using typename Base::Common, typename Base::Layer, typename Base::Rows, typename Base::Side, typename Base::Single, typename Base::Tile;
     using typename Base::Value, typename Base::Vector;
     using Base::n, Base::side, Base::width, Base::blocks, Base::derivatives, Base::layer, Base::left, Base::right, Base::watch;
     using Base::block_of, Base::blocks_before, Base::right_node, Base::WIDTH;
 
     template <int size> static INLINE void fetch(const Value* tile, Vector (&values)[size]) {
         for (int i = 0; i < size; i++) values[i] = N::at(tile + i * WIDTH);
+    }
+
+    // The items of one node
+    template <class Items> struct Of {
+        const Items& items;
+        int node;
+    };
+    template <int kind, class Items> INLINE Tile tile(Of<Items> of, int block, int second) const {
+        return Tile{of.items.template tile<kind>(of.node, block, second), derivatives};
     }
 
     // A region of a kernel with lanes: its chart, the block and its first node x, and the loop. Those of lanes that are nodes
@@ -33,13 +36,20 @@ template <class N> struct Complexes : Projective<N> {
         Complexes& chart;
         int block, x, begin, end, first_lane, end_lane;
 
-        INLINE Tile tile(typename Base::Value* at) const { return Tile{at, chart.derivatives}; }
         bool may_have_two(int node) const { return chart.may_have_two(node); }
-        template <int size> INLINE void store(typename Base::Value* tile, const Vector (&values)[size]) const {
-            for (int i = 0; i < size; i++) {
-                N::put(tile + i * WIDTH, values[i]);
-                std::fill_n(tile + i * WIDTH, first_lane, typename Base::Value());
-                std::fill(tile + i * WIDTH + end_lane, tile + (i + 1) * WIDTH, typename Base::Value());
+        // An item of a kernel that is stored in a tile: its values, and the derivatives by them
+        template <int kind, class Items> INLINE Tile tile(Of<Items> of, int second) const {
+            return chart.template tile<kind>(of, block, second);
+        }
+        template <int kind, class Items> INLINE void derivatives(Of<Items> of, int second, Vector (&by)[STATES[kind]]) const {
+            fetch(tile<kind>(of, second).at + chart.derivatives, by);
+        }
+        template <int kind, class Items> INLINE void keep(Of<Items> of, int second, const Vector (&values)[STATES[kind]]) const {
+            typename Base::Value* const to = tile<kind>(of, second).at;
+            for (int i = 0; i < STATES[kind]; i++) {
+                N::put(to + i * WIDTH, values[i]);
+                std::fill_n(to + i * WIDTH, first_lane, typename Base::Value());
+                std::fill(to + i * WIDTH + end_lane, to + (i + 1) * WIDTH, typename Base::Value());
             }
         }
     };
@@ -64,19 +74,7 @@ template <class N> struct Complexes : Projective<N> {
         }
         INLINE Common gap_t_b(int t) const { return this->chart.gap(t, b); }
         INLINE Common gap_a_b() const { return this->chart.gap(a, b); }
-        INLINE Tile closed_a_t_x(int t) const { return this->tile(side.closed.tile(a, this->block, t)); }
-        INLINE Tile several_closed_a_t_x(int t) const {
-            return this->tile(this->chart.several_closed_right.tile(a, this->block, t));
-        }
-        INLINE Tile neither_a_t_x(int t) const { return this->tile(side.neither.tile(a, this->block, t)); }
-        STORED(hooked_a_b_x, HOOKED, this->chart.hooked_right.tile(a, this->block, b))
-        STORED(open_a_b_x, OPEN, side.open.tile(a, this->block, b))
-        STORED(closed_a_b_x, CLOSED, side.closed.tile(a, this->block, b))
-        STORED(several_a_b_x, SEVERAL, this->chart.several_right.tile(a, this->block, b))
-        STORED(several_closed_a_b_x, SEVERAL_CLOSED, this->chart.several_closed_right.tile(a, this->block, b))
-        STORED(neither_open_a_b_x, NEITHER_OPEN, side.neither_open.tile(a, this->block, b))
-        STORED(neither_a_b_x, NEITHER, side.neither.tile(a, this->block, b))
-        STORED(arm_x_b_a, ARM, side.arm.tile(a, this->block, b))
+        INLINE Of<Side> of_a() const { return {side, a}; }
     };
 
     // Regions l r for a block of x beyond r
@@ -88,31 +86,8 @@ template <class N> struct Complexes : Projective<N> {
         }
         INLINE Common gap_t_r(int t) const { return this->chart.gap(t, r); }
         INLINE Common gap_l_r() const { return this->chart.gap(l, r); }
-        INLINE Tile closed_l_t_x(int t) const { return in_layer(this->chart.layer.closed, t); }
-        INLINE Tile several_closed_l_t_x(int t) const { return in_layer(this->chart.layer.several_closed, t); }
-        INLINE Tile tied_l_t_x(int t) const { return in_layer(this->chart.layer.tied, t); }
-        INLINE Tile tied_several_l_t_x(int t) const { return in_layer(this->chart.layer.tied_several, t); }
-        INLINE Tile bound_l_t_x(int t) const { return in_layer(this->chart.layer.bound, t); }
-        INLINE Tile bound_open_l_t_x(int t) const { return in_layer(this->chart.layer.bound_open, t); }
-        INLINE Tile closed_r_t_x(int t) const { return this->tile(this->chart.right.closed.tile(r, this->block, t)); }
-        INLINE Tile hooked_r_t_x(int t) const { return this->tile(this->chart.hooked_right.tile(r, this->block, t)); }
-        INLINE Tile several_r_l_x() const { return this->tile(this->chart.several_right.tile(r, this->block, l)); }
-        STORED(open_l_r_x, OPEN, this->chart.layer.open.tile(0, this->block, r))
-        STORED(closed_l_r_x, CLOSED, this->chart.layer.closed.tile(0, this->block, r))
-        STORED(several_l_r_x, SEVERAL, this->chart.layer.several.tile(0, this->block, r))
-        STORED(several_closed_l_r_x, SEVERAL_CLOSED, this->chart.layer.several_closed.tile(0, this->block, r))
-        STORED(tied_l_r_x, TIED, this->chart.layer.tied.tile(0, this->block, r))
-        STORED(tied_several_l_r_x, TIED_SEVERAL, this->chart.layer.tied_several.tile(0, this->block, r))
-        STORED(bound_l_r_x, BOUND, this->chart.layer.bound.tile(0, this->block, r))
-        STORED(bound_open_l_r_x, BOUND_OPEN, this->chart.layer.bound_open.tile(0, this->block, r))
-        STORED(bound_several_l_r_x, BOUND_SEVERAL, this->chart.layer.bound_several.tile(0, this->block, r))
-        STORED(both_l_r_x, BOTH, this->chart.layer.both.tile(0, this->block, r))
-        STORED(spanned_l_r_x, SPANNED, this->chart.layer.spanned.tile(0, this->block, r))
-
-      private:
-        template <int kind> INLINE Tile in_layer(const Tiles<N, kind>& tiles, int t) const {
-            return this->tile(tiles.tile(0, this->block, t));
-        }
+        INLINE Of<Layer> of_l() const { return {this->chart.layer, 0}; }
+        INLINE Of<Side> of_r() const { return {this->chart.right, r}; }
     };
 
     // half_pivot a b v for a block of a beyond v
@@ -120,16 +95,15 @@ template <class N> struct Complexes : Projective<N> {
         const Side& side;
         int b, v, v_block, v_lane;  // where v is an x
 
-        typename Base::Value* at_neither(int t) const { return side.neither.tile(t, v_block, b) + v_lane; }
-        typename Base::Value* at_closed(int t) const { return side.closed.tile(t, v_block, b) + v_lane; }
-        INLINE Tile arm_a_t_v(int t) const { return this->tile(side.arm.tile(v, this->block, t)); }
+        typename Base::Value* at_neither(int t) const { return side.template tile<NEITHER>(t, v_block, b) + v_lane; }
+        typename Base::Value* at_closed(int t) const { return side.template tile<CLOSED>(t, v_block, b) + v_lane; }
+        INLINE Of<Side> of_v() const { return {side, v}; }
         INLINE Common neither_t_b_v(int t) const {
             return Common{at_neither(t), WIDTH, this->chart.neither_lanes + t * STATES[NEITHER] * WIDTH};
         }
         INLINE Common hinge_t_b_v(int t) const {
             return Common{this->chart.hinge + t * STATES[HINGE], 1, this->chart.hinge_lanes + t * STATES[HINGE] * WIDTH};
         }
-        STORED(half_pivot_a_b_v, HALF_PIVOT, side.half_pivot.tile(v, this->block, b))
     };
 
     // An item of a kernel without lanes: its values by state, and the derivatives by them, which are also in lanes
@@ -139,7 +113,9 @@ template <class N> struct Complexes : Projective<N> {
         ptrdiff_t derivatives;
         const Value* lanes;
 
-        INLINE void keep(const Value (&values)[STATES[kind]]) const { std::copy_n(values, STATES[kind], out); }
+        INLINE void keep(const Value (&values)[STATES[kind]]) const {
+            for (int i = 0; i < STATES[kind]; i++) out[i] = values[i];
+        }
         INLINE void fetch(Value (&by)[STATES[kind]]) const {
             for (int i = 0; i < STATES[kind]; i++) by[i] = out[i + derivatives] + N::sum(N::at(lanes + i * WIDTH));
         }
@@ -166,8 +142,7 @@ template <class N> struct Complexes : Projective<N> {
     // wing l b a for a block of b beyond a
     struct Wings : Region {
         int l, a;
-        INLINE Tile open_a_l_b() const { return this->tile(this->chart.right.open.tile(a, this->block, l)); }
-        INLINE Tile several_a_l_b() const { return this->tile(this->chart.several_right.tile(a, this->block, l)); }
+        INLINE Of<Side> of_a() const { return {this->chart.right, a}; }
         INLINE Rows gap_a_b() const { return this->chart.gap_from(a, this->x); }
         INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {  // transposed, into blocks of a
             alignas(64) typename Base::Value lanes[WIDTH];
@@ -186,13 +161,13 @@ template <class N> struct Complexes : Projective<N> {
         }
 
       private:
-        typename Base::Value* at(int b) const { return this->chart.layer.wing.tile(0, a / WIDTH, b) + a % WIDTH; }
+        typename Base::Value* at(int b) const { return this->chart.layer.template tile<WING>(0, a / WIDTH, b) + a % WIDTH; }
     };
 
     // complex l x for a block of x beyond t
     struct ComplexesOfSpanned : Region {
         int l, t;
-        INLINE Tile spanned_l_t_x() const { return this->tile(this->chart.layer.spanned.tile(0, this->block, t)); }
+        INLINE Of<Layer> of_l() const { return {this->chart.layer, 0}; }
         INLINE Rows gap_t_x() const { return this->chart.gap_from(t, this->x); }
         INLINE void so_far_complex_l_x(Vector (&values)[STATES[COMPLEX]]) const { read(values, 0); }
         INLINE void keep_complex_l_x(const Vector (&values)[STATES[COMPLEX]]) const {
@@ -232,8 +207,11 @@ template <class N> struct Complexes : Projective<N> {
     struct ComplexesOfWings : ComplexSoFar<Vector> {
         int r, block, begin, end;
 
-        INLINE Tile wing_l_b_a(int b) const { return Tile{this->chart.layer.wing.tile(0, block, b), this->chart.derivatives}; }
-        INLINE Tile closed_b_r_a(int b) const { return Tile{this->chart.left.closed.tile(b, block, r), this->chart.derivatives}; }
+        INLINE Of<Layer> of_l() const { return {this->chart.layer, 0}; }
+        INLINE Of<Side> of_b(int b) const { return {this->chart.left, b}; }
+        template <int kind, class Items> INLINE Tile tile(Of<Items> of, int second) const {
+            return this->chart.template tile<kind>(of, block, second);
+        }
     };
 
     // Fill the chart. Throws signals::Raised, as `outside` does.
@@ -263,7 +241,7 @@ template <class N> struct Complexes : Projective<N> {
         return {at, side, b, v, (v + side.shift) / WIDTH, (v + side.shift) % WIDTH};
     }
     Pivots at_pivots(const Side& side, int a, int b, int v) {
-        Value* const half_pivot = side.half_pivot.tile(v, (a + side.shift) / WIDTH, b) + (a + side.shift) % WIDTH;
+        Value* const half_pivot = side.template tile<HALF_PIVOT>(v, (a + side.shift) / WIDTH, b) + (a + side.shift) % WIDTH;
         return Pivots{{side.pivot + v * STATES[PIVOT], derivatives, side.pivot_lanes + v * STATES[PIVOT] * WIDTH},
                       Single{half_pivot, WIDTH, half_pivot + derivatives}, this->single_gap(a, v)};
     }
@@ -404,8 +382,6 @@ template <class N> struct Complexes : Projective<N> {
             f(ComplexesOfWings{{*this, complex}, r, block, maximum(l + 2, block * WIDTH + 1), r});
     }
 };
-
-#undef STORED
 
 template <class N> class Marginals : Complexes<N> {
     typedef Complexes<N> Base;

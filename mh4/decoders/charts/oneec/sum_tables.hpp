@@ -109,6 +109,13 @@ template <class N, int kind> struct Tiles {
     }
 };
 
+// Those of several kinds.
+template <class N, int... kinds> struct Group : Tiles<N, kinds>... {
+    template <int kind> INLINE typename N::Value* tile(int node, int block, int second) const {
+        return Tiles<N, kind>::tile(node, block, second);
+    }
+};
+
 using marginals::Counts, marginals::Scores;  // whose tensors are those of Part, as in oneec.marginals
 
 // What each word contributes to the score of a tree: in all, and by these parts if they are visible.
@@ -189,7 +196,6 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
     typedef Layout<Value, WIDTH> Base;
     using Base::n, Base::side, Base::blocks, Base::width, Base::shift, Base::rows, Base::hidden;
     using Base::may_have_two, Base::blocks_before, Base::block_of, Base::at_c, Base::memory, Base::watch, Base::take;
-    template <int kind> using TilesOf = Tiles<N, kind>;
 
     struct Links {  // crossed arcs of node v with all x
         Value *to, *from;  // [v, x]: x->v and v->x
@@ -216,33 +222,13 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
 
     ptrdiff_t derivatives;
 
-    struct Side {  // where x is
-        int shift;  // by how much its first block begins before node 0
-        TilesOf<OPEN> open;
-        TilesOf<CLOSED> closed;
-        TilesOf<NEITHER_OPEN> neither_open;
-        TilesOf<NEITHER> neither;
-        TilesOf<ARM> arm;
-        TilesOf<HALF_PIVOT> half_pivot;
+    struct Side : Group<N, OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT, HOOKED, SEVERAL, SEVERAL_CLOSED> {  // where x is
+        int shift;                   // by how much its first block begins before node 0
         Value *pivot, *pivot_lanes;  // pivot a b v of the current l and r: [v] by state; lanes of derivatives
-    } left, right;
-    TilesOf<HOOKED> hooked_right;
-    TilesOf<SEVERAL> several_right;
-    TilesOf<SEVERAL_CLOSED> several_closed_right;
-    struct Layer {  // of l, over r; the first node is given as 0
-        TilesOf<OPEN> open;
-        TilesOf<CLOSED> closed;
-        TilesOf<SEVERAL> several;
-        TilesOf<SEVERAL_CLOSED> several_closed;
-        TilesOf<TIED> tied;
-        TilesOf<TIED_SEVERAL> tied_several;
-        TilesOf<BOUND> bound;
-        TilesOf<BOUND_OPEN> bound_open;
-        TilesOf<BOUND_SEVERAL> bound_several;
-        TilesOf<BOTH> both;
-        TilesOf<SPANNED> spanned;
-        TilesOf<WING> wing;  // l b a: over b, in blocks of a
-        Value *begin, *end;     // of all these
+    } left, right;                   // the last three kinds only on the right
+    // Of l, over r, the first node being given as 0; wing l b a is over b, in blocks of a
+    struct Layer : Group<N, OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH, SPANNED, WING> {
+        Value *begin, *end;
     } layer;
 
     Links crossed, longest;         // crossed arcs; the latter including those of 0 even with a single root
@@ -325,23 +311,20 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
         Value* const before = take(size + 2 * WIDTH);
         return before ? before + WIDTH : nullptr;
     }
-    template <int... kinds> void take_tiles(size_t count, const std::vector<ptrdiff_t>& first, TilesOf<kinds>&... tiles) {
-        ((tiles = TilesOf<kinds>{take(count * STATES[kinds] * WIDTH), first.data(), blocks}), ...);
-    }
-    void take_side(Side& of, int shift, size_t count, const std::vector<ptrdiff_t>& first) {
-        of.shift = shift;
-        take_tiles(count, first, of.open, of.closed, of.neither_open, of.neither, of.arm, of.half_pivot);
+    template <int... kinds, class Of> void take_tiles(Of& of, size_t count, const std::vector<ptrdiff_t>& first) {
+        ((static_cast<Tiles<N, kinds>&>(of) = {take(count * STATES[kinds] * WIDTH), first.data(), blocks}), ...);
     }
 
     // Assign all tables their place in memory: values, derivatives, and then what has none.
     void arrange() {
         const size_t square = (size_t)side * width, cells = (size_t)side * side, cube = cells * rows;
-        take_side(left, 0, lefts, first_left);
-        take_side(right, shift, rights, first_right);
-        take_tiles(rights, first_right, hooked_right, several_right, several_closed_right);
+        take_tiles<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT>(left, lefts, first_left);
+        take_tiles<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT, HOOKED, SEVERAL, SEVERAL_CLOSED>(right, rights, first_right);
+        left.shift = 0;
+        right.shift = shift;
         layer.begin = take(0);
-        take_tiles((size_t)side * blocks, first_layer, layer.open, layer.closed, layer.several, layer.several_closed, layer.tied,
-                   layer.tied_several, layer.bound, layer.bound_open, layer.bound_several, layer.both, layer.spanned, layer.wing);
+        take_tiles<OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH, SPANNED, WING>(
+            layer, (size_t)side * blocks, first_layer);
         layer.end = take(0);
         for (Links* links : {&crossed, &longest}) {
             links->to = take_rows(square);

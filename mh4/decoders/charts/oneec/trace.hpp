@@ -265,9 +265,9 @@ class Chart final : Complexes, public BestTree {
             high = maximum(high, item.x);
         }
         Found found = {NEVER, -1, {}, {}};
-        for (int rule = 0; rule < RULES; rule++) {
+        for (int rule = FIRST_SHAPE[item.kind]; rule < FIRST_SHAPE[item.kind + 1]; rule++) {
             const Shape& shape = SHAPES[rule];
-            if (shape.result != item.kind || (shape.has_two >= 0 && !may_have_two(nodes[shape.has_two]))) continue;
+            if (shape.has_two >= 0 && !may_have_two(nodes[shape.has_two])) continue;
             const int further = shape.nodes - own;  // nodes in between
             for (int i = low + 1; i < (further > 0 ? high : low + 2); i++) {
                 if (further > 0) nodes[own] = i;
