@@ -355,8 +355,9 @@ cdef class Decoding(Sentences):
     cdef int columns[TENSORS]          # ... and how long they are
     cdef Padded cost
     cdef const Py_ssize_t[::1] before  # the words of all sentences before
-    cdef object heads
+    cdef object heads, totals
     cdef int[:, ::1] to_heads
+    cdef double[::1] to_totals         # the scores, summed in the order of `derivation.total` or `replay`
     cdef readonly double[::1] needed   # the bytes that MH5 would take up for a sentence, if it is decoded by MH4 instead
 
     def __init__(self, tensors, lengths, longest, heads, single_root):
@@ -364,6 +365,7 @@ cdef class Decoding(Sentences):
         self.cost = self.padded(tensors.get("cost"))
         self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
         self.to_heads = self.heads = np.full((self.count, longest + 1), -1, dtype=np.int32)
+        self.to_totals = self.totals = np.zeros(self.count)
         self.needed = np.zeros(self.count)
         self.parts = {}
         for x, name in enumerate(self.names):
@@ -375,20 +377,7 @@ cdef class Decoding(Sentences):
     def result(self):
         """Return the Derivations, which are undefined for sentences that have failed."""
         self.parts = {name: rows[rows[:, 0] >= 0] for name, rows in self.parts.items()}  # in 1ec, a word has some parts only
-        return Derivations(self.lengths, self.heads, self.totals(), self.parts)
-
-    def totals(self):
-        """Return the score of each sentence, summed over its parts in the order of `derivation.total`."""
-        tensors, parts = dict(self.tensors), dict(self.parts)
-        scores = np.zeros(self.count)
-        if "cost" in tensors:
-            words = np.concatenate([np.arange(1, n + 1) for n in self.lengths]) if self.count else np.empty(0, dtype=np.intp)
-            of = np.repeat(np.arange(self.count), self.lengths)
-            parts["cost"] = np.stack([of, self.heads[of, words], words], axis=1)
-        for name, rows in parts.items():
-            values = tensors[name][tuple(rows.T)].astype(np.float64)
-            scores += np.bincount(rows[:, 0], weights=np.where(values > -arguments.LARGEST, values, -np.inf), minlength=self.count)
-        return scores
+        return Derivations(self.lengths, self.heads, self.totals, self.parts)
 
     cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil:
         """Return where the parts of a sentence are to be written."""
@@ -403,44 +392,49 @@ cdef class Decoding(Sentences):
         cdef BestTree* search = by.charts.own.best_tree.get()
         cdef const double* scores[TENSORS]
         cdef const double* cost
+        cdef const double* allowed
         cdef const PartRows* parts
+        cdef double total
         cdef Rows to
         cdef size_t k
         if given == WRONG or given == NO_TREE or not by.scores.take(self.scores, self.cost, b, n, scores, &cost):
             return FAILED
-        if given == SOME_TREES:
-            cost = by.scores.with_heads(cost, &self.given[b, 0], n)
+        allowed = by.scores.with_heads(cost, &self.given[b, 0], n) if given == SOME_TREES else cost
         if given == ONE_TREE:
             for x in range(1, n + 1):
                 heads[x] = self.given[b, x]
-        elif search.find(n, scores, cost, self.single_root, heads) == -INFINITY:
+        elif search.find(n, scores, allowed, self.single_root, heads) == -INFINITY:
             return FAILED
         parts = search.parts(heads, n)
         if not parts:
             return FAILED
         for x in range(TENSORS):
-            to = self.rows_of(x, b)
+            to, total = self.rows_of(x, b), 0
             for k in range(parts[x].size()):
                 write(&to, -1, parts[x][k].first, parts[x][k].second)
+                total += scores[x][<size_t> parts[x][k].first * (n + 1) + parts[x][k].second]
+            self.to_totals[b] += total
+        total = 0
+        for x in range(1, n + 1 if cost else 0):
+            total += cost[<size_t> heads[x] * (n + 1) + x]
+        self.to_totals[b] += total
         return DONE
 
 
 cdef class TransitionDecoding(Decoding):
     """Sentences to be decoded by mh3, mh4 or mh5."""
 
-    cdef object transitions, totals_found
+    cdef object transitions
     cdef Py_ssize_t[:, ::1] to_transitions
-    cdef double[::1] to_totals
 
     def __init__(self, tensors, lengths, longest, heads, single_root):
         Decoding.__init__(self, tensors, lengths, longest, heads, single_root)
         self.to_transitions = self.transitions = np.empty((2 * self.before[self.count] + self.count, 4), dtype=np.intp)
-        self.to_totals = self.totals_found = np.empty(self.count)
 
     def result(self):
         sentences = np.repeat(np.arange(self.count), 2 * self.lengths + 1)
         transitions = np.concatenate([sentences[:, None], self.transitions], axis=1)
-        return Derivations(self.lengths, self.heads, self.totals_found, self.parts, transitions)
+        return Derivations(self.lengths, self.heads, self.totals, self.parts, transitions)
 
     cdef int process(self, Worker by, Py_ssize_t b) except -1 nogil:
         cdef int n = self.words[b], given = self.given_heads(by, b), outcome

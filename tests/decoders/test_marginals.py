@@ -8,7 +8,7 @@ from common import rng_for, sample, small
 from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, marginals
 from oneec_judge import ONEEC
 
-from mh4.decoders import mst
+from mh4.decoders import mh4, mst
 
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
@@ -113,6 +113,20 @@ def test_one_sequence_remains(model, n):
             scores = {name: tensor.astype(np.float32) for name, tensor in scores.items()}
             expected = enumerated(model, n, scores)
             agree(marginals(model, scores), expected, n, scores, f"{model.name}, times {size:g}, draw {draw}")
+
+    assert found.arcs[list(tree[1:]), np.arange(1, n + 1)].min() > 1e-3
+
+
+@pytest.mark.parametrize("size", [1, 6, 20])
+def test_an_improbable_chain_has_one_derivation(size):
+    """If each word depends on the one before, MH4 shifts all and then makes all arcs; every other reduce leads nowhere."""
+    n, rng = 80, rng_for("chain", size)
+    scores = [rng.normal(size=shape).astype(np.float32) * size for shape in [(n + 2, n + 2), *2 * [(6, n + 2, n + 2)]]]
+    chain = np.arange(-1, n)
+    derivation, found = mh4.decode(*scores, heads=chain), mh4.marginals(*scores, heads=chain)
+    assert found.log_partition == pytest.approx(derivation.score, abs=1e-6)
+    for name, rows in derivation.parts.items():
+        assert found.parts[name][tuple(rows.T)] == pytest.approx(1) and found.parts[name].sum() == pytest.approx(len(rows))
 
 
 @every_model
