@@ -114,8 +114,6 @@ def test_one_sequence_remains(model, n):
             expected = enumerated(model, n, scores)
             agree(marginals(model, scores), expected, n, scores, f"{model.name}, times {size:g}, draw {draw}")
 
-    assert found.arcs[list(tree[1:]), np.arange(1, n + 1)].min() > 1e-3
-
 
 @pytest.mark.parametrize("size", [1, 6, 20])
 def test_an_improbable_chain_has_one_derivation(size):
