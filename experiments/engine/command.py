@@ -14,7 +14,7 @@ from experiments.engine.executor import Jobs, check_slurm
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS, Treebank, located, own, with_test
-from mh4.cli.group import Stopped, reporting_errors, say
+from mh4.cli.group import reporting_errors, say
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser import systems as registry
@@ -60,7 +60,7 @@ class Command(click.Command):
             try:
                 code = super().invoke(context) or 0
                 streams.finish()
-            except (KeyboardInterrupt, Stopped):
+            except KeyboardInterrupt:
                 print("stopped; run the same command again to resume")
                 code = 130
             except UsageError as error:

@@ -94,7 +94,7 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
         if not _of_compiled_modules(error):
             raise
         _fail(program, "%s: compiled modules are missing, or older than their sources: run `make setup`" % error)
-    except (KeyboardInterrupt, Stopped) as end:
+    except KeyboardInterrupt as end:
         streams.drop()  # its reader may be what we were waiting for
         number = getattr(end, "number", signal.SIGINT)
         _fail(program, "; ".join([str(end) or "interrupted", *getattr(end, "__notes__", [])]), code=128 + number)
@@ -124,7 +124,7 @@ def resumable(command: Callable[..., None]) -> Callable[..., None]:
     def saying_how(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
-        except (KeyboardInterrupt, Stopped) as end:
+        except KeyboardInterrupt as end:
             end.add_note("to resume: " + _command_line())
             raise
 
@@ -141,8 +141,8 @@ def _command_line() -> str:
     return shlex.join([*program, *sys.argv[1:]])
 
 
-class Stopped(BaseException):
-    """A signal asks this process to end."""
+class Stopped(KeyboardInterrupt):
+    """A signal asks this process to end. Python drops any other exception while it computes constants such as 2**31 of a module."""
 
     def __init__(self, number: int) -> None:
         super().__init__("stopped by %s" % signal.Signals(number).name)

@@ -187,6 +187,21 @@ def test_messages_that_cannot_be_written(places, tmp_path, reader):
     os.close(stderr)
 
 
+def test_a_signal_while_python_compiles():
+    """As it does when it imports a module without its bytecode."""
+    code = """if True:
+        import os, subprocess
+        from mh4.cli.group import _stopped_by_signals
+        with _stopped_by_signals():
+            subprocess.Popen(["sh", "-c", "sleep 0.3; kill %d" % os.getpid()])
+            compile("x = 2**31\\n" * 300_000, "constants", "exec")
+            print("went on")
+    """
+    started = [sys.executable, "-c", code]
+    done = subprocess.run(started, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.stdout == "" and "mh4.cli.group.Stopped: stopped by SIGTERM" in done.stderr
+
+
 def test_a_folder_that_is_deleted(places, tmp_path):
     started = "rmdir %s && exec %s -m mh4 parse --model %s %s -o out" % (
         tmp_path,
