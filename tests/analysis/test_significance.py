@@ -64,14 +64,6 @@ def test_a_parser_does_not_differ_from_itself(pair):
     assert (found.difference, found.low, found.high, found.p_bootstrap, found.p_randomisation) == (0, 0, 0, 1, 1)
 
 
-@given(pairs(most=30))
-def test_the_other_way_round(pair):
-    (one,), (other,) = significance.compare(*pair, samples=500), significance.compare(*pair[::-1], samples=500)
-    assert (one.a, one.b, one.difference) == (other.b, other.a, -other.difference)
-    assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
-    assert (one.p_bootstrap, one.p_randomisation) == (other.p_bootstrap, other.p_randomisation)
-
-
 def test_the_same_seed_gives_the_same_and_measures_do_not_mix():
     rng = np.random.default_rng(2)
     a, b = (np.stack([rng.integers(0, 11, (50, 3)), np.full((50, 3), 20)], axis=2)[None] for _ in range(2))
@@ -104,18 +96,6 @@ def test_runs_are_drawn_as_sentences_are():
     exact = np.mean([abs(difference - observed) >= abs(observed) - 1e-9 for difference in differences])
     assert abs(found.p_bootstrap - exact) <= 5 * (exact * (1 - exact) / significance.SAMPLES) ** 0.5 + 1e-4
     assert min(differences) - 1e-9 <= found.low <= found.high <= max(differences) + 1e-9
-
-
-def test_a_clear_difference_and_none():
-    """Twenty sentences that A parses better: 2 of the 2^20 exchanges are as large, and no resample reaches 0."""
-    better, worse = counts(*20 * [(9, 20)]), counts(*20 * [(8, 20)])
-    (found,) = significance.compare(better, worse)
-    assert found[:5] == pytest.approx((90, 80, 10, 10, 10))
-    assert found.p_bootstrap == found.p_randomisation == 1 / 10001
-    mixed = [counts(*10 * [first, second]) for first, second in (((9, 20), (8, 20)), ((8, 20), (9, 20)))]
-    (found,) = significance.compare(*mixed)
-    assert found.difference == 0 and found.p_bootstrap == found.p_randomisation == 1
-    assert found.low < -2 < 2 < found.high
 
 
 def test_what_cannot_be_compared():

@@ -166,27 +166,6 @@ def test_always_a_tree(model, n, seed, kind, width):
 
 
 @every_model
-def test_many_roots_are_tempting(model):
-    """However high an arc from the root scores, the root has only one dependent if a single root is required."""
-    n, rng = 12, rng_for("tempting")
-    scores = model.sample(n, rng)
-    many = model.decode(tempting(scores), beam=4)
-    check(model, many, n, tempting(scores))
-    one = model.decode(tempting(scores), beam=4, single_root=True)
-    check(model, one, n, tempting(scores), single_root=True)
-    assert not brute.has_single_root(many.heads)
-
-
-def tempting(scores):
-    """RA, which makes arcs from the root when s0 is the first word on the stack, scores higher than everything else."""
-    scores = {name: tensor.copy() for name, tensor in scores.items()}
-    for name in ("s0b0", "reduce_s0b0"):
-        if name in scores:
-            scores[name][2 if name == "s0b0" else 1] += 100
-    return scores
-
-
-@every_model
 def test_no_words(model):
     scores = model.sample(0, rng_for("empty"))
     derivation = model.decode(scores)

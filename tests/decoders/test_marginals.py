@@ -168,17 +168,6 @@ def test_scores_of_any_size(model, single_root, n, size):
             agree(found, expected, n, scores, f"{model.name}, {size:g}, draw {draw}", near=1e-7)
 
 
-@every_chart
-@small
-def test_tensors_that_cancel(model, n):
-    """One far above and another far below, so that what they add up to is ordinary."""
-    for up, down in (("shift", "reduce_s0b0"), ("reduce_s0b0", "shift")):
-        scores = model.sample(n, rng_for("cancel", n))
-        scores[up] += np.float32(8192)
-        scores[down] -= np.float32(8192)
-        agree(marginals(model, scores), enumerated(model, n, scores), n, scores, f"{model.name}, {up} up, {down} down")
-
-
 @every_model
 def test_a_sentence_without_words(model):
     scores = model.sample(0, rng_for("none"))

@@ -104,16 +104,6 @@ def test_sums_of_the_largest_scores(decoder, n):
             assert abs(again.score - derivation.score) <= tolerance(n, scores)
 
 
-@exact_decoder
-def test_sums_of_the_largest_scores_of_a_long_sentence(decoder):
-    n = {"mhk-4": 30, "mhk-5": 12, "mhk-6": 10}.get(decoder.name, 60)
-    for value in (-9.99e29, 9.99e29):
-        scores = {name: np.full_like(tensor, value) for name, tensor in decoder.sample(n, rng_for("long")).items()}
-        derivation = decoder.decode(scores)
-        used = sum(len(rows) for rows in derivation.parts.values())
-        assert derivation.score == pytest.approx(used * value, rel=1e-6)
-
-
 @every_decoder
 @pytest.mark.parametrize("number", [1e30, 2e38, np.inf, np.nan])
 def test_what_is_above_is_refused(decoder, number):

@@ -66,21 +66,6 @@ def test_the_frequency_of_every_tree(model, single_root, n):
     assert deviation_of(found, probabilities(model, n, scores, single_root)) < LIMIT
 
 
-@pytest.mark.parametrize("model", [model for model in MODELS if model is not MST], ids=lambda model: model.name)
-def test_derivations_are_drawn_not_trees(model):
-    """Of equal scores, a tree is as probable as it has derivations, each counted once."""
-    n = 4
-    found = sample(model, model.sample(n, rng_for(), "zeros"), SAMPLES)
-    of_tree = brute.derivations(n, model.k).of_tree
-    trees, times = np.unique(found, axis=0, return_counts=True)
-    assert set(map(tuple, trees.tolist())) <= set(of_tree)
-    derivations = np.array([len(of_tree[tuple(tree)]) for tree in trees.tolist()])
-    total = sum(map(len, of_tree.values()))
-    assert derivations.max() > 1 and len(trees) == len(of_tree)
-    assert deviation(times, SAMPLES * derivations / total) < LIMIT
-    assert deviation(times, np.full(len(trees), SAMPLES / len(trees))) > 10 * LIMIT
-
-
 @pytest.mark.slow
 @every_model
 @every_root

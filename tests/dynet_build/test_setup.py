@@ -287,15 +287,6 @@ def test_the_python_of_the_environment_is_used_again(tmp_path, monkeypatch, vers
         del started[:]
 
 
-def test_the_versions_of_python_are_the_same_everywhere():
-    minors = range(environment.OLDEST[1], environment.NEWEST[1] + 1)
-    project = (ROOT / "pyproject.toml").read_text()
-    assert re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', project) == [str(minor) for minor in minors]
-    assert 'requires-python = ">=3.%d"\n' % minors[0] in project
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"Python 3\.\d+ to 3\.\d+", readme)) == {environment.VERSIONS}
-
-
 def test_python_without_venv(place, monkeypatch):
     monkeypatch.setattr(environment.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1))
     with pytest.raises(InputError, match="apt install python3-venv"):

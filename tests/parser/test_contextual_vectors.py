@@ -95,19 +95,6 @@ def test_models(sentences, files, tmp_path):
     assert [sentence.heads.tolist() for sentence in pickle.loads(pickle.dumps(parser)).parse(kept)] == heads
 
 
-def test_a_sentence_does_not_depend_on_its_minibatch(sentences, files):
-    made = model(sentences, files)
-    alone = arcs(made, sentences[3])
-    with made.lock:
-        for batch, scores in made.score(sentences[:10]):
-            for k, tensors in zip(batch, scores.trees.arrays()):
-                if k == 3:
-                    assert np.allclose(tensors["arcs"], alone, atol=1e-5)
-    other = model(sentences)
-    other.encoder.contextual = Contextual(files)
-    assert np.array_equal(arcs(other, sentences[3]), alone)
-
-
 def test_windows_of_long_sentences(sentences, files, tmp_path, monkeypatch):
     """The words of a window have the vectors that they have in the sentence."""
     words = [word for sentence in sentences[:20] for word in sentence.words][:60]

@@ -63,16 +63,6 @@ def test_what_is_given_stays_and_the_rest_is_the_best_tree_around_it(parsers, go
     assert changed  # the words around those that are given get other heads than without them
 
 
-def test_minimum_bayes_risk_keeps_them_too(parsers, gold):
-    rng = np.random.default_rng(2)
-    given = [partly(s, rng) for s in gold if trees.in_class(s.heads, "mh4")]
-    parser = Parser(parsers["mh4-hybrid"].model, "mbr")
-    with pytest.warns(RuntimeWarning):
-        found = parser.parse(given, keep_heads=True)
-    for before, after in zip(given, found):
-        assert (after.heads[before.heads >= 0] == before.heads[before.heads >= 0]).all() and trees.in_class(after.heads, "mh4")
-
-
 def test_complete_trees_stay_whatever_their_class(parsers):
     crossing = Sentence(["a", "b", "c", "d"], heads=np.array([-1, 3, 0, 2, 1]), deprels=["x", "root", "y", "z"])
     assert not trees.is_projective(crossing.heads)

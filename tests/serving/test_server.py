@@ -23,7 +23,6 @@ from asking import running, serving  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
 from many_clients import documents, load  # noqa: E402
 from running import wait_for  # noqa: E402
-from udapi.core.document import Document  # noqa: E402
 from udapi.core.root import Root  # noqa: E402
 from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
 
@@ -63,18 +62,6 @@ def test_udapi_is_a_client(server):
     assert [[str(node.parent.ord), node.deprel, node.upos] for node in root.descendants] == [
         [row[6], row[7], row[3]] for row in rows
     ]
-    document = Document()
-    for text in ("Ta kaluma dorpit berodo.", "Ta kaluma dorpit."):
-        document.create_bundle().create_tree().text = text
-    client.process_document(document)
-    assert [[node.form for node in tree.descendants] for tree in document.trees][1] == ["Ta", "kaluma", "dorpit", "."]
-    tree = Root()
-    tree.text = TEXT
-    assert len(client.tokenize_tag_parse_tree(tree, resegment=True)) == 2
-    tree = Root()
-    tree.text = "Ta kaluma dorpit."
-    client.tokenize_tag_parse_tree(tree, ranges=True)
-    assert tree.descendants[1].misc["TokenRange"] == "3:9"
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="there is no curl")

@@ -437,15 +437,6 @@ def test_compiled():
     torch.testing.assert_close(torch.autograd.grad(found, inputs), torch.autograd.grad(expected, inputs))
 
 
-def test_results_do_not_depend_on_threads_or_memory_layout():
-    rng = rng_for("torch threads")
-    lengths = rng.integers(1, 15, 20).tolist()
-    tensors, words = sample("mh4", rng, torch.float32, lengths=lengths, longest=15)
-    turned = {tensor: numbers.transpose(-1, -2).contiguous().transpose(-1, -2) for tensor, numbers in tensors.items()}
-    first, other = TreeDistribution("mh4", tensors, words, threads=1), TreeDistribution("mh4", turned, words, threads=3)
-    assert torch.equal(first.marginals, other.marginals) and torch.equal(first.argmax, other.argmax)
-
-
 def test_an_empty_batch():
     for name in WITH_SUMS:
         tensors = {tensor: torch.zeros(0, *shape.of(3), requires_grad=True) for tensor, shape in DECODERS[name].tensors.items()}

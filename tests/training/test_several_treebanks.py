@@ -139,20 +139,6 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_model_in_training_is_not_begun_with(files, tmp_path):
-    """Its weights change; those of a copy of the best so far do not."""
-    begun = tmp_path / "begun"
-    with pytest.raises(KeyboardInterrupt):
-        mh4.train(files["a"], files["c"], begun, "mst", SHORT, progress=Cut(evaluations=1))
-    new = {"train": files["b"], "dev": files["d"], "model": tmp_path / "new", "settings": "training.max_updates=2"}
-    with pytest.raises(InputError) as error:
-        mh4.train(**new, init=begun)
-    assert str(error.value) == "%s: its training has not ended; resume it with the same mh4 train" % begun
-    assert not (tmp_path / "new").exists()
-    (begun / "checkpoint.npz").unlink()
-    mh4.train(**new, init=begun)
-
-
 def test_labels_of_a_treebank_that_calls_roots_otherwise(first, files, tmp_path):
     """The label root of the first one is not tied to roots there."""
     for name in "bd":

@@ -246,13 +246,6 @@ def test_cut_off_before_the_first_evaluation_starts_again(everything, tmp_path):
     assert Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()["updates"] == 20
 
 
-def test_an_average_over_more_updates_than_there_are(everything, tmp_path):
-    """Is over those so far, not of the first one."""
-    longer = settings("training.averaged_updates=100000", "training.evaluate_updates=20", "training.max_updates=60")
-    summary = Trainer("mst", longer, everything[:30], everything[:30], str(tmp_path)).run()
-    assert summary["best_evaluation"] > 1 and summary["dev_uas"] > 30
-
-
 def test_folders_with_something_else_are_left_alone(finished, everything, tmp_path):
     folder, _, _ = finished
     with pytest.raises(InputError, match="other settings"):

@@ -98,16 +98,6 @@ def test_a_system_that_finds_no_arc_of_a_group_has_an_f1_of_0(tmp_path):
     assert len(of_1ec) == 2 and after == {**before, "root": (before["root"][0], 0.0)}
 
 
-@pytest.mark.slow
-def test_its_tables_for_a_paper(home, capsys):
-    counts = home / "results" / "toy-mh3-mst.csv"
-    for form, ending in (("latex", "tex"), ("csv", "scores.csv")):
-        assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--format", form, home=home) == 0
-        tables = counts.with_suffix("." + ending).read_text(encoding="utf-8")
-        assert tables in capsys.readouterr().out and "UAS (F1)" in tables and "root" in tables
-    assert counts.read_text(encoding="utf-8").startswith("lang,data,seeds,dimension")
-
-
 @pytest.mark.parametrize("noted", [False, True])
 def test_a_run_without_trees(home, capsys, noted):
     """Whether or not its record has their git blob id."""

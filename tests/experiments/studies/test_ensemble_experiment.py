@@ -11,7 +11,7 @@ import pytest
 from samples import record, recorded, rewrite, study, tables, trained, trees_file
 
 import mh4
-from experiments.engine import ensembles, predictions, records, ways_of_voting
+from experiments.engine import ensembles, predictions, records
 from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
 from experiments.engine.records import TREES_BLOB
 from experiments.engine.run import Run
@@ -135,33 +135,6 @@ def test_ways_of_voting_by_hand():
     assert by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
     assert by_marginals([opinion(one, other, sure=0.9), opinion(other, one, sure=0.6)])[1:].tolist() == one
     assert by_marginals([opinion(one, other, sure=0.6), opinion(other, one, sure=0.9)])[1:].tolist() == other
-
-
-def test_opinions_are_those_of_the_decoders(home, paths):
-    sentences = conllu.read(str(paths["dev"]))[:15]
-    parsers = [mh4.load(str(home / "models" / "toy" / system / "seed1")) for system in SYSTEMS]
-    seen = dict(ways_of_voting.opinions(parsers, [70.0, 60.0], sentences))
-    assert sorted(seen) == list(range(len(sentences)))
-    parsed = [parser.parse(sentences) for parser in parsers]
-    in_question = others = 0
-    for k, members in seen.items():
-        for which, member in enumerate(members):
-            heads = parsed[which][k].heads
-            np.testing.assert_array_equal(member.heads, heads)
-            assert member.uas == (70.0, 60.0)[which] and ((0 < member.labels) & (member.labels <= 1)).all()
-            best, marginals = member.best(), member.marginals()
-            others += not np.array_equal(member.second(), heads)
-            np.testing.assert_allclose(marginals[:, 1:].sum(axis=0), 1, rtol=1e-5)
-            if parsers[which].model.system.marginals is None:
-                assert (marginals[heads[1:], np.arange(1, len(heads))] == 1).all()
-            other = members[1 - which].heads
-            for m in range(1, len(heads)):
-                asked = np.flatnonzero(np.isfinite(best[:, m])).tolist()
-                assert asked == ([] if heads[m] == other[m] else sorted((heads[m], other[m])))
-                if asked:  # the member's own arc is in its best tree
-                    in_question += 1
-                    assert best[heads[m], m] >= best[other[m], m] - 1e-3
-    assert in_question and others
 
 
 def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, capsys, monkeypatch):
