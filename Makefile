@@ -24,8 +24,8 @@ help:
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
 VARIABLES := TREEBANK LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD LATER CONLL17 JOBS SETTINGS SLURM CORES SPLIT FORMAT
-# The variables that are given, as options, with the values that they have in the shell's environment, where make puts them. LANG is the
-# treebank, and NAME its name, only if they follow `make`; no command started here may take LANG for a locale.
+# The variables that are given, as options; their values are in the environment, where make puts them. LANG and NAME only count if they
+# follow `make`: in the environment, LANG is the locale, and no command started here may take the treebank for it.
 options = $(if $(filter command,$(origin LANG)),--LANG='$(LANG)') $(foreach name,$(VARIABLES) $(if $(filter command,$(origin NAME)),NAME),$(if $($(name)),--$(name)="$$$(name)"))
 unexport LANG MAKEFLAGS MFLAGS MAKEOVERRIDES
 ifdef SOURCE

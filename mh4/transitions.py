@@ -16,7 +16,7 @@ The first three form the arc-hybrid system, that is, MH3; the first seven form t
 its items of five heads, by the same reasoning: s3 is the first head of such an item. Nodes are 0 (the root), 1..n (the words) and n+1, the
 end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
 
-The exact decoders and the search list their transitions in this form (``Derivation.transitions``); ``mh4.parser.oracle`` defines the
+The exact decoders and beam search list their transitions in this form (``Derivation.transitions``); ``mh4.parser.oracle`` defines the
 sequences that greedy parsers learn.
 """
 

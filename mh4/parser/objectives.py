@@ -1,8 +1,8 @@
-"""The objectives of training: margin violations by cost-augmented decoding (Section 4.3), or the target's negative log-likelihood.
+"""What the loss of a tree is made of: a margin violation (Section 4.3) or a negative log-likelihood, and the cost of arcs.
 
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
 plus cost: a whole derivation in global parsers, a single transition in greedy ones. Its *violation* is the excess over the target's
-score; see System.violation. Nothing here needs DyNet: mh4.training.loss adds it to the graph.
+score. The systems find them (System.violation in systems.py). Nothing here needs DyNet: mh4.training.loss adds it to the graph.
 """
 
 from typing import NamedTuple
