@@ -62,108 +62,100 @@ BestBy = Literal["uas", "las"]
 LOSSES: tuple[str, ...] = get_args(Loss)
 
 
-def _setting(default: Any, meaning: str, authors: bool = False) -> Any:
+def _value(default: Any, meaning: str, authors: bool = False) -> Any:
     """Return a setting, with its default and what it means; authors: whether only their runs change it."""
     return field(default=default, metadata={"meaning": meaning, "authors": authors})
 
 
-_for_authors = partial(_setting, authors=True)
+_authors = partial(_value, authors=True)
 
 
 @dataclass(frozen=True)
 class Encoder:
     """From the characters of a word to a vector for every word of a sentence (supplement, Implementation Details)."""
 
-    char_dim: Size = _setting(64, "the vector of a character")
-    char_layers: Layers = _setting(2, "layers of the bi-LSTM over the characters of a word")
-    char_units: EvenSize = _setting(128, "units of each of its layers, both directions together")
-    word_dim: Size = _setting(128, "the vector of a word")
-    word_min_count: Count = _setting(5, "rarer words have no embedding, only their characters")
-    vectors: Vectors = _setting(
+    char_dim: Size = _value(64, "the vector of a character")
+    char_layers: Layers = _value(2, "layers of the bi-LSTM over the characters of a word")
+    char_units: EvenSize = _value(128, "units of each of its layers, both directions together")
+    word_dim: Size = _value(128, "the vector of a word")
+    word_min_count: Count = _value(5, "rarer words have no embedding, only their characters")
+    vectors: Vectors = _value(
         "none", 'word vectors, from a file: "none", "frozen", or "tuned" for words of the training treebank'
     )
-    vectors_most: Many = _setting(
-        200_000, "how many first words of that file the model keeps, besides all words of its treebanks"
-    )
-    contextual: SizeOr0 = _setting(
-        0, "dimensions of the vectors of each sentence, from files (see contextual_vectors.py); 0: none"
-    )
-    layers: Layers = _setting(2, "layers of the bi-LSTM over the words of a sentence")
-    units: EvenSize = _setting(192, "units of each of its layers, both directions together")
+    vectors_most: Many = _value(200_000, "how many first words of that file the model keeps, besides all words of its treebanks")
+    contextual: SizeOr0 = _value(0, "dimensions of the vectors of each sentence, from files (see contextual_vectors.py); 0: none")
+    layers: Layers = _value(2, "layers of the bi-LSTM over the words of a sentence")
+    units: EvenSize = _value(192, "units of each of its layers, both directions together")
 
-    word_input: Input = _for_authors(
+    word_input: Input = _authors(
         "sum", 'input of a word with an embedding: its "sum" with the spelling, or the "embedding" alone'
     )
-    embeddings: Part = _for_authors(
+    embeddings: Part = _authors(
         "table", 'initial range: that of Glorot for the "table" or, wider, for a "row": √(3 / dimensions)'
     )
-    word_boundaries: bool = _for_authors(False, "spellings are read between two learned symbols, as first and last characters")
+    word_boundaries: bool = _authors(False, "spellings are read between two learned symbols, as first and last characters")
 
 
 @dataclass(frozen=True)
 class Scorer:
     """Deep biaffine scores of transitions and arcs, and scores of tags and labels, all from MLPs of one tanh layer."""
 
-    mlp_units: Size = _setting(192, "units of each MLP between the bi-LSTM and the scores")
-    single_root: bool = _setting(True, "exactly one dependent of the root, as in UD")
-    root_label: bool = _setting(True, "exactly the root's dependents have the label root; otherwise, the scores decide")
+    mlp_units: Size = _value(192, "units of each MLP between the bi-LSTM and the scores")
+    single_root: bool = _value(True, "exactly one dependent of the root, as in UD")
+    root_label: bool = _value(True, "exactly the root's dependents have the label root; otherwise, the scores decide")
 
-    end: End = _for_authors(
-        "encoded", 'sentence end, or missing node: "encoded" by the sentence LSTM, or "learned" by the scorer'
-    )
-    arcs: Arcs = _for_authors("biaffine", 'scores of arcs in mst, -arcs: "biaffine" [h;1]\'U[m;1], or "bilinear" h\'Um + w\'h')
-    orthogonal: bool = _for_authors(False, "biaffine matrices are initialised as random orthogonal ones, otherwise as Glorot's")
-    greedy: Greedy = _for_authors("biaffine", 'scores of greedy-mh4: sums of "biaffine" ones, or of one "joint" layer')
-    tags_from: TagsFrom = _for_authors("first", 'the layer of the sentence LSTM that tags are predicted from: "first" or "last"')
-    xpos_with_upos: bool = _for_authors(False, "what is predicted as XPOS is the pair of UPOS and XPOS")
-    label_subtypes: bool = _for_authors(True, "labels are learned with their subtypes, as in nmod:poss")
+    end: End = _authors("encoded", 'sentence end, or missing node: "encoded" by the sentence LSTM, or "learned" by the scorer')
+    arcs: Arcs = _authors("biaffine", 'scores of arcs in mst, -arcs: "biaffine" [h;1]\'U[m;1], or "bilinear" h\'Um + w\'h')
+    orthogonal: bool = _authors(False, "biaffine matrices are initialised as random orthogonal ones, otherwise as Glorot's")
+    greedy: Greedy = _authors("biaffine", 'scores of greedy-mh4: sums of "biaffine" ones, or of one "joint" layer')
+    tags_from: TagsFrom = _authors("first", 'the layer of the sentence LSTM that tags are predicted from: "first" or "last"')
+    xpos_with_upos: bool = _authors(False, "what is predicted as XPOS is the pair of UPOS and XPOS")
+    label_subtypes: bool = _authors(True, "labels are learned with their subtypes, as in nmod:poss")
 
 
 @dataclass(frozen=True)
 class Dropout:
     """Dropout in training. Rates are probabilities of dropping (the paper keeps units with probability 0.7)."""
 
-    char_lstm: Rate = _setting(0.3, "inputs and states of the bi-LSTM over characters, the same ones throughout a word")
-    lstm: Rate = _setting(0.3, "inputs and states of the bi-LSTM over words, the same ones throughout a sentence")
-    mlp: Rate = _setting(0.3, "outputs of the MLPs")
-    word: Rate = _setting(0.1, "the whole input vector of a word")
-    word_embedding: FromZero = _setting(10.0, "a word seen c times keeps its embedding with probability c / (c + this)")
-    char: FromZero = _setting(0.25, "a character seen c times is kept with probability c / (c + this)")
+    char_lstm: Rate = _value(0.3, "inputs and states of the bi-LSTM over characters, the same ones throughout a word")
+    lstm: Rate = _value(0.3, "inputs and states of the bi-LSTM over words, the same ones throughout a sentence")
+    mlp: Rate = _value(0.3, "outputs of the MLPs")
+    word: Rate = _value(0.1, "the whole input vector of a word")
+    word_embedding: FromZero = _value(10.0, "a word seen c times keeps its embedding with probability c / (c + this)")
+    char: FromZero = _value(0.25, "a character seen c times is kept with probability c / (c + this)")
 
-    word_scaled: bool = _for_authors(False, "the vectors of the other words are divided by 1 - word")
+    word_scaled: bool = _authors(False, "the vectors of the other words are divided by 1 - word")
 
 
 @dataclass(frozen=True)
 class Training:
     """Training with Adam until the dev-set performance converges."""
 
-    loss: Loss = _setting("hinge", 'loss of trees: "hinge", large-margin (Section 4.3), or "likelihood", negative log-likelihood')
-    batch_tokens: Size = _setting(100, "a minibatch has at least this many words")
-    longest: Count = _setting(
+    loss: Loss = _value("hinge", 'loss of trees: "hinge", large-margin (Section 4.3), or "likelihood", negative log-likelihood')
+    batch_tokens: Size = _value(100, "a minibatch has at least this many words")
+    longest: Count = _value(
         1_000_000, "longer sentences teach tags and labels only; 1000000, the default, means twice what is parsed exactly"
     )
-    loss_scale: Positive = _setting(100.0, "the summed loss of a minibatch is divided by this")
-    upos_weight: FromZero = _setting(0.2, "the weight of the loss of UPOS; that of trees is 1")
-    xpos_weight: FromZero = _setting(0.2, "the weight of the loss of XPOS")
-    feats_weight: FromZero = _setting(0.2, "the weight of the loss of FEATS")
-    label_weight: Positive = _setting(1.0, "the weight of the loss of labels")
-    learning_rate: Positive = _setting(0.002, "Adam's learning rate")
-    clip: Positive = _setting(5.0, "the largest norm of the gradient; a larger one is scaled down")
-    averaged_updates: Many = _setting(1000, "weights are a moving average over about this many updates; 1: the last weights")
-    evaluate_updates: Count = _setting(500, "evaluate every max(this, a quarter epoch) updates")
-    best_by: BestBy = _setting("uas", 'the score on dev that has to improve: "uas" or "las"')
-    patience: Count = _setting(10, "after this many evaluations without improvement, the rate falls, or training stops")
-    rate_falls: Times = _setting(0, "how often the rate is divided by 4, with Adam's moments reset, before training stops")
-    max_updates: Count = _setting(100_000, "training stops after this many, even if it has not converged")
+    loss_scale: Positive = _value(100.0, "the summed loss of a minibatch is divided by this")
+    upos_weight: FromZero = _value(0.2, "the weight of the loss of UPOS; that of trees is 1")
+    xpos_weight: FromZero = _value(0.2, "the weight of the loss of XPOS")
+    feats_weight: FromZero = _value(0.2, "the weight of the loss of FEATS")
+    label_weight: Positive = _value(1.0, "the weight of the loss of labels")
+    learning_rate: Positive = _value(0.002, "Adam's learning rate")
+    clip: Positive = _value(5.0, "the largest norm of the gradient; a larger one is scaled down")
+    averaged_updates: Many = _value(1000, "weights are a moving average over about this many updates; 1: the last weights")
+    evaluate_updates: Count = _value(500, "evaluate every max(this, a quarter epoch) updates")
+    best_by: BestBy = _value("uas", 'the score on dev that has to improve: "uas" or "las"')
+    patience: Count = _value(10, "after this many evaluations without improvement, the rate falls, or training stops")
+    rate_falls: Times = _value(0, "how often the rate is divided by 4, with Adam's moments reset, before training stops")
+    max_updates: Count = _value(100_000, "training stops after this many, even if it has not converged")
 
-    batches: Batches = _for_authors("similar", 'minibatches of sentences of "similar" length, or of "any" length')
-    nearest: Nearest = _for_authors("fewest-roots", 'for a tree outside the class, one with "fewest-roots" or the "first" found')
-    sequences: Sequences = _for_authors(
-        "early", 'what greedy parsers, and mh3 if "late", learn of a tree (mh4/parser/authors.py)'
-    )
-    illegal_rivals: bool = _for_authors(False, "greedy parsers learn to score gold transitions above illegal ones as well")
-    sparse_updates: bool = _for_authors(True, "an update changes only the embeddings that the minibatch uses")
-    keep_last: bool = _for_authors(False, "of evaluations with the same score, the last is the best, not the first")
+    batches: Batches = _authors("similar", 'minibatches of sentences of "similar" length, or of "any" length')
+    nearest: Nearest = _authors("fewest-roots", 'for a tree outside the class, one with "fewest-roots" or the "first" found')
+    sequences: Sequences = _authors("early", 'what greedy parsers, and mh3 if "late", learn of a tree (mh4/parser/authors.py)')
+    illegal_rivals: bool = _authors(False, "greedy parsers learn to score gold transitions above illegal ones as well")
+    sparse_updates: bool = _authors(True, "an update changes only the embeddings that the minibatch uses")
+    keep_last: bool = _authors(False, "of evaluations with the same score, the last is the best, not the first")
 
 
 @dataclass(frozen=True)
