@@ -94,10 +94,14 @@ def review(
     if begun not in (0, folds):
         raise InputError("%s: begun with --folds %d, not %d: name another --folder" % (folder, begun, folds))
     names: dict[str, str] = {}
+    places: set[str] = set()
 
     def files() -> Iterator[tuple[str, Iterator["Block"]]]:
         for path in treebanks:
             for file, content in conllu.each_file(path, [folder] if folder else ()):
+                if os.path.realpath(file) in places:  # a parser would have learned sentences that it judges
+                    raise InputError("%s: this file is given twice" % file)
+                places.add(os.path.realpath(file))
                 names[file] = os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file))
                 yield file, content
 

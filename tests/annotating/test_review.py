@@ -223,6 +223,7 @@ def test_a_review_that_is_interrupted(trained):
         ("expected the names of the columns", ["--model", "model", "--since", "damaged.conllu"]),
         ("cut.tsv, line 2: 2 columns, expected 10", ["--model", "model", "--since", "cut.tsv"]),
         ("is the folder of the treebank: name another --folder", ["--folder", "."]),
+        ("damaged.conllu: this file is given twice", ["--model", "model", "damaged.conllu"]),
         ("there are only 40 sentences", ["--folder", "f", "--folds", "50"]),
         ("greedy-mh4 gives no probabilities of arcs", ["--folder", "f", "--system", "greedy-mh4"]),
     ],
