@@ -169,6 +169,12 @@ def test_messages_name_the_file_in_the_folder(folder, parsed, tmp_path):
         assert "none: no .conllu files in this folder" in refuses(command, str(tmp_path / "none"))
 
 
+def test_votes_for_a_folder_are_folders(folder, parsed, tmp_path):
+    line = refuses("ensemble", "--vote", str(parsed / "a.conllu"), str(folder), "-o", str(tmp_path / "new"))
+    assert "each --vote has to be a folder" in line and not (tmp_path / "new").exists()
+    assert "name a folder for them, -o FOLDER" in refuses("ensemble", "--vote", str(parsed), str(folder))
+
+
 TRAIN = "train --system mst --train no --dev no --model m --log"
 
 

@@ -206,6 +206,18 @@ def read(content):
     return [block.sentence for block in conllu.parsed(content.decode("utf-8").splitlines(keepends=True), "text")]
 
 
+def test_probabilities_of_other_arcs_go(folder, given, model):
+    """And nothing else of MISC."""
+    lines = given.read_text(encoding="utf-8").split("\n")
+    words = [k for k, line in enumerate(lines) if line.split("\t")[0].isdigit()]
+    for k, misc in zip(words, ("ArcProb=0.5", "A=1|ArcProb=0.5|B", "ArcProbable=1", "_||A", "B")):
+        lines[k] = "\t".join([*lines[k].split("\t")[:9], misc])
+    (folder / "probable.conllu").write_text("\n".join(lines), encoding="utf-8")
+    out = succeeds("parse", "--model", model, str(folder / "probable.conllu"), "--quiet").decode("utf-8").split("\n")
+    found = [line.split("\t")[9] for line in out if line.split("\t")[0].isdigit()]
+    assert found[:5] == ["_", "A=1|B", "ArcProbable=1", "_||A", "B"] and len(found) == len(words)
+
+
 def test_tags_that_nobody_predicts(folder, given):
     few = config.with_settings(toy.SMALL, ["training.%s_weight=0" % tags for tags in ("upos", "xpos", "feats")])
     toy.untrained("mst", toy.sentences(folder), folder / "untagged", few)

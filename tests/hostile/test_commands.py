@@ -234,6 +234,15 @@ def test_escapes_in_files(sweep, tmp_path):
     assert accepted("parse", "--model", str(model), str(path)).count(ESCAPES[:-1].encode()) >= 5
 
 
+def test_no_bars_in_logs(sweep, good, monkeypatch, tmp_path):
+    """Whatever the environment says of terminals: standard error is none."""
+    for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "CLICOLOR_FORCE"):
+        monkeypatch.setenv(setting, "1")
+    assert b"\x1b" not in accepted("parse", "--model", str(sweep.models["mst"]), good)
+    assert b"\x1b" not in accepted("coverage", good) + accepted("view", good, good)
+    assert accepted(*sweep.training("mst", Path(good), tmp_path / "model")).count(b"\n") == 1
+
+
 def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
     """Not of characters that no font has, nor of a folder for its fonts that it cannot write to."""
     pytest.importorskip("matplotlib")

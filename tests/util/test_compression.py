@@ -81,6 +81,14 @@ def test_places_in_an_archive(path):
         assert file.read() == b"" and file.tell() == 2 * len(CONTENT)
 
 
+def test_zeros_between_members(tmp_path):
+    """As xz allows, in fours."""
+    path, archive = tmp_path / "a.xz", packed(CONTENT, "a.xz")
+    path.write_bytes(archive + bytes(8) + archive + bytes(100_000))
+    with opened(str(path)) as file:
+        assert file.read() == 2 * CONTENT
+
+
 def test_damaged_archives(path):
     archive = packed(CONTENT, str(path))
     middle = len(archive) // 2

@@ -54,6 +54,16 @@ def test_links_in_a_circle_or_into_nowhere(tmp_path):
     assert names(tmp_path) == ["a", "b", "lost"] and all((tmp_path / name).is_symlink() for name in names(tmp_path))
 
 
+def test_a_folder_linked_to_is_no_file(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    for path in (tmp_path / "link", str(tmp_path) + "/", str(tmp_path / "new") + "/"):
+        with pytest.raises(InputError, match="it is a folder"):
+            write(path)
+    with pytest.raises(InputError, match="is empty"):
+        write("")
+    assert names(tmp_path) == ["link"]
+
+
 def test_devices_are_written_to():
     before = os.stat("/dev/null")
     write("/dev/null")
@@ -117,6 +127,13 @@ def test_permissions_are_kept(tmp_path):
         os.umask(old)
     assert stat.S_IMODE(private.stat().st_mode) == 0o600 and stat.S_IMODE(usual.stat().st_mode) == 0o640
     assert private.read_text() == "new\n"
+
+
+def test_names_as_long_as_they_can_be(tmp_path):
+    for name in ("x" * 255, "é" * 127):
+        write(tmp_path / name)
+        assert (tmp_path / name).read_text() == "new\n"
+    assert len(names(tmp_path)) == 2
 
 
 def test_what_a_killed_process_left_is_deleted_but_nothing_else(tmp_path):
