@@ -9,6 +9,7 @@
 // The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
 // with a single root is one that has no arc from 0 before that.
 #pragma once
+#include "lanes.hpp"
 #include "traced_chart.hpp"
 
 namespace VARIANT::mh3 {
@@ -60,8 +61,6 @@ class FullChart final : public TracedChart {
             items[n + 1] = maximum(items[n + 1], before + scores.arc_score(i, j) + right[at(j, n + 1)]);
         }
     }
-
-    static float maximum(float a, float b) { return a > b ? a : b; }
 
     // [i,l] via one j, for l from j+1 to n.
     static void link(float *__restrict items, const float *left, const float *right, float before, float before_arc, int count) {

@@ -75,21 +75,14 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     // Weights
 
-    // If only one tree is left, so is no reduce that removes a word before a dependent. It would lead nowhere, by numbers of any size.
     void tabulate() override {
-        std::vector<int> last(n + 1);  // dependents
-        for (int m = 1; scores.heads && m <= n; m++)
-            last[scores.heads[m]] = m;
-        auto depends = [this](int m, int h) { return scores.heads && scores.heads[m] == h; };
         for (int k = 1; k <= n; k++) {
             watch.pass(500 * n);
             for (int t = 0; t < REDUCES; t++) {
-                const bool removes_k = Scaling::removed(t, 0, k);
-                for (int l = std::max(k, removes_k ? last[k] : 0) + 1; l <= Scaling::last_b0(t, n); l++)
+                for (int l = k + 1; l <= Scaling::last_b0(t, n); l++)
                     row(on_s0b0[t], k)[l] = N::exponential(scaling.on_s0b0(t, k, l));
                 for (int j = 0; j < k; j++)
-                    if (!(removes_k ? depends(j, k) : depends(k, j)))
-                        row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
+                    row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
             }
             if (scores.tensors[ARCS]) {
                 for (int l = k + 1; l <= n; l++)
@@ -99,11 +92,22 @@ template <class N> class MH4 : public TransitionSums<N> {
                 for (int j = 1; j < k; j++)
                     row(on_s1s0[LAp], k)[j] = row(on_s1s0[LAp], k)[j] * row(arc, j)[k];
             }
+        }
+        // Of a single tree, no reduce removes h before its dependent m: that would lead nowhere, by numbers of any size.
+        for (int m = 1; scores.heads && m <= n; m++) {
+            const int h = scores.heads[m], j = std::min(h, m), k = std::max(h, m);
+            for (int t = 0; t < REDUCES; t++) {
+                if (Scaling::removed(t, j, k) == h)
+                    row(on_s1s0[t], k)[j] = Value();
+                if (Scaling::removed(t, 0, h) == h && h < m)
+                    std::fill(row(on_s0b0[t], h) + h + 1, row(on_s0b0[t], h) + m + 1, Value());
+            }
+        }
+        for (int k = 1; k <= n; k++)
             for (int l = k + 1; l <= n + 1; l++) {
                 row(to_la, l)[k] = row(on_s0b0[LA], k)[l];
                 row(to_ra, l)[k] = row(on_s0b0[RA], k)[l];
             }
-        }
     }
 
     // Inside

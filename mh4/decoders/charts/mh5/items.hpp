@@ -41,21 +41,6 @@ static inline size_t two(size_t a) { return a < 2 ? 0 : a * (a - 1) / 2; }
 static inline size_t three(size_t a) { return a < 3 ? 0 : a * (a - 1) * (a - 2) / 6; }
 static inline Lanes all(float a) { return a - Lanes(); }
 static inline void put(float *row, Lanes lanes) { *(Lanes *)row = lanes; }
-// The maximum of a row.
-static inline float highest(const float *row, int count) {
-    float best = -INFINITY;
-    int x = 0;
-    if (count >= LANES) {
-        Lanes lanes = all(-INFINITY);
-        for (; x + LANES <= count; x += LANES)
-            lanes = maximum(lanes, loosely_at(row + x));
-        for (int k = 0; k < LANES; k++)
-            best = maximum(best, lanes[k]);
-    }
-    for (; x < count; x++)
-        best = maximum(best, row[x]);
-    return best;
-}
 static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
 
 // The items and their memory.
@@ -179,7 +164,7 @@ struct Items : TracedChart {
         for (int kind = X3; kind < KINDS; kind++)
             gather(row(plane, kind, y) + first, plane, kind, first, y, kind <= shifted ? to : NULL);
         float *x3 = row(plane, X3, y);
-        plane.best_x3[y] = highest(x3 + first, count);
+        plane.best_x3[y] = count > 0 ? *std::max_element(x3 + first, x3 + y) : -INFINITY;
         std::fill(x3 + y, x3 + y + TILE, -INFINITY);
     }
 

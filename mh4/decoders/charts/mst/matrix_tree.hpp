@@ -293,13 +293,7 @@ template <class N> class MST {
 // Let T' be a random tree of the graph without v, whose arcs h->m have weights w[h,m] + w[h,v] w[v,m] / total. Each arc of it is the
 // direct one or, with the probability of its share of this weight, the detour. Let v take all m with a detour as its dependents, and
 // then choose its own head h with probability in proportion to w[h,v], among the nodes that are not below these. This is a random tree
-// T of the graph with v. For T arises from those T' that give its dependents m_1, ..., m_k of v other heads h_1, ..., h_k, with a
-// probability in proportion to
-//
-//     total product over x of (w[h_x,v] w[v,m_x] / total) w[h,v] / W       W: the sum of w[h,v] over the nodes not below these,
-//
-// and the sum of the product of w[h_x,v] over all h_x that make a tree is W total^(k-1): this is Cayley's formula for trees of k+1
-// nodes, which are the rest of the tree and what is below each m_x. What remains is w[h,v] and the product of w[v,m_x], as it should be.
+// T of the graph with v, as docs/explanation/marginals.md proves.
 //
 // So the words come back in the order opposite to elimination. An arc is replaced by a detour when its first one comes back; which
 // that is is drawn when the arc is made, as its weight then is the sum of its own and of the detours through words still to come.

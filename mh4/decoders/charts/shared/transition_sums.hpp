@@ -10,10 +10,7 @@ namespace VARIANT::marginals {
 // Scaling the weights of transitions so that sums over derivations fit into float64, and judging whether they did.
 
 enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors, without SH; MH3 has the first two
-static_assert(RA == transitions::RA - transitions::LA && LAp == transitions::LAp - transitions::LA &&
-                  RAp == transitions::RAp - transitions::LA && LA2 == transitions::LA2 - transitions::LA &&
-                  RA2 == transitions::RA2 - transitions::LA,
-              "not the order of the codes");
+static_assert(REDUCES - 1 == transitions::RA2 - transitions::LA, "not the order of the codes");
 
 // Logarithms of weights. A weight is divided by the largest of all shifts of the same word, all reduces that remove it or all arcs
 // to it, so that none exceeds 1; and those of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
