@@ -3,8 +3,8 @@
 Read mh4/decoders/reference.py first: it has the items and the steps. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace
 recomputes the argmaxes along its path (docs/explanation/products.md).
 
-The recurrence is in charts/mh4/full_chart.hpp, with the order in which the items are computed; `trace` in charts/shared/traced_chart.hpp
-finds the transitions again, and `replay` in search.pyx executes them.
+The recurrence is `fill` in charts/mh4/full_chart.hpp, with the order in which the items are computed; `find` in
+charts/shared/traced_chart.hpp calls it, and traces the transitions; `replay` in search.pyx executes them.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """The shared part of the decoders: charts, checked scores, and the conversion of results to a Derivation or Marginals.
 
-In all functions, kind is the class of the Charts; tensors are scores by name, checked C-contiguous arrays of float64; heads are those of
-the words, -1 where they are open, or None.
+In all functions, kind is the class of the Charts; a dict `tensors` has the scores by name, checked C-contiguous arrays of float64, and the
+class Tensors those of transitions, in float32; heads are those of the words, -1 where they are open, or None.
 
 The charts are compiled for several kinds of processors, from the same sources. The variant is chosen here, at import: the fastest that this
 processor can run, or the one that the environment variable MH4_SIMD names. The results are the same to the bit.

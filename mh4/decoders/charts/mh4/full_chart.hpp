@@ -63,11 +63,11 @@ class FullChart : public TracedChart {
     std::vector<size_t> place;  // of l = 0 in the row of [0,k,l] in the tables by three nodes
     std::vector<float *> rows;  // [i,j,l] for the current i, by j
     // tables by three nodes
-    float *t3;                  // [i,k,l] at k, i, l
+    float *t3;                  // the best score of [i,k,l], at k, i, l
     float *R1;                  // the best score of RA, LA and, unless by_head, RA2 of k in [i,j,k,l], at k, j, l
     float *R2;                  // that of LA', LA2 and, unless by_head, RA' of j
     // tables by two nodes: rows of `stride`
-    float *t2;                  // [i,l] at i, l
+    float *t2;                  // the best score of [i,l], at i, l
     float *s0b0;                // six rows at s0, by b0
     float *la_to;               // LA of j by l in [i,j,l] at l, j: the terms that depend on j and l
     float *ra_to;               // RA of j by i in [i,j,l]: the same
@@ -107,7 +107,8 @@ class FullChart : public TracedChart {
         return t2[n + 1] > -INFINITY;
     }
 
-    // Lay out the scores as the loops read them. An arc's, arcs + cost, is added where both ends are known: from i, in `fill_plane`.
+    // Lay out the scores as the loops read them. An arc's, arcs + cost, is added where both ends are known: from i, in `fill_plane` and
+    // `link`.
     void tabulate() {
         for (int m = 1; m <= n; m++)
             for (int h = 0; h < (int)stride; h++)
@@ -139,13 +140,14 @@ class FullChart : public TracedChart {
                 row(shifts, k)[j] = scores.shift_score(j, k);
                 row(ra2_to, k)[j] = reduces[RA2];
                 row(rap_to, k)[j] = reduces[RAp];
-                links(R1 + at3(j, k) + start, R2 + at3(j, k) + start, k, start, row(arcs_to, j) + start, reduces);
+                tabulate_links(R1 + at3(j, k) + start, R2 + at3(j, k) + start, k, start, row(arcs_to, j) + start, reduces);
             }
         }
     }
 
     // Links of j and k over l, from the scores on j and k.
-    void links(float *__restrict to_k, float *__restrict to_j, int k, int start, const float *arcs_to_j, const float *s1s0) const {
+    void tabulate_links(float *__restrict to_k, float *__restrict to_j, int k, int start, const float *arcs_to_j,
+                        const float *s1s0) const {
         const float la = s1s0[LA], ra = s1s0[RA], lap = s1s0[LAp], rap = s1s0[RAp], la2 = s1s0[LA2], ra2 = s1s0[RA2];
         const float *row_la = row_s0b0(LA, k) + start, *row_ra = row_s0b0(RA, k) + start;
         const float *row_lap = row_s0b0(LAp, k) + start, *row_rap = row_s0b0(RAp, k) + start;
