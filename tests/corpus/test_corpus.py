@@ -18,8 +18,10 @@ import pytest
 import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
+from mh4 import version
 from mh4.corpus import display, driver, verifying
 from mh4.data import conllu
+from mh4.parser import checksums
 from mh4.util import reading
 from mh4.util.files import atomic_path
 
@@ -348,6 +350,15 @@ def test_folders_that_are_none(folder):
     assert "would overwrite a file that was parsed" in mh4("corpus", "join", "out", "-o", "in", code=2)
     said = "would be in %s, and be read the next time: choose another output" % (folder / "in")
     assert said in mh4("corpus", "join", "out", "-o", "in/joined", code=2) and not os.path.exists("in/joined")
+
+
+def test_another_mh4_does_not_verify(folder, monkeypatch):
+    """And says so at once."""
+    parse()
+    monkeypatch.setattr(checksums, "of_program", lambda: "0")
+    assert "this process cannot verify it: its mh4 %s has other source files" % version.__version__ in mh4(
+        "corpus", "verify", "out", code=2
+    )
 
 
 def test_workers_of_another_version_or_model(folder):

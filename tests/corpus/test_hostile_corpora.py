@@ -48,6 +48,10 @@ def test_outputs_that_would_overwrite_something(folder):
     assert {path.name: path.read_bytes() for path in (folder / "in").iterdir()} == before
 
 
+def test_two_kinds_of_workers(folder):
+    assert "choose one of them" in parse("--scheduler", "tcp://x:1", "--slurm", "", code=FAILED)
+
+
 @pytest.mark.parametrize(
     "entries",
     [
