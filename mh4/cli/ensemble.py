@@ -58,7 +58,7 @@ def ensemble(
     In sentences of more words than --longest (by default the limit of the slowest member), members search as in `mh4 parse`, and vote
     for any tree.
     """
-    from mh4.cli.output import destinations, even_none, say_parsed, write
+    from mh4.cli.output import destinations, say_parsed, write
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.ensemble import Ensemble, with_votes
@@ -78,7 +78,7 @@ def ensemble(
     votes_of = {vote: conllu.files_of(vote) if os.path.isdir(vote) else {} for vote in files}
     for (file, destination), (_, name, _) in zip(found, named(input_files, extension, [output, *files]), strict=True):
         votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
-        of_file = with_votes(even_none(blocks(file)), votes)
+        of_file = with_votes(conllu.to_parse(blocks(file)), votes)
         parsed = parallel.parse(Ensemble.load, (folders, tree), of_file, jobs, longest=longest, beyond=beyond, tags=tags)
         written.append(write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
     if not quiet:

@@ -2,13 +2,11 @@
 
 import os
 import time
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from mh4.cli.group import say, say_written
 from mh4.cli.paths import check_inputs, check_outputs
 from mh4.data import conllu
-from mh4.data.conllu import Block
 from mh4.errors import InputError, counted
 from mh4.parser import writing
 from mh4.parser.writing import Parses, Written
@@ -36,11 +34,6 @@ def write(
         done = (counted(written.sentences, "sentence"), counted(written.words, "word"), seconds, written.words / seconds)
         say("%s: %s, %s in %.1f s, %d words/s" % (conllu.name_of(source), *done), err=True)
     return written
-
-
-def even_none(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Return the blocks of a file; if there are none, warn that its parse is empty."""
-    return conllu.even_none(blocks, lambda error: warnings.warn("%s; its parse is empty" % error, RuntimeWarning, stacklevel=2))
 
 
 def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:

@@ -90,7 +90,7 @@ def parse(
     The probability of an arc is the total probability of all derivations with this arc (for mst and 1ec, of all trees with it),
     that of a label is for this arc. Scores are first divided by the temperatures that were best on the development set.
     """
-    from mh4.cli.output import destinations, even_none, say_parsed, write
+    from mh4.cli.output import destinations, say_parsed, write
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
@@ -125,7 +125,7 @@ def parse(
             blocks = options.blocks_of_text(form, segmenter)
         written = []
         for file, destination in found:
-            parsed = parallel.parse(Parser.load, arguments, even_none(blocks(file)), jobs, **wanted)
+            parsed = parallel.parse(Parser.load, arguments, conllu.to_parse(blocks(file)), jobs, **wanted)
             done = write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
             written.append(done)
             if rejected:

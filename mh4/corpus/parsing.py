@@ -92,23 +92,23 @@ def read(source: Input, shard: Shard) -> bytes:
 
 def write(settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected = None) -> Written:
     """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
-    given = blocks(settings, source, shard, content, rejected)
+    given = conllu.to_parse(blocks(settings, source, shard, content, rejected))
     names = ("longest", "beyond", "confidence", "tags")
     parsed = parallel.parse(_load, (settings,), given, **{name: getattr(settings, name) for name in names})
     return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 
 def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected = None) -> Iterator[Block]:
-    """The sentences of a shard, which may have none; those of text are numbered from 1."""
+    """The sentences of a shard; those of text are numbered from 1. Raises NoSentences if it has none, as its file then has none."""
     name, start = source.given, Start(shard.line, shard.sentence)
     lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
     if settings.input == "conllu":
-        return conllu.even_none(conllu.parsed(lines, name, trees=False, rejected=rejected, start=start))
+        return conllu.parsed(lines, name, trees=False, rejected=rejected, start=start)
     if settings.segmenter is None:
-        return conllu.even_none(split_text.parsed(lines, name, settings.input, start))
+        return split_text.parsed(lines, name, settings.input, start)
     segmenter = _segmenter(settings)
     tokenizer = segmenter.tokenizer("presegmented" if settings.input == "presegmented" else "")
-    return conllu.even_none(segmenter.segmented(lines, name, tokenizer, start))
+    return segmenter.segmented(lines, name, tokenizer, start)
 
 
 def _load(settings: Settings) -> Parser:

@@ -31,7 +31,7 @@ def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -
         content = parsing.read(source, shard)
     settings, rejects = corpus.settings, io.StringIO(newline="")
     rejected = conllu.Rejects(rejects) if settings.rejects else None
-    given = parsing.blocks(settings, source, shard, content, rejected)
+    given = conllu.even_none(parsing.blocks(settings, source, shard, content, rejected))
     try:
         record = corpus.record(shard)
         if record is None:

@@ -361,6 +361,11 @@ def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = 
         empty(error)
 
 
+def to_parse(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks of a file; if there are none, warn that its parse is empty."""
+    return even_none(blocks, lambda error: warnings.warn("%s; its parse is empty" % error, RuntimeWarning, stacklevel=2))
+
+
 class Start(NamedTuple):
     """The beginning of a part of a file: after how many lines and sentences it comes."""
 
