@@ -109,7 +109,7 @@ class Display:
         seconds = time.monotonic() - self._start
         said = "%s: %s" % (self.corpus.folder, self._done())
         if self._new_words:
-            said += f"; {self._new_words:,} words in {timedelta(seconds=round(seconds))} now, {int(self._new_words / seconds):,} words/s"
+            said += f"; {counted(self._new_words, 'word', ',')} in {timedelta(seconds=round(seconds))} now, {int(self._new_words / seconds):,} words/s"
         return said
 
     def notes(self) -> list[str]:
