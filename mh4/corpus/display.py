@@ -109,7 +109,8 @@ class Display:
         seconds = time.monotonic() - self._start
         said = "%s: %s" % (self.corpus.folder, self._done())
         if self._new_words:
-            said += f"; {counted(self._new_words, 'word', ',')} in {timedelta(seconds=round(seconds))} now, {int(self._new_words / seconds):,} words/s"
+            now = counted(self._new_words, "word", ","), timedelta(seconds=round(seconds)), int(self._new_words / seconds)
+            said += "; {} in {} now, {:,} words/s".format(*now)
         return said
 
     def notes(self) -> list[str]:
