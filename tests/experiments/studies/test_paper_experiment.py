@@ -61,6 +61,12 @@ def test_a_full_disk_is_noticed_before_training(tmp_path, monkeypatch):
         workflow.check_folders(Bench(tmp_path), 2, 2)
 
 
+def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(workflow.os, "access", lambda path, mode: False)  # as for a file system that is read-only
+    with pytest.raises(InputError, match="results: records cannot be written there"):
+        workflow.check_folders(Bench(tmp_path), 1, 1)
+
+
 def test_which_ensembles_are_combined(hungarian, tmp_path, capsys):
     """Those whose models are no longer those that are recorded are combined again, if the models are here; others are named."""
     members = "mh4-hybrid", "1ec", "mst"
