@@ -7,13 +7,14 @@ FOLDER has a model of the `transformers` library. It needs `pip install safetens
 
 import click
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save
 from transformers import AutoModel, AutoTokenizer
 
 from mh4.cli.group import Commands
+from mh4.cli.paths import NAMED_OUTPUT, PATH
 from mh4.data import conllu
 from mh4.parser.contextual_vectors import key
-from mh4.util.files import atomic_path
+from mh4.util.files import write_bytes
 
 
 class Encoder:
@@ -41,18 +42,23 @@ class Encoder:
 
 
 @click.group(cls=Commands, invoke_without_command=True)
-@click.argument("treebanks", nargs=-1, required=True, metavar="FILE.conllu...")
-@click.option("--transformer", required=True, metavar="FOLDER", help="A model of the transformers library.")
+@click.argument("treebanks", nargs=-1, required=True, type=PATH, metavar="FILE.conllu...")
+@click.option(
+    "--transformer",
+    required=True,
+    type=click.Path(exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="A model of the transformers library.",
+)
 @click.option("--layer", default=-1, show_default=True, help="The hidden layer; -1 is the last.")
-@click.option("--output", "-o", required=True, metavar="OUT.safetensors")
+@click.option("--output", "-o", required=True, type=NAMED_OUTPUT, metavar="OUT.safetensors")
 def main(treebanks: tuple[str, ...], transformer: str, layer: int, output: str) -> None:
     """Write the vectors of all sentences of these files."""
     encoder = Encoder(transformer, layer)
     words = (block.sentence.words for path in treebanks for block in conllu.blocks(path, trees=False))
     sentences = {key(sentence): sentence for sentence in words}  # some recur
     vectors = {name: encoder(words).half().contiguous() for name, words in sentences.items()}
-    with atomic_path(output) as temporary:
-        save_file(vectors, temporary)
+    write_bytes(output, save(vectors))  # save_file makes a file of its own, which only its owner may read
     click.echo("%s: vectors of %d sentences" % (output, len(vectors)))
 
 

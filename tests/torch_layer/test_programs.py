@@ -133,6 +133,9 @@ def test_contextual_vectors(tmp_path):
     script, output = toy.ROOT / "examples" / "contextual_vectors.py", tmp_path / "x.safetensors"
     printed = run(script, "--transformer", tmp_path / "bert", "-o", output, tmp_path / "x.conllu")
     assert printed == "%s: vectors of 5 sentences\n" % output
+    assert output.stat().st_mode == (tmp_path / "x.conllu").stat().st_mode  # others of the machine may read it
+    for folder, to, said in (("none", output, "none' does not exist"), ("bert", tmp_path / "x.conllu", "would overwrite")):
+        assert said in run(script, "--transformer", tmp_path / folder, "-o", to, tmp_path / "x.conllu", failing=True)
     vectors = Contextual([str(output)])
     of_a, of_b, of_both, of_long, of_eight = (vectors.of(conllu.Sentence(words)) for words in sentences)
     hidden = model(**tokenizer([a], is_split_into_words=True, return_tensors="pt")).last_hidden_state[0].detach().numpy()
