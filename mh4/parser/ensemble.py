@@ -169,7 +169,7 @@ class Ensemble(BaseParser):
                 sentence.probabilities = np.mean(each, axis=0)
             words, of_labels = np.arange(sum(map(len, sentences))), []
             for parser, of_parser in labellers:
-                rows = parser.model.vocabulary.labels.numbers(columns["deprels"])
+                rows = parser.model.vocabulary.known_labels(columns["deprels"])
                 of_labels.append(parser.label_probabilities(of_parser.npvalue(), heads)[rows, words])
             parsing.with_label_probabilities(parsed, np.mean(of_labels, axis=0))
         return parsed
