@@ -195,7 +195,7 @@ def trained(peer, python, folders, gold, tags, options, minutes):
             sys.exit("training failed: see %s" % (model / "train.log"))
         sizes = [path.stat().st_size for path in model.rglob("*") if path.is_file() and path.suffix not in (".conllu", ".log")]
         figures = {"minutes": round(seconds / 60, 2), "limit_minutes": minutes, "ended": not status}
-        write_text(str(done), json.dumps({**figures, "megabytes": sum(sizes) / 1e6}))
+        write_text(str(done), json.dumps({**figures, "megabytes": round(sum(sizes) / 1e6, 1)}))
     return json.loads(done.read_text())
 
 

@@ -470,7 +470,7 @@ def resumed(summary: dict[str, Any]) -> list[str]:
 
 def _trained(summary: dict[str, Any]) -> list[str]:
     scores = ["%s %.2f" % (name.upper(), summary["dev_" + name]) for name in ("uas", "las", "upos") if "dev_" + name in summary]
-    counts = (counted(summary[noun + "s"], noun) for noun in ("evaluation", "update"))
+    counts = (counted(int(summary[noun + "s"]), noun) for noun in ("evaluation", "update"))
     run = "best of %s, %s, mh4 %s" % (*counts, summary["mh4"])
     lines = ["trained: dev %s, %s" % (", ".join(scores), run)]
     for name, source in each_source(summary["sources"]):

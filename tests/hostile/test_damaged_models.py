@@ -280,7 +280,7 @@ def test_a_damaged_run_is_not_resumed(sentences, tmp_path):
     for name, message in (
         ("checkpoint.npz", "checkpoint.npz: damaged"),
         ("weights.npz", "weights.npz: damaged"),
-        ("metrics.jsonl", "metrics.jsonl: damaged: expected a line for each of the 2 evaluations"),
+        ("metrics.jsonl", "metrics.jsonl: damaged: expected 2 lines, one for each evaluation so far"),
     ):
         folder = Path(shutil.copytree(str(tmp_path / "cut"), str(tmp_path / name)))
         cut_off(folder / name)
