@@ -171,7 +171,7 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
     arguments = []
     make_folder(
         os.path.join(folder, str(len(parts)))
-    )  # the last one first: its name says how many there are, even if we are stopped
+    )  # first the last, whose name says how many there are, even if we are stopped
     for k in range(len(parts)):
         place = os.path.join(folder, str(k + 1))
         make_folder(place)

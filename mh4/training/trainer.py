@@ -474,7 +474,8 @@ def _trained(summary: dict[str, Any]) -> list[str]:
     run = "best of %s, %s, mh4 %s" % (*counts, summary["mh4"])
     lines = ["trained: dev %s, %s" % (", ".join(scores), run)]
     for name, source in each_source(summary["sources"]):
-        size = "".join(", " + counted(source[noun + "s"], noun) for noun in ("sentence", "word") if "words" in source)
+        nouns = ("sentence", "word") if "words" in source else ()
+        size = "".join(", " + counted(source[noun + "s"], noun) for noun in nouns)
         lines.append("%s: %s (git blob %s)%s" % (name, source["file"], source["git_blob"], size))
     lines += resumed(summary)
     for treebank in summary.get("dev_treebanks", ()):
