@@ -120,7 +120,7 @@ def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
         uas = 100.0 * sum(model[name].right.sum() for model in models) / (words * len(models))
         at_least, more = 100.0 * (score >= exact - near).mean(), 100.0 * (score > exact + near).mean()
         speed = words * len(models) / sum(model[name].seconds.sum() for model in models)
-        found.append((name, uas, score.mean(), at_least, more, speed))
+        found.append((name, uas, float(score.mean()), float(at_least), float(more), speed))
     return found
 
 
