@@ -1,8 +1,8 @@
 """Builds the exact decoders (Cython, C++); everything else is in pyproject.toml.
 
 One build is for all processors. The charts of an algorithm (mh4/decoders/charts/ALGORITHM/charts.cc) are compiled several times, once for
-each entry of VARIANTS, into the extension of its module; mh4/decoders/search.pyx chooses among them at import. All else is compiled for any
-processor of the architecture. The results are the same to the bit. An extension depends on the headers in its own folder and in
+each entry of VARIANTS, into the extension of its module; mh4/decoders/sentences.pyx chooses among them at import. All else is compiled for
+any processor of the architecture. The results are the same to the bit. An extension depends on the headers in its own folder and in
 charts/shared/, so that a change of one decoder leaves the others as they are.
 
 MH4_CFLAGS has further options for the compiler and the linker, such as -fsanitize=address.
@@ -11,6 +11,7 @@ MH4_CFLAGS has further options for the compiler and the linker, such as -fsaniti
 import copy
 import os
 import platform
+import re
 import shlex
 import sys
 import types
@@ -86,8 +87,12 @@ class BuildDecoders(build_ext):
         modules = [Extension(name, [path_of(name, ".pyx")], language="c++") for name in names]
         cythonize([extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED)
         super().build_extensions()
-        for path in glob("mh4/decoders/*/*.so"):  # of former modules
-            os.unlink(path)
+        for path in glob("mh4/*/*.so"):
+            if path.split(".")[0].replace(os.sep, ".") not in [
+                *names,
+                SHARED,
+            ]:  # of a former module, which would hide one in Python
+                os.unlink(path)
 
     def build_extension(self, extension):
         own = copy.copy(self)  # several are built in parallel
@@ -106,5 +111,20 @@ class BuildDecoders(build_ext):
         build_ext.build_extension(own, extension)
 
 
+def write_stub(path):
+    """Write the type hints of a module from its source: its imports, functions, constants with a type, and the names of classes."""
+    with open(path) as file:
+        source = file.read()
+    found = [r"import .*", r"from (?!.* cimport ).*", r"[A-Z0-9_]{2,}: \S[^=\n]*", r"cdef class \w+", r"def [a-z](?:.|\n)*?:$"]
+    lines = ["from typing import Any"]
+    for line in re.findall("^(?:%s)" % "|".join(found), source, re.MULTILINE):
+        name = re.match(r"cdef class (\w+)", line)
+        lines.append("%s: Any" % name[1] if name else line + " ..." * line.endswith(":"))
+    with open(path[:-1] + "i", "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+for path in glob("mh4/*/*.pyx"):
+    write_stub(path)
 names = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"), reverse=True)]  # oneec, which takes long, early
 setup(ext_modules=[extension(name) for name in [*names, SHARED]], cmdclass={"build_ext": BuildDecoders})

@@ -20,7 +20,7 @@ import numpy as np
 from common import page, printed, rounded, table
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.search import VARIANT
+from mh4.decoders.sentences import VARIANT
 from mh4.parser.systems import SYSTEMS
 from mh4.util.plots import plotted
 

@@ -18,7 +18,7 @@ import decoders
 import numpy as np
 from common import page, printed, table
 
-from mh4.decoders.search import VARIANTS
+from mh4.decoders.sentences import VARIANTS
 
 TURNS, SECONDS = 6, 0.02  # of each decoder in each turn; at least two calls
 LENGTHS = [20, 40, 80]

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import mh4
-from mh4.decoders.search import VARIANTS
+from mh4.decoders.sentences import VARIANTS
 from mh4.dynet_build import dynet_wheel
 
 ROOT = Path(__file__).resolve().parents[1]

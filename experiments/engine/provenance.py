@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from mh4 import version
-from mh4.decoders import search
+from mh4.decoders import sentences
 from mh4.errors import one_line
 from mh4.util import cpu
 
@@ -44,7 +44,7 @@ def commit() -> str:
 
 def _builds() -> dict[str, str]:
     """Return the compilers and target processors of DyNet and the decoders, as far as known."""
-    found = {"decoders": search.VARIANT}
+    found = {"decoders": sentences.VARIANT}
     with suppress(OSError, ValueError, KeyError):
         setup = json.loads((Path(sys.prefix) / "mh4-setup.json").read_text(encoding="utf-8"))
         found.update({"dynet_build": setup["dynet"], "dynet_processor": setup["processor"]})  # MH4_MARCH, or those of "native"

@@ -19,7 +19,7 @@ Each algorithm is a module with a function ``decode``; import the one you need::
 
 Nodes are 0 for the root, 1..n for the words and n+1 for the end of the sentence, which can be the first buffer
 element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[0] == -1``.
-The charts (charts/) are compiled for AVX-512, for AVX2 and for any processor; search.pyx chooses the fastest that the processor can run.
+The charts (charts/) are compiled for AVX-512, for AVX2 and for any processor; sentences.pyx chooses the fastest that the processor can run.
 MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
 
 No decoder needs DyNet, and all release the GIL while they search. `reference` implements mh3 to mh5 and oneec by their

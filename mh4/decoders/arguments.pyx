@@ -7,6 +7,10 @@ Numbers of 1e30 or more and NaN raise ValueError. This holds for the scores and 
 A mask above -1e30 is a score like any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import cython
 import numpy as np
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libcpp.vector cimport vector
@@ -21,76 +25,64 @@ cdef extern from "score_kinds.hpp" nogil:
     int kinds(const float* numbers, size_t count)
     int kinds(const double* numbers, size_t count)
 
-LARGEST = LARGEST_SCORE
+LARGEST: float = LARGEST_SCORE
+FLOAT32: np.dtype = np.dtype(np.float32)
+FLOAT64: np.dtype = np.dtype(np.float64)
 
-FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
-
-cpdef scores(name, array, shape):
-    """Return ``array`` as a C-contiguous float32 or float64 array of this shape, of -inf and numbers between -1e30 and 1e30.
-
-    An array that already is one is not copied. Numbers of -1e30 or less become -inf. Raises ValueError for other arrays.
-    """
+@cython.ccall
+def tensor(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return ``array`` as a C-contiguous float32 or float64 array, a copy only if it is none. Raises ValueError for other types or shapes."""
     array = np.asarray(array)
     if array.dtype.kind != "f":
         raise ValueError(f"{name}: expected floating-point numbers, got dtype {array.dtype}")
     if array.shape != shape:
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
-    array = converted(name, array, FLOAT32 if array.dtype == FLOAT32 else FLOAT64)
-    cdef int found = kinds_of(array)
+    return converted(name, array, FLOAT32 if array.dtype == FLOAT32 else FLOAT64)
+
+
+def check_numbers(name: str, array: np.ndarray) -> int:
+    """Raise ValueError if a C-contiguous array has numbers of 1e30 or more, or NaN; return MASKS if it has finite ones from -1e30 down."""
+    cdef int found
+    if array.dtype == FLOAT32:
+        found = kinds(<const float*> address(array), <size_t> array.size)
+    else:
+        found = kinds(<const double*> address(array), <size_t> array.size)
     if found & INVALID:
         where = tuple(np.argwhere(~(array < LARGEST))[0].tolist())
         raise ValueError(f"{name}: scores must be below {LARGEST:g} and not NaN, got {array[where]} at {where}")
-    if not found:
+    return found
+
+
+def scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return ``array`` as `tensor` does, with -inf for numbers of -1e30 or less. Raises ValueError for those of 1e30 or more, and NaN."""
+    array = tensor(name, array, shape)
+    if not check_numbers(name, array):
         return array
     room_for(array.nbytes, f"a copy of {name}")
     return np.where(array > -LARGEST, array, array.dtype.type(-np.inf))
 
 
-cpdef converted(name, array, dtype):
+@cython.ccall
+def converted(name: str, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return ``array`` as a C-contiguous array of this type, without a copy if it is one. Raises MemoryError if a copy does not fit."""
     if array.dtype != dtype or not array.flags.c_contiguous:
         room_for(array.size * dtype.itemsize, f"a copy of {name}")
     return np.ascontiguousarray(array, dtype=dtype)
 
 
-cdef int kinds_of(array) except -1:
-    """Return MASKS if a C-contiguous array has finite numbers of -1e30 or less, INVALID for NaN or numbers of 1e30 or more, both or 0."""
-    if array.dtype == FLOAT32:
-        return kinds(<const float*> address(array), <size_t> array.size)
-    return kinds(<const double*> address(array), <size_t> array.size)
-
-
-def typed_scores(name, array, shape, dtype=FLOAT64):
-    """Return scores as a C-contiguous array of this type, without a copy if they are one."""
-    return converted(name, scores(name, array, shape), dtype)
-
-
-def transition_scores(dtype, int reduces, shift, reduce_s0b0, reduce_s1s0, arcs):
-    """Return the scores of a transition system by name, as C-contiguous arrays of this type; the last two may be None. Raises ValueError.
-
-    reduces: the number of reduce transitions.
-    """
+def transition_tensors(
+    reduces: int, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: np.ndarray | None, arcs: np.ndarray | None
+) -> dict[str, np.ndarray]:
+    """Return the scores of a transition system by name, as `tensor` does each; the last two may be None. reduces: how many there are."""
     cdef int n = words("shift", shift, 2)
     shape = (reduces, n + 2, n + 2)
-    found = {"shift": scores("shift", shift, (n + 2, n + 2)), "reduce_s0b0": scores("reduce_s0b0", reduce_s0b0, shape)}
+    found = {"shift": tensor("shift", shift, (n + 2, n + 2)), "reduce_s0b0": tensor("reduce_s0b0", reduce_s0b0, shape)}
     if reduce_s1s0 is not None:
-        found["reduce_s1s0"] = scores("reduce_s1s0", reduce_s1s0, shape)
+        found["reduce_s1s0"] = tensor("reduce_s1s0", reduce_s1s0, shape)
     if arcs is not None:
-        found["arcs"] = scores("arcs", arcs, (n + 1, n + 1))
-    return {name: converted(name, tensor, dtype) for name, tensor in found.items()}
-
-
-cpdef tuple names_of(dict tensors):
-    """Return the names of all tensors that the decoder of these tensors can have, in the order of interface.hpp."""
-    if "arc" in tensors:
-        return "arc", "crossed_arc", "grandparent", "sibling"
-    return "shift", "reduce_s0b0", "reduce_s1s0", "arcs"
-
-
-cpdef tuple score_arcs(dict tensors):
-    """Return the names of a decoder's tensors that score arcs; each arc is scored by exactly one of them."""
-    return ("arc", "crossed_arc") if "arc" in tensors else ("arcs",)
+        found["arcs"] = tensor("arcs", arcs, (n + 1, n + 1))
+    return found
 
 
 cdef void* address(array) except? NULL:
@@ -103,7 +95,7 @@ cdef void* address(array) except? NULL:
     return buffer.buf
 
 
-def words(name, array, extra):
+def words(name: str, array: np.ndarray, extra: int) -> int:
     """Return the number of words n for a square matrix of scores with side n + extra. Raises ValueError for other shapes."""
     shape = np.shape(array)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < extra:
@@ -111,7 +103,7 @@ def words(name, array, extra):
     return shape[0] - extra
 
 
-def arc_factored(arcs, cost):
+def arc_factored(arcs: np.ndarray, cost: np.ndarray | None) -> tuple[int, np.ndarray, np.ndarray | None, np.ndarray]:
     """Return n, arcs and cost as float arrays (cost may be None), and their sum as a float64 array (n+1, n+1), all C-contiguous."""
     n = words("arcs", arcs, 1)
     arcs = scores("arcs", arcs, (n + 1, n + 1))
@@ -123,14 +115,14 @@ def arc_factored(arcs, cost):
     return n, arcs, cost, total
 
 
-def tree(heads, n=None):
+def tree(heads: np.ndarray | Sequence[int], n: int | None = None) -> np.ndarray:
     """Return ``heads`` as an int32 array (n+1,). Raises ValueError unless it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
     narrow = nodes(heads, n)
     check_tree(narrow)
     return narrow
 
 
-def nodes(heads, n):
+def nodes(heads: np.ndarray | Sequence[int], n: int | None) -> np.ndarray:
     """Return ``heads`` as an int32 array (n+1,), whether or not its numbers are nodes; n may be None."""
     heads = np.asarray(heads)
     if heads.ndim != 1 or heads.dtype.kind not in "iu":
@@ -194,7 +186,7 @@ cdef not_a_head(word, head, length, least=0):
     return ValueError(f"heads: the head of word {word} is {head}, expected {least} to {length - 1}")
 
 
-def given_heads(heads, int n, bint single_root):
+def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: bool) -> tuple[Any, bool]:
     """Check the argument ``heads`` of decoders and marginals; return it, and whether it is a whole tree.
 
     It is returned as an int32 array (n+1,), with -1 where a head is open; as None if all heads are open, or if it is None.
@@ -205,7 +197,7 @@ def given_heads(heads, int n, bint single_root):
     narrow = nodes(heads, n)
     cdef const int[::1] given = narrow
     cdef int word, roots = 0, left_open = 0
-    for word in range(1, n + 1):
+    for word in range(1, <int> given.shape[0]):
         if not -1 <= given[word] <= n:
             raise not_a_head(word, given[word], n + 1, least=-1)
         roots += given[word] == 0
@@ -221,7 +213,7 @@ def given_heads(heads, int n, bint single_root):
     return (None if 0 < n == left_open else narrow), left_open == 0
 
 
-def with_heads(arcs, heads, dtype=FLOAT64):
+def with_heads(arcs: np.ndarray | None, heads: np.ndarray, dtype: np.dtype = FLOAT64) -> np.ndarray:
     """Return scores of arcs, (n+1, n+1), of this type, with -inf for every arc that contradicts heads; arcs: None if all score 0."""
     size = dtype.itemsize * len(heads) ** 2
     room_for(size, "the scores of arcs")
@@ -233,12 +225,7 @@ def with_heads(arcs, heads, dtype=FLOAT64):
         raise out_of_memory(len(heads) - 1, size) from None
 
 
-def all_with_heads(dict tensors, heads):
-    """Return the float64 tensors of a decoder, with those that score arcs restricted to the heads by `with_heads`."""
-    return {**tensors, **{name: with_heads(tensors.get(name), heads) for name in score_arcs(tensors)}}
-
-
-def seeds(rng, count):
+def seeds(rng: int | np.random.Generator | None, count: int) -> np.ndarray:
     """Return seeds for sampling, uint64 (count,). rng: an argument of numpy.random.default_rng. Raises ValueError for anything else."""
     try:
         return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
@@ -246,32 +233,33 @@ def seeds(rng, count):
         raise ValueError(f"rng: expected a seed or a numpy.random.Generator, got {rng!r} ({error})") from None
 
 
-def is_count(number, least=1):
+def is_count(number: object, least: int = 1) -> bool:
     """Return whether this is a whole number of at least `least`, and no bool."""
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and number >= least
 
 
-def sample_size(samples):
+def sample_size(samples: int) -> int:
     """Return the number of samples as an int. Raises ValueError if it is none."""
     if not is_count(samples, 0):
         raise ValueError(f"samples: expected a number of samples, got {samples!r}")
     return int(samples)
 
 
-def no_derivation(heads=None, k=None, possible=None):
+def no_derivation(
+    heads: np.ndarray | None = None, k: int | None = None, possible: Callable[[], bool] | None = None
+) -> ValueError:
     """Return the error for a search or a sum without a result: the scores forbid every derivation, or the class has no tree with `heads`.
 
     heads: as `given_heads` returns them. k: of MH_k, or None. possible: a function that returns whether the class has a tree with these
-        heads; None if it has one.
+        heads.
     """
     from mh4.decoders.mhk import smallest_k  # which needs checked_tree
 
-    if heads is not None and (heads[1:] < 0).any():
-        if possible is not None and not possible():
+    if heads is not None and not possible():
+        if (heads[1:] < 0).any():
             return NotInClass("heads: no tree of the decoder's class has these heads")
-    elif heads is not None and k is not None:
-        needed = smallest_k(heads)
-        if needed > k:
-            return NotInClass(f"heads: the tree is not in MH{k}, only MH{needed} and larger derive it")
+        if k is None:
+            return NotInClass("heads: the tree is not 1-Endpoint-Crossing")
+        return NotInClass(f"heads: the tree is not in MH{k}, only MH{smallest_k(heads)} and larger derive it")
     return ValueError(f"no derivation: scores of -inf, or from {-LARGEST:g} down, forbid all, or a single root is required of a "
                       "sentence without words")

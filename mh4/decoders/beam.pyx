@@ -21,7 +21,9 @@ from libcpp.algorithm cimport nth_element
 from libcpp.vector cimport vector
 
 from mh4.decoders.arguments cimport address
-from mh4.decoders.search cimport LA, RA, SH, Less, Tensors, TransitionScores, Watch, dependent_of, derivation, head_of, make_room
+from mh4.decoders.sentences cimport (
+    LA, RA, SH, Charts, Less, TransitionDecoding, TransitionScores, Watch, dependent_of, head_of, make_room
+)
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
@@ -57,15 +59,20 @@ def decode(
     for the memory of the machine.
     """
     cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
-    cdef Tensors tensors = Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None)
-    cdef TransitionScores* scores = &tensors.scores
+    tensors = arguments.transition_tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs)
+    cdef TransitionDecoding sentence = TransitionDecoding(tensors, None, single_root)
+    cdef Charts copies = Charts()
+    cdef TransitionScores scores
+    if not sentence.take(copies, 0, &scores):
+        raise sentence.error(None, None)
     cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
     search.on_s0b0[SH] = scores.shift
     point(search.on_s0b0, LA, scores.s0b0, reduces, scores.side)
     point(search.on_s1s0, LA, scores.s1s0, reduces, scores.side)
     search.on_arcs = scores.arcs
     search.run()
-    return derivation(search.codes.data(), scores)
+    sentence.write(search.codes.data(), scores, 0)
+    return sentence.result()
 
 
 def decode_local(
@@ -83,7 +90,7 @@ def decode_local(
     cdef int transitions = _transitions("s0b0", s0b0, (3, 7)), n = arguments.words("s0b0", s0b0[0], 2)
     shape = (transitions, n + 2, n + 2)
     given = {
-        name: arguments.typed_scores(name, scores, shape, arguments.FLOAT32)
+        name: arguments.converted(name, arguments.scores(name, scores, shape), arguments.FLOAT32)
         for name, scores in {"s0b0": s0b0, "s1s0": s1s0, "s2s1": s2s1}.items()
         if scores is not None
     }

@@ -1,17 +1,17 @@
 """MH3, all projective trees, by the arc-hybrid transition system: the best derivation, marginals, and random trees.
 
-The recurrence is in charts/mh3/full_chart.hpp.
+The recurrence is in charts/mh3/chart.hpp.
 """
 
 import numpy as np
 
-from mh4.decoders.search cimport Charts, Factories
+from mh4.decoders.sentences cimport Charts, Factories
 
-from mh4.decoders.arguments import FLOAT64, transition_scores
+from mh4.decoders.arguments import transition_tensors
 from mh4.decoders.derivation import Derivation, Marginals
-from mh4.decoders.search import Tensors, best_derivation, drawn, expected_counts
+from mh4.decoders.sentences import Sampling, Summing, TransitionDecoding
 
-cdef extern from "variants.hpp":
+cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
@@ -39,8 +39,8 @@ def decode(
     single_root without words); NotInClass if no projective tree has these heads, or the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
-    tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
-    return best_derivation(MH3, tensors, heads, single_root, 3)
+    tensors = transition_tensors(2, shift, reduce_s0b0, None, arcs)
+    return TransitionDecoding(tensors, heads, single_root, cost).alone(MH3, k=3)
 
 
 def marginals(
@@ -56,8 +56,8 @@ def marginals(
     This takes O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
     NotInClass is raised if no projective tree has the `heads`.
     """
-    tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
-    return expected_counts(MH3, tensors, single_root, heads)
+    tensors = transition_tensors(2, shift, reduce_s0b0, None, arcs)
+    return Summing(tensors, heads, single_root).alone(MH3, k=3)
 
 
 def sample(
@@ -71,5 +71,5 @@ def sample(
     single_root: bool = False,
 ) -> np.ndarray:
     """Sample arc-hybrid derivations of a sentence of n words independently, and return their trees, as `mh4.sample` does."""
-    tensors = transition_scores(FLOAT64, 2, shift, reduce_s0b0, None, arcs)
-    return drawn(MH3, tensors, single_root, samples, rng, heads)
+    tensors = transition_tensors(2, shift, reduce_s0b0, None, arcs)
+    return Sampling(tensors, heads, single_root, samples, rng).alone(MH3, k=3)

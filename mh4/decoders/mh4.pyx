@@ -3,20 +3,19 @@
 Read mh4/decoders/reference.py first: it has the items and the steps. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace
 recomputes the argmaxes along its path (docs/explanation/products.md).
 
-The recurrence is `fill` in charts/mh4/full_chart.hpp, with the order in which the items are computed; `find` in
-charts/shared/traced_chart.hpp calls it, and traces the transitions; `replay` in search.pyx executes them.
+The recurrence is `fill` in charts/mh4/chart.hpp, with the order in which the items are computed. `TransitionDecoding.process` in
+sentences.pyx calls it, then `trace` in charts/shared/transition_chart.hpp, which finds the transitions, and `write`, which executes them.
 """
 
 import numpy as np
 
-from mh4.decoders.search cimport Charts, Factories
+from mh4.decoders.sentences cimport Charts, Factories
 
-from mh4.decoders import arguments
-from mh4.decoders.arguments import FLOAT64, transition_scores
+from mh4.decoders.arguments import transition_tensors, words
 from mh4.decoders.derivation import Derivation, Marginals
-from mh4.decoders.search import Tensors, best_derivation, drawn, expected_counts
+from mh4.decoders.sentences import Sampling, Summing, TransitionDecoding
 
-cdef extern from "variants.hpp":
+cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
@@ -48,7 +47,7 @@ def decode(
     Scores and cost of other floating-point types are rounded to float32.
 
     Ties are broken in the same way on every processor and in batches: going back from the goal, the trace follows the first of the best
-    ways to an item, in the order of ``step2``, ``step3`` (charts/shared/traced_chart.hpp) and ``step4`` (charts/mh4/full_chart.hpp).
+    ways to an item, in the order of ``step2``, ``step3`` (charts/shared/transition_chart.hpp) and ``step4`` (charts/mh4/chart.hpp).
 
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
@@ -57,8 +56,8 @@ def decode(
     single_root without words); NotInClass if no tree in MH4 has these heads, or the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
-    tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
-    return best_derivation(MH4, tensors, heads, single_root, 4)
+    tensors = transition_tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs)
+    return TransitionDecoding(tensors, heads, single_root, cost).alone(MH4, k=4)
 
 
 def marginals(
@@ -84,8 +83,8 @@ def marginals(
     without words); NotInClass if `heads` is a tree that is not in MH4, or lacks the single root required; MemoryError if the
     sentence is too long for the memory of the machine.
     """
-    tensors = transition_scores(FLOAT64, 6, shift, reduce_s0b0, reduce_s1s0, arcs)
-    return expected_counts(MH4, tensors, single_root, heads)
+    tensors = transition_tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs)
+    return Summing(tensors, heads, single_root).alone(MH4, k=4)
 
 
 def sample(
@@ -110,8 +109,8 @@ def sample(
 
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """
-    tensors = transition_scores(FLOAT64, 6, shift, reduce_s0b0, reduce_s1s0, arcs)
-    return drawn(MH4, tensors, single_root, samples, rng, heads)
+    tensors = transition_tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs)
+    return Sampling(tensors, heads, single_root, samples, rng).alone(MH4, k=4)
 
 
 cdef class FirstFound(Charts):
@@ -136,7 +135,7 @@ def first_found(arcs: np.ndarray, single_root: bool = False) -> "tuple[np.ndarra
     Returns its heads, int32 (n+1,), and the codes of its transitions, intp (2n+1,). O(n^4) time and O(n^3) memory. Raises ValueError for
     invalid scores or if they forbid every derivation, MemoryError if the sentence is too long.
     """
-    side = arguments.words("arcs", arcs, 1) + 2
+    side = words("arcs", arcs, 1) + 2
     zeros = np.zeros((6, side, side), dtype=np.float32)
-    found = best_derivation(FirstFound, Tensors(6, zeros[0], zeros, None, arcs, None), None, single_root, 4)
+    found = TransitionDecoding(transition_tensors(6, zeros[0], zeros, None, arcs), None, single_root).alone(FirstFound, k=4)
     return found.heads, np.ascontiguousarray(found.transitions[:, 0])

@@ -7,28 +7,31 @@ are the best of
 
 and each of these can lose j, k or l by four reduces: docs/explanation/mh5.md has these, and which of the nine cases take O(n^5).
 
-The chart is in charts/mh5/full_chart.hpp.
+The chart is in charts/mh5/chart.hpp.
 """
 
 import warnings
 
 import numpy as np
 
-from mh4.decoders.search cimport Charts, Factories
+from mh4.decoders.sentences cimport Charts, Factories
 
 from mh4.decoders import mh4
+from mh4.decoders.arguments import transition_tensors
 from mh4.decoders.derivation import Derivation
-from mh4.decoders.search import Tensors, best_derivation
+from mh4.decoders.sentences import TransitionDecoding
 
-cdef extern from "variants.hpp":
+cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
 cdef class MH5(Charts):
     def __cinit__(self):
         self.make(VARIANTS)
+        self.simpler = mh4.MH4()
 
-MAX_BYTES = 2 * 10**9  # for 318 words
+
+MAX_BYTES: int = 2 * 10**9  # for 318 words
 
 
 def decode(
@@ -48,20 +51,19 @@ def decode(
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs, cost, heads, single_root, and ties: as for mh4.decode.
-    max_bytes: a sentence that takes more memory (by default 2 GB, enough for 318 words) is decoded by mh4.decode, with a RuntimeWarning.
+    max_bytes: a sentence that takes more memory (by default 2 GB, enough for 318 words) is decoded by mh4, with a RuntimeWarning.
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
     single_root without words); NotInClass if no tree in MH5 has these heads, or the single root required;
     MemoryError if the sentence is too long for the memory of the machine.
     """
-    tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
-    found = best_derivation(MH5, tensors, heads, single_root, 5, max_bytes)
-    if isinstance(found, Derivation):
-        return found
-    warnings.warn(too_large(len(shift) - 2, found, max_bytes), RuntimeWarning)
-    reduce_s1s0 = None if reduce_s1s0 is None else reduce_s1s0[:6]
-    return mh4.decode(shift, reduce_s0b0[:6], reduce_s1s0, arcs=arcs, cost=cost, heads=heads, single_root=single_root)
+    tensors = transition_tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs)
+    sentence = TransitionDecoding(tensors, heads, single_root, cost, most=max_bytes)
+    found = sentence.alone(MH5, k=5)
+    for _, needed in sentence.too_large:
+        warnings.warn(too_large(len(shift) - 2, needed, max_bytes), RuntimeWarning)
+    return found
 
 
 def too_large(n: int, needed: float, max_bytes: float = MAX_BYTES) -> str:

@@ -7,13 +7,14 @@ Items of k heads are only used by Link and are not stored.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.arguments cimport checked_tree
-from mh4.decoders.search cimport Memory, Watch
+from mh4.decoders.sentences cimport Memory, Watch
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, from_heads
@@ -45,23 +46,21 @@ def decode(
         raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
     heads, whole = arguments.given_heads(heads, n, single_root)
-    found = heads
+    size = min(k, max(n + 2, 3))
     if whole:
-        if smallest_k(heads) > k:
-            raise arguments.no_derivation(heads, k)
+        found = heads if smallest_k(heads) <= k else None
     else:
-        size = min(k, max(n + 2, 3))
         found = best_tree(total if heads is None else arguments.with_heads(total, heads), size, single_root)
-        if found is None:
-            possible = lambda: best_tree(arguments.with_heads(None, heads), size, single_root) is not None  # noqa: E731
-            raise arguments.no_derivation(heads, k, possible)
+    if found is None:
+        possible = lambda: not whole and best_tree(arguments.with_heads(None, heads), size, single_root) is not None  # noqa: E731
+        raise arguments.no_derivation(heads, k, possible)
     derivation = from_heads(found, arcs, cost)
     if derivation.score == -np.inf:
         raise arguments.no_derivation()
     return derivation
 
 
-def smallest_k(heads):
+def smallest_k(heads: np.ndarray | Sequence[int]) -> int:
     """Return the smallest k >= 3 such that MH_k derives the tree; heads: int array (n+1,), a tree.
 
     It is always safe to Link as early as possible: an item head that has all its dependents only makes items larger. Then
@@ -123,7 +122,7 @@ cdef inline int maximum(int a, int b) noexcept nogil:
     return a if a > b else b
 
 
-def best_tree(const double[:, ::1] arcs, int k, bint single_root):
+cdef best_tree(const double[:, ::1] arcs, int k, bint single_root):
     """Return the heads of the highest-scoring tree in MH_k, k <= n+2 or 3; None if there is none."""
     needed = sizeof(double) * sum([math.comb(len(arcs) + 1, size) for size in range(2, k)])
     if needed >> 40:  # then the numbers of the items would soon overflow, too

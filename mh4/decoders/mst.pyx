@@ -5,13 +5,13 @@ The search is in charts/mst/contraction.hpp, the sum over all trees in charts/ms
 
 import numpy as np
 
-from mh4.decoders.search cimport Charts, Factories
+from mh4.decoders.sentences cimport Charts, Factories
 
 from mh4.decoders import arguments
-from mh4.decoders.derivation import Derivation, Marginals, from_heads
-from mh4.decoders.search import best_tree, drawn, expected_counts
+from mh4.decoders.derivation import Derivation, Marginals
+from mh4.decoders.sentences import Decoding, Sampling, Summing
 
-cdef extern from "variants.hpp":
+cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
@@ -36,13 +36,7 @@ def decode(
     without words); NotInClass if no tree with these heads has the single root required; MemoryError if the sentence is too
     long for the memory of the machine.
     """
-    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
-    given, whole = arguments.given_heads(heads, n, single_root)
-    found = given if whole else best_tree(MST, {"arcs": total}, None, single_root, given)[0]
-    derivation = from_heads(found, arcs, cost)
-    if derivation.score == -np.inf:
-        raise arguments.no_derivation()
-    return derivation
+    return Decoding(_tensors(arcs), heads, single_root, cost).alone(MST)
 
 
 def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root: bool = False) -> Marginals:
@@ -56,7 +50,7 @@ def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root:
     Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, heads with a cycle, or single_root without
     words); NotInClass if `heads` lacks the single root required; MemoryError if the sentence is too long for the memory of the machine.
     """
-    return expected_counts(MST, _tensors(arcs), single_root, heads)
+    return Summing(_tensors(arcs), heads, single_root).alone(MST)
 
 
 def sample(
@@ -76,9 +70,9 @@ def sample(
 
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """
-    return drawn(MST, _tensors(arcs), single_root, samples, rng, heads)
+    return Sampling(_tensors(arcs), heads, single_root, samples, rng).alone(MST)
 
 
 def _tensors(arcs: np.ndarray) -> dict[str, np.ndarray]:
     n = arguments.words("arcs", arcs, 1)
-    return {"arcs": arguments.typed_scores("arcs", arcs, (n + 1, n + 1))}
+    return {"arcs": arguments.tensor("arcs", arcs, (n + 1, n + 1))}

@@ -70,13 +70,13 @@ generated file. sum_tables.hpp is its memory, and sum_projective.hpp the reverse
 
 import numpy as np
 
-from mh4.decoders.search cimport Charts, Factories
+from mh4.decoders.sentences cimport Charts, Factories
 
 from mh4.decoders import arguments
-from mh4.decoders.derivation import Derivation, Marginals, total
-from mh4.decoders.search import best_tree, expected_counts, parts_of
+from mh4.decoders.derivation import Derivation, Marginals
+from mh4.decoders.sentences import Decoding, Summing
 
-cdef extern from "variants.hpp":
+cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
@@ -118,17 +118,7 @@ def decode(
     without words); NotInClass if no 1-Endpoint-Crossing tree has these heads, or the single root required; MemoryError if
     the sentence is too long for the memory of the machine.
     """
-    tensors = _tensors(arc, crossed_arc, grandparent, sibling)
-    n = len(tensors["arc"]) - 1
-    if cost is not None:
-        cost = arguments.typed_scores("cost", cost, (n + 1, n + 1))
-    given, whole = arguments.given_heads(heads, n, single_root)
-    found = given if whole else best_tree(OneEC, tensors, cost, single_root, given)[0]
-    parts = parts_of(OneEC, tensors, found)
-    score = total(tensors, parts, cost, found)
-    if score == -np.inf:
-        raise arguments.no_derivation()
-    return Derivation(score, found, parts)
+    return Decoding(_tensors(arc, crossed_arc, grandparent, sibling), heads, single_root, cost).alone(OneEC)
 
 
 def marginals(
@@ -156,11 +146,11 @@ def marginals(
     without words); NotInClass if `heads` is a tree that is not 1-Endpoint-Crossing, or lacks the single root required; MemoryError if
     the sentence is too long for the memory of the machine.
     """
-    return expected_counts(OneEC, _tensors(arc, crossed_arc, grandparent, sibling), single_root, heads)
+    return Summing(_tensors(arc, crossed_arc, grandparent, sibling), heads, single_root).alone(OneEC)
 
 
 def _tensors(arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the scores by name, as C-contiguous float64 arrays. Raises ValueError if they are invalid."""
+    """Return the scores by name, as C-contiguous arrays. Raises ValueError for wrong types or shapes."""
     n = arguments.words("arc", arc, 1)
     given = {
         "arc": (arc, n + 1),
@@ -168,4 +158,4 @@ def _tensors(arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, 
         "grandparent": (grandparent, n + 2),
         "sibling": (sibling, n + 2),
     }
-    return {name: arguments.typed_scores(name, tensor, (rows, n + 1)) for name, (tensor, rows) in given.items()}
+    return {name: arguments.tensor(name, tensor, (rows, n + 1)) for name, (tensor, rows) in given.items()}

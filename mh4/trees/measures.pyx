@@ -3,6 +3,8 @@
 In all, heads is an int array (n+1,), a tree. They run in O(n log n) time, well_nested in O(n log^2 n).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cython.operator cimport dereference, postincrement, predecrement
@@ -14,7 +16,7 @@ from libcpp.vector cimport vector
 from mh4.decoders.arguments cimport checked_tree
 
 
-def crossings(heads):
+def crossings(heads: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return, for every word, the number of arcs that its incoming arc crosses: int32 array (n+1,), 0 at node 0."""
     cdef const int[::1] head = checked_tree(heads)
     counts = np.zeros(len(head), dtype=np.int32)
@@ -89,7 +91,7 @@ cdef inline int begun_before(const vector[int]& begun, int place) noexcept nogil
     return total
 
 
-def one_endpoint_crossing(heads):
+def one_endpoint_crossing(heads: np.ndarray | Sequence[int]) -> bool:
     """Return whether, for every arc, the arcs that cross it share an endpoint.
 
     If they do, they share an endpoint of any one of them; of those with an end at a node inside the arc, we take the longest.
@@ -171,7 +173,7 @@ cdef class Paths:
             self.nodes[self.place[w]] = w
 
 
-def blocks(heads):
+def blocks(heads: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return, for every node, the number of blocks of its yield, the maximal intervals of nodes in it: int32 array (n+1,).
 
     The number of blocks is the number of nodes in the yield minus the number of adjacent pairs w-1, w that are both in it;
@@ -197,7 +199,7 @@ def blocks(heads):
     return found
 
 
-def well_nested(heads):
+def well_nested(heads: np.ndarray | Sequence[int]) -> bool:
     """Return whether no two disjoint subtrees interleave.
 
     If two do, so do the subtrees of two siblings that contain them. So we read the yield of every head from left to right and check
@@ -279,7 +281,7 @@ cdef int interleave(const vector[pair[int, int]]& sequence, const vector[int]& l
     return False
 
 
-def levels(heads):
+def levels(heads: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return, for every word, the level at which to draw its incoming arc: int32 array (n+1,), 0 at node 0.
 
     It is one above the highest level of the shorter arcs that overlap the arc; of two arcs of the same length, that to the earlier word
@@ -319,7 +321,7 @@ def levels(heads):
     return found
 
 
-def core(heads):
+def core(heads: np.ndarray | Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes of the core, which determines the class of a tree, and the core as a tree: int32 (m+1,) for a core of m words.
 
     heads: int array (n+1,), a tree. A word without dependents that is adjacent to its head, other than the root, is removed, which

@@ -10,7 +10,7 @@ import hashlib
 import numpy as np
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.search import VARIANT
+from mh4.decoders.sentences import VARIANT
 
 LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 40, 50, 65, 99]  # around the widths of vectors
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oneec_judge import NAMES, ONEEC, is_in_class, random_scores, random_tree, trees, walk
 
-from mh4.decoders import oneec, search
+from mh4.decoders import oneec
 from mh4.decoders.reference import score_of_tree
+from mh4.decoders.sentences import Decoding
 
 COUNTS = [1, 3, 16, 125, 1104]
 
@@ -32,8 +33,8 @@ def only(heads):
 
 def best_tree(scores, cost, single_root):
     """The heads of the best tree, and its score in the chart."""
-    tensors = {name: scores[name].astype(np.float64) for name in NAMES}
-    return search.best_tree(oneec.OneEC, tensors, None if cost is None else cost.astype(np.float64), single_root)
+    sentence = Decoding({name: scores[name] for name in NAMES}, None, single_root, cost)
+    return sentence.alone(oneec.OneEC).heads, sentence.chart_score
 
 
 def check_chart(heads, scores):

@@ -5,11 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mh4.decoders.search import VARIANTS
+from mh4.decoders.sentences import VARIANTS
 
 CODE = """
 import digest
-from mh4.decoders.search import VARIANT
+from mh4.decoders.sentences import VARIANT
 digest.LENGTHS = [1, 5, 17, 33]
 print(VARIANT, digest.digest(digest.results), digest.digest(digest.tied_results))
 """

@@ -1,5 +1,5 @@
 // The charts of MH3, compiled for each variant.
-#include "full_chart.hpp"
+#include "chart.hpp"
 #include "inside_outside.hpp"
 #include "sum_charts.hpp"
 
@@ -8,7 +8,7 @@ namespace VARIANT {
 template <class N> using Sums = marginals::AllSums<N, marginals::MH3, marginals::SampledMH3>;
 extern const Factories factories;
 const Factories factories = {
-    make<mh3::FullChart>, nullptr, make<Sums<marginals::Doubles>>, ONCE(make<Sums<marginals::Extendeds>>),
+    make<mh3::Chart>, nullptr, make<Sums<marginals::Doubles>>, ONCE(make<Sums<marginals::Extendeds>>),
 };
 
 }  // namespace VARIANT

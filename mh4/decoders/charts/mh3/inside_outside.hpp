@@ -1,6 +1,6 @@
 // Marginals of MH3: the sum over all arc-hybrid derivations (inside), and its derivatives (outside), in O(n^3) time.
 //
-// The chart of full_chart.hpp derives each transition sequence in one way, so it only takes sums and products instead of maxima and sums:
+// The chart of chart.hpp derives each transition sequence in one way, so it only takes sums and products instead of maxima and sums:
 //
 //     t[i,l] = sum over j of u[i,j] (before[j,l] + arc(i->j) after[j,l]),    u[i,j] = t[i,j] shift[i,j],    t[i,i+1] = 1
 //     before[j,l] = t[j,l] LA[j,l] arc(l->j),    after[j,l] = t[j,l] RA[j,l].

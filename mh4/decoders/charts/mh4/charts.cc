@@ -8,7 +8,7 @@ namespace VARIANT {
 template <class N> using Sums = marginals::AllSums<N, marginals::MH4, marginals::SampledMH4>;
 extern const Factories factories;
 const Factories factories = {
-    make<mh4::FullChart>, nullptr, make<Sums<marginals::Doubles>>, ONCE(make<Sums<marginals::Extendeds>>),
+    make<mh4::Chart>, nullptr, make<Sums<marginals::Doubles>>, ONCE(make<Sums<marginals::Extendeds>>),
     ONCE(make<mh4::FirstFound>),
 };
 

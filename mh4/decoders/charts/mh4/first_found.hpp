@@ -1,10 +1,10 @@
 // The chart of MH4 whose trace finds the first of equally good derivations in the order of the authors' chart (see first_found in mh4.pyx).
 #pragma once
-#include "full_chart.hpp"
+#include "chart.hpp"
 
 namespace VARIANT::mh4 {
 
-class FirstFound final : public FullChart {
+class FirstFound final : public Chart {
     Step step2(int i, int l) const override {
         Step best;
         for (int j = i + 1; j < l; j++)

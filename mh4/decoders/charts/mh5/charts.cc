@@ -1,9 +1,9 @@
 // The chart of MH5, compiled for each variant.
-#include "full_chart.hpp"
+#include "chart.hpp"
 
 namespace VARIANT {
 
 extern const Factories factories;
-const Factories factories = {make<mh5::FullChart>, nullptr, nullptr, nullptr};
+const Factories factories = {make<mh5::Chart>, nullptr, nullptr, nullptr};
 
 }  // namespace VARIANT

@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "lanes.hpp"
-#include "traced_chart.hpp"
+#include "transition_chart.hpp"
 
 namespace VARIANT::mh5 {
 
@@ -44,7 +44,7 @@ static inline void put(float *row, Lanes lanes) { *(Lanes *)row = lanes; }
 static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
 
 // The items and their memory.
-struct Items : TracedChart {
+struct Items : TransitionChart {
     int n, pad, panels;
     size_t stride, width;                // of rows over all nodes, and of the rows of a Plane
     std::vector<size_t> pairs, triples;  // the number of the first row of each panel
@@ -91,7 +91,7 @@ struct Items : TracedChart {
             pairs[R + 1] = pairs[R] + two(high(R));
             triples[R + 1] = triples[R] + three(high(R));
         }
-        TracedChart::prepare();
+        TransitionChart::prepare();
     }
 
     void arrange() override {

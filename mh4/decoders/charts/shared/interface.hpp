@@ -14,7 +14,7 @@
 
 #include "transition_scores.hpp"
 
-// The score tensors of a sentence, in the order in which charts have them (names_of in arguments.pyx): of transitions and arcs, of which
+// The score tensors of a sentence, in the order in which charts have them (names in sentences.pyx): of transitions and arcs, of which
 // mst has the last, and of 1EC.
 enum Tensor { SHIFT, S0B0, S1S0, ARCS, TENSORS };
 enum Part { ARC, CROSSED_ARC, GRANDPARENT, SIBLING, PARTS };
@@ -32,14 +32,17 @@ class Reusable {
 // The best derivation of a transition system.
 class BestDerivation : public Reusable {
   public:
-    transitions::TransitionScores scores;  // set these two, then prepare and find
+    transitions::TransitionScores scores;  // set these two, then prepare, allocate, fill and trace
     bool single = false;     // whether node 0 is to have one dependent
     std::vector<int> codes;  // of the transitions found, in order of execution
 
     // Lay out the chart of a new sentence.
-    virtual void prepare() {}
-    // True if there is a derivation; then the best one is in `codes`.
-    virtual bool find() = 0;
+    virtual void prepare() = 0;
+    virtual void allocate() = 0;
+    // Find the best score of every item; true if the goal was derived.
+    virtual bool fill() = 0;
+    // Then, find the best derivation: it is in `codes`.
+    virtual void trace() = 0;
 };
 
 typedef std::vector<std::pair<int, int>> PartRows;  // index rows of a tensor

@@ -34,7 +34,7 @@ struct TransitionScores {
     const float *s1s0 = nullptr;    // the same, or NULL
     const float *arcs = nullptr;    // (n + 1, n + 1), or NULL
     const float *cost = nullptr;    // the same
-    const float *by_arc = nullptr;  // the same, for the charts: arcs + cost, formed in search.pyx (Tensors), or what is given of them
+    const float *by_arc = nullptr;  // the same, for the charts: arcs + cost, formed in sentences.pyx, or what is given of them
 
     TransitionScores() = default;
     explicit TransitionScores(int words) : n(words), side(words + 2) {}

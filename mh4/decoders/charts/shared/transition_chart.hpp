@@ -30,7 +30,7 @@ struct Step {
 
 // It has no backpointers: the trace recomputes the argmaxes along its path. The ways to an item in step2 and step3 are those of MH4 and
 // MH5. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
-class TracedChart : public BestDerivation {
+class TransitionChart : public BestDerivation {
     struct Item {  // [h1,...,hm]
         int size, heads[5];
 
@@ -66,40 +66,12 @@ class TracedChart : public BestDerivation {
             best.link(score + scores.reduce_score(code, s3, s2, s1, s0, b0), code, dependent_of(code, s2, s1, s0));
     }
 
-    // Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce.
-    void trace() {
-        codes.clear();
-        agenda.assign(1, Item{2, {0, scores.n + 1}});
-        while (!agenda.empty()) {  // from the last transition to the first
-            const Item item = agenda.back();
-            agenda.pop_back();
-            if (item.size == 2 && item.heads[1] == item.heads[0] + 1) {
-                codes.push_back(SH);
-                continue;
-            }
-            watch.pass(100 * (item.heads[item.size - 1] - item.heads[0]));
-            const Step best = step(item);
-            if (!(best.score > -INFINITY))
-                lost();
-            if (best.code == SH) {
-                agenda.push_back(item.part(0, best.left));
-                agenda.push_back(item.part(best.left - 1, item.size));
-            } else {
-                codes.push_back(best.code);
-                agenda.push_back(item.with_head(best.removed));
-            }
-        }
-        std::reverse(codes.begin(), codes.end());
-    }
-
   protected:
     Memory<float> memory;
     signals::Watch watch;
 
     // Take the tables from the memory.
     virtual void arrange() = 0;
-    // Find the best score of every item; true if the goal [0,n+1] was derived.
-    virtual bool fill() = 0;
     // The scores of [i,l], [i,j,l] and [i,j,k,l], as filled, where the following need them.
     virtual float item2(int, int) const { return 0; }
     virtual float item3(int, int, int) const { return 0; }
@@ -143,15 +115,37 @@ class TracedChart : public BestDerivation {
         arrange();
     }
     size_t bytes_needed() const override { return memory.bytes(); }
-    bool find() override {
+    void allocate() override {
         memory.allocate();
         arrange();
-        if (!fill() || (single && scores.n == 0))
-            return false;
-        trace();
-        return true;
     }
     void release() override { memory.release(); }
+
+    // Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce.
+    void trace() override {
+        codes.clear();
+        agenda.assign(1, Item{2, {0, scores.n + 1}});
+        while (!agenda.empty()) {  // from the last transition to the first
+            const Item item = agenda.back();
+            agenda.pop_back();
+            if (item.size == 2 && item.heads[1] == item.heads[0] + 1) {
+                codes.push_back(SH);
+                continue;
+            }
+            watch.pass(100 * (item.heads[item.size - 1] - item.heads[0]));
+            const Step best = step(item);
+            if (!(best.score > -INFINITY))
+                lost();
+            if (best.code == SH) {
+                agenda.push_back(item.part(0, best.left));
+                agenda.push_back(item.part(best.left - 1, item.size));
+            } else {
+                codes.push_back(best.code);
+                agenda.push_back(item.with_head(best.removed));
+            }
+        }
+        std::reverse(codes.begin(), codes.end());
+    }
 };
 
 }  // namespace VARIANT::transitions

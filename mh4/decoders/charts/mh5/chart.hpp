@@ -9,7 +9,7 @@
 
 namespace VARIANT::mh5 {
 
-class FullChart final : public BestDerivation {
+class Chart final : public BestDerivation {
     Transitions transitions;
     Arcs arcs;
     Items *items = &transitions;  // one of them
@@ -22,10 +22,11 @@ class FullChart final : public BestDerivation {
         items->prepare();
     }
     size_t bytes_needed() const override { return items->bytes_needed(); }
-    bool find() override {
-        const bool found = items->find();
+    void allocate() override { items->allocate(); }
+    bool fill() override { return items->fill(); }
+    void trace() override {
+        items->trace();
         codes.swap(items->codes);
-        return found;
     }
     void release() override {
         transitions.release();

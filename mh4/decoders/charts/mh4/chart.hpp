@@ -3,7 +3,7 @@
 // The recurrences are those of docs/explanation/products.md.
 #pragma once
 #include "lanes.hpp"
-#include "traced_chart.hpp"
+#include "transition_chart.hpp"
 
 namespace VARIANT::mh4 {
 
@@ -56,7 +56,7 @@ static inline void link3(float *const *tj, float *tk, const float *t2k, const fl
 //
 // Node 0 can only be the start of an item. The last transition of every derivation is RA, from 0, and no other transition leads to
 // [0,n+1]. So a derivation with a single root is one that has no arc from 0 before that.
-class FullChart : public TracedChart {
+class Chart : public TransitionChart {
     int n;
     size_t stride, volume;      // of rows; of a table by three nodes
     bool by_head;               // arcs from i are not in the tables, as their scores depend on i
@@ -225,7 +225,7 @@ class FullChart : public TracedChart {
   protected:
     float item2(int i, int l) const override { return row(t2, i)[l]; }
     float item3(int i, int j, int l) const override { return t3[at3(i, j) + l]; }
-    float item4(int i, int j, int k, int l) const override { return FullChart::step4(i, j, k, l).score; }
+    float item4(int i, int j, int k, int l) const override { return Chart::step4(i, j, k, l).score; }
     Step step4(int i, int j, int k, int l) const override {
         Step best;
         best.combine(item2(i, j) + scores.shift_score(i, j) + item3(j, k, l), 2);
@@ -245,7 +245,7 @@ class FullChart : public TracedChart {
             place[k] = volume - row_start(k);
             volume += k * (stride - row_start(k));
         }
-        TracedChart::prepare();
+        TransitionChart::prepare();
     }
 };
 

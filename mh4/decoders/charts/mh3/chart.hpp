@@ -10,13 +10,13 @@
 // with a single root is one that has no arc from 0 before that.
 #pragma once
 #include "lanes.hpp"
-#include "traced_chart.hpp"
+#include "transition_chart.hpp"
 
 namespace VARIANT::mh3 {
 
 using namespace transitions;
 
-class FullChart final : public TracedChart {
+class Chart final : public TransitionChart {
     enum { BLOCK = 16 };  // nodes between looks for signals
 
     float *t2;     // [i,l] at i, l

@@ -6,7 +6,7 @@
 #include "interface.hpp"
 #include "score_kinds.hpp"
 
-namespace batch {
+namespace padded {
 
 // A C-contiguous array (sentences, layers, rows, columns) of float64 if it is `wide`, otherwise of float32; NULL if there is none.
 struct Padded {
@@ -118,4 +118,4 @@ template <class To> class Corners {
     }
 };
 
-}  // namespace batch
+}  // namespace padded

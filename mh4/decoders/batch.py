@@ -1,0 +1,375 @@
+"""Many sentences at once: padded arrays, on several threads.
+
+A thread processes a sentence as the decoder processes a single one, by the same code (sentences.pyx). The functions that users call are at
+the end, after the arguments, which are what each decoder expects, and the threads.
+"""
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mh4.decoders import arguments, mh3, mh4, mh5, mst, oneec
+from mh4.decoders.derivation import BatchMarginals, Derivations
+from mh4.decoders.memory import out_of_memory, room_for, workspaces
+from mh4.decoders.sentences import Decoding, Sampling, Summing, TransitionDecoding
+from mh4.errors import unknown
+from mh4.util import cpu
+
+DecoderName = Literal["mh3", "mh4", "mh5", "mst", "1ec"]
+
+
+class Shape(NamedTuple):
+    """The shape of a score tensor after its leading axis of sentences: its layers, if any, and its rows and columns beyond the words."""
+
+    layers: tuple[int, ...]
+    rows: int
+    columns: int
+    optional: bool = False
+
+    def of(self, words: int) -> tuple[int, ...]:
+        """Return the shape for a sentence, or for arrays with room for this many words."""
+        return (*self.layers, words + self.rows, words + self.columns)
+
+    def text(self) -> str:
+        """Return the shape as text for error messages."""
+        return "(B, %s)" % ", ".join([*map(str, self.layers), "N+%d" % self.rows, "N+%d" % self.columns])
+
+
+class Decoder(NamedTuple):
+    """A decoder of single sentences, and its score tensors."""
+
+    decode: Callable[..., Any]
+    marginals: Callable[..., Any] | None
+    sample: Callable[..., Any] | None
+    tensors: dict[str, Shape]
+    charts: type
+
+
+ARCS, OR_END = Shape((), 1, 1), Shape((), 2, 1)  # the first node is a head, or in the latter perhaps the end of the sentence
+COST = Shape((), 1, 1, optional=True)
+
+
+def _transitions(reduces: int, hybrid: bool = True) -> dict[str, Shape]:
+    s1s0 = {"reduce_s1s0": Shape((reduces,), 2, 2, optional=True)} if hybrid else {}
+    return {"shift": Shape((), 2, 2), "reduce_s0b0": Shape((reduces,), 2, 2), **s1s0, "arcs": ARCS._replace(optional=True)}
+
+
+DECODERS: dict[DecoderName, Decoder] = {
+    "mh3": Decoder(mh3.decode, mh3.marginals, mh3.sample, _transitions(2, hybrid=False), mh3.MH3),
+    "mh4": Decoder(mh4.decode, mh4.marginals, mh4.sample, _transitions(6), mh4.MH4),
+    "mh5": Decoder(mh5.decode, None, None, _transitions(12), mh5.MH5),
+    "mst": Decoder(mst.decode, mst.marginals, mst.sample, {"arcs": ARCS}, mst.MST),
+    "1ec": Decoder(
+        oneec.decode,
+        oneec.marginals,
+        None,
+        {"arc": ARCS, "crossed_arc": ARCS, "grandparent": OR_END, "sibling": OR_END},
+        oneec.OneEC,
+    ),
+}
+
+
+def decoder(name: str) -> Decoder:
+    """Return the decoder called `name`."""
+    if not isinstance(name, str) or name not in DECODERS:
+        raise ValueError(unknown("decoder", name, DECODERS))
+    return DECODERS[cast(DecoderName, name)]
+
+
+def checked(
+    name: str, scores: Mapping[str, ArrayLike], lengths: ArrayLike, cost: ArrayLike | None = None, argument: str = "scores"
+) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
+    """Return the tensors (and the cost, if given) as C-contiguous float32 or float64 arrays, the lengths, and the N of the shapes.
+
+    Raises ValueError if a tensor is missing or unknown, or for a wrong type or shape. The numbers themselves are not checked.
+    """
+    expected = decoder(name).tensors
+    if not isinstance(scores, Mapping):
+        raise ValueError("%s: expected the tensors by name, %s, got %s" % (argument, ", ".join(expected), type(scores).__name__))
+    for known in scores:
+        if known not in expected:
+            raise ValueError("%s: %s has no tensor %r; it has %s" % (argument, name, known, ", ".join(expected)))
+    for needed, shape in expected.items():
+        if scores.get(needed) is None and not shape.optional:
+            raise ValueError("%s: %s needs the tensor %s %s" % (argument, name, needed, shape.text()))
+    words = np.asarray(lengths)
+    if words.ndim != 1 or (words.dtype.kind not in "iu" and len(words)):
+        raise ValueError("lengths: expected a vector of integers, got dtype %s and shape %s" % (words.dtype, words.shape))
+    arrays: dict[str, np.ndarray] = {}
+    longest = None
+    given = {tensor: (array, expected[tensor]) for tensor, array in scores.items() if array is not None}
+    if cost is not None:
+        given["cost"] = cost, COST
+    for tensor, (values, shape) in given.items():
+        array = np.asarray(values)
+        if array.dtype.kind != "f":
+            raise ValueError("%s: expected floating-point numbers, got dtype %s" % (tensor, array.dtype))
+        if longest is None and array.ndim == 3 + len(shape.layers):
+            longest = array.shape[array.ndim - 1] - shape.columns
+        if longest is None or longest < 0 or array.shape != (len(words), *shape.of(longest)):
+            room = "" if longest is None or longest < 0 else ", B = %d and N = %d" % (len(words), longest)
+            raise ValueError("%s: expected the shape %s%s, got %s" % (tensor, shape.text(), room, array.shape))
+        arrays[tensor] = arguments.converted(tensor, array, np.dtype(np.float32 if array.dtype == np.float32 else np.float64))
+    assert longest is not None  # every decoder needs a tensor
+    for b in np.flatnonzero((words < 0) | (words > longest))[:1]:
+        raise ValueError("lengths: sentence %d has %d words, but the arrays have room for 0 to %d" % (b, words[b], longest))
+    return arrays, words.astype(np.intp), longest
+
+
+def checked_trees(heads: ArrayLike | None, lengths: np.ndarray, longest: int) -> np.ndarray | None:
+    """Return heads as a C-contiguous int32 array (B, N+1); numbers beyond int32 are clipped to its limits, which are no heads either."""
+    if heads is None:
+        return None
+    array = np.asarray(heads)
+    if array.dtype.kind not in "iu" or array.shape != (len(lengths), longest + 1):
+        shape = (len(lengths), longest + 1)
+        raise ValueError("heads: expected integers of shape %s, got dtype %s and shape %s" % (shape, array.dtype, array.shape))
+    room_for(array.size * 4, "a copy of heads")
+    narrow = np.iinfo(np.int32)
+    return np.ascontiguousarray(np.clip(array, narrow.min, narrow.max), dtype=np.int32)
+
+
+def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, heads: np.ndarray | None = None) -> dict[str, Any]:
+    """Return the decoder's arguments for a single sentence of the batch."""
+    expected = {**decoder(name).tensors, "cost": COST}
+    found: dict[str, Any] = {}
+    for tensor, array in arrays.items():
+        corner = expected[tensor].of(words)
+        found[tensor] = array[(b, ...) + tuple(slice(side) for side in corner[len(corner) - 2 :])]
+    if heads is not None:
+        found["heads"] = heads[b, : words + 1]
+    return found
+
+
+class Teams(dict[type, list[Any]]):
+    """Workers, which are the charts of a thread, by the class of these; they are kept for the next batch."""
+
+
+def _processed(name: str, what: str, sentences: Any, threads: int | None, **further: Any) -> Any:
+    """Process all sentences, in this thread, which alone can respond to signals, and in others; return these.
+
+    For the first sentence that fails, raise the error that this function of its decoder raises, with the number of the sentence.
+    """
+    if threads is not None and not arguments.is_count(threads):
+        raise ValueError(f"threads: expected a positive number, got {threads!r}")
+    size = max(1, min(threads or cpu.cores(), len(sentences.lengths)))
+    teams = workspaces.take(Teams)
+    charts = decoder(name).charts
+    workers = teams.setdefault(charts, [])
+    try:
+        workers.extend([charts() for _ in range(size - len(workers))])
+    except MemoryError:
+        raise out_of_memory(sentences.longest, 0) from None
+    errors = []
+
+    def work(worker: Any) -> None:
+        try:
+            sentences.work(worker)
+        except BaseException as error:
+            errors.append(error)
+
+    others = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers[1:size]]
+    try:
+        for thread in others:
+            thread.start()
+        sentences.work(workers[0])
+        for thread in others:
+            thread.join()
+    finally:
+        sentences.stopped = True
+    if errors:
+        raise errors[0]
+    workspaces.give_back(teams)
+    for b in sentences.failed()[:1]:
+        alone = single(name, sentences.tensors, b, sentences.lengths[b], sentences.heads)
+        try:
+            getattr(decoder(name), what)(**alone, single_root=sentences.single_root, **further)
+        except ValueError as error:
+            raise type(error)("sentence %d: %s" % (b, error)) from None
+        raise AssertionError("sentence %d failed in the batch but not by itself: this is a bug, please report it" % b)
+    return sentences
+
+
+def decode(
+    name: DecoderName,
+    scores: Mapping[str, np.ndarray],
+    lengths: np.ndarray,
+    *,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+    threads: int | None = None,
+) -> Derivations:
+    """Return the highest-scoring derivation of each of B sentences, in padded arrays with room for N words.
+
+    name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
+    scores: for each of the decoder's score tensors, an array with a leading dimension B, and N in place of n; for
+        example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
+        the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
+        They may be of any floating-point type, as for the decoder.
+    lengths: n of each sentence, integers (B,).
+    cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of trees with these heads are considered,
+        -1 leaving the head of a word open.
+    single_root: exactly one dependent of node 0.
+    threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
+        sentence by itself, to the bit, with any number of threads.
+
+    Sentences that mh5 has no room for (see mh5.decode) are decoded by mh4, with a RuntimeWarning.
+
+    Returns Derivations. The GIL is released.
+    Raises what the decoder raises, with the number of the sentence, and ValueError for an unknown decoder or tensor, wrong
+    dimensions or types, lengths beyond the padding, and numbers of threads below 1.
+    """
+    tensors, lengths, longest = checked(name, scores, lengths, cost)
+    kind = TransitionDecoding if "shift" in tensors else Decoding
+    most = mh5.MAX_BYTES if name == "mh5" else np.inf
+    sentences = kind(tensors, checked_trees(heads, lengths, longest), single_root, tensors.get("cost"), lengths, most)
+    _processed(name, "decode", sentences, threads)
+    for b, needed in sorted(sentences.too_large):
+        warnings.warn(f"sentence {b}: {mh5.too_large(lengths[b], needed)}", RuntimeWarning, stacklevel=2)
+    return sentences.result()
+
+
+def marginals(
+    name: DecoderName,
+    scores: Mapping[str, np.ndarray],
+    lengths: np.ndarray,
+    *,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+    allow_none: bool = False,
+    threads: int | None = None,
+) -> BatchMarginals:
+    """Return the distributions over the derivations of B sentences, in padded arrays with room for N words.
+
+    name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
+    scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
+    heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count. The head of a word is open if it
+        is -1.
+    allow_none: whether a sentence may have no derivation: then its log_partition is -inf and all else is 0; otherwise this is an error.
+
+    Returns BatchMarginals. The GIL is released.
+    Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
+    tensor, wrong dimensions, and lengths beyond the padding.
+    """
+    _require_sums(name, "marginals")
+    return _summed(name, scores, lengths, heads, single_root, threads, allow_none).result()
+
+
+def log_partition(
+    name: DecoderName,
+    scores: Mapping[str, np.ndarray],
+    lengths: np.ndarray,
+    *,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+    allow_none: bool = False,
+    threads: int | None = None,
+) -> np.ndarray:
+    """Return the logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,), as `marginals` does.
+
+    This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments and the exceptions
+    are those of `marginals`.
+    """
+    _require_sums(name, "marginals")
+    return _summed(name, scores, lengths, heads, single_root, threads, allow_none, counted=False).log_partition
+
+
+def hessian_product(
+    name: DecoderName,
+    scores: Mapping[str, np.ndarray],
+    direction: Mapping[str, np.ndarray],
+    lengths: np.ndarray,
+    *,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+    threads: int | None = None,
+) -> dict[str, np.ndarray]:
+    """Return the exact derivative of the expected counts in a direction of the scores, for each of B sentences.
+
+    This is the product of the Hessian matrix of log_partition and the direction: the covariance of how often a derivation uses each
+    score and the score of the derivation under the direction.
+
+    name: of the decoder: "mh3", "mh4", "mst" or "1ec". scores, lengths, heads, single_root, threads: as for `marginals`.
+    direction: arrays like the scores, for each of their tensors and with the same B and N; it may have "arcs", for those that any
+        transition makes, and "reduce_s1s0" when the scores do not.
+
+    Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
+    derivations, NaN for those with a direction that is not finite. The GIL is released.
+    Raises what `marginals` raises.
+    """
+    _require_sums(name, "marginals that can be differentiated")
+    scores, lengths, longest = checked(name, scores, lengths)
+    direction, _, own_longest = checked(name, direction, lengths, argument="direction")
+    if own_longest != longest:
+        raise ValueError(f"direction: has room for {own_longest} words, but the scores for {longest}")
+    tensors = {part: scores[part] if part in scores else np.zeros(array.shape) for part, array in direction.items()}
+    for part in scores:
+        if part not in direction:
+            raise ValueError(f"direction: has no tensor {part!r}, but the scores have")
+    unit = {part: np.zeros(array.shape) for part, array in direction.items()}
+    sizes = np.zeros(len(lengths))
+    for b, n in enumerate(lengths):
+        of, to = single(name, direction, b, n), single(name, unit, b, n)
+        sizes[b] = np.max([np.abs(array).max(initial=0) for array in of.values()])
+        if 0 < sizes[b] < np.inf:
+            for part, array in of.items():
+                np.divide(array, sizes[b], out=to[part])
+    result = _summed(name, tensors, lengths, heads, single_root, threads, allow_none=True, direction=unit).result().parts
+    for b, n in enumerate(lengths):
+        for array in single(name, result, b, n).values():
+            array *= sizes[b] if sizes[b] < np.inf else np.nan
+    return result
+
+
+def _require_sums(name: str, what: str) -> None:
+    if decoder(name).marginals is None:
+        raise ValueError(f"{name} has no {what}; {_having('marginals')} have")
+
+
+def _having(what: str) -> str:
+    """Return the names of the decoders that have this function."""
+    return ", ".join([name for name, decoder in DECODERS.items() if getattr(decoder, what)])
+
+
+def _summed(
+    name: str, scores: Any, lengths: Any, heads: Any, single_root: bool, threads: int | None, allow_none: bool, **what: Any
+) -> Any:
+    """Sum over the derivations of sentences, and return these."""
+    tensors, lengths, longest = checked(name, scores, lengths)
+    sentences = Summing(tensors, checked_trees(heads, lengths, longest), single_root, lengths, allow_none, **what)
+    return _processed(name, "marginals", sentences, threads)
+
+
+def sample(
+    name: DecoderName,
+    scores: Mapping[str, np.ndarray],
+    lengths: np.ndarray,
+    samples: int,
+    *,
+    rng: int | np.random.Generator | None = None,
+    heads: np.ndarray | None = None,
+    single_root: bool = False,
+    threads: int | None = None,
+) -> np.ndarray:
+    """Sample derivations of each of B sentences, in padded arrays with room for N words, and return their trees.
+
+    name: of the decoder: "mh3", "mh4" or "mst". Derivations are drawn independently, each with its probability; the probability of a tree
+        is the sum over its derivations.
+    scores, lengths, heads, single_root, threads: as for `marginals`.
+    samples: the number for each sentence. rng: a seed or a numpy.random.Generator; by default, an unpredictable one. The results are those
+        of the decoder's `sample` for one sentence after the other with the same generator, with any number of threads.
+
+    Returns their heads, int32 (B, samples, N+1), -1 at 0 and beyond the sentence. The GIL is released.
+    Raises what the decoder's `sample` raises, with the number of the sentence, and ValueError for an unknown decoder or
+    tensor, wrong dimensions, and lengths beyond the padding.
+    """
+    if decoder(name).sample is None:
+        raise ValueError(f"{name} has no sampling; {_having('sample')} have")
+    tensors, lengths, longest = checked(name, scores, lengths)
+    sentences = Sampling(tensors, checked_trees(heads, lengths, longest), single_root, samples, rng, lengths)
+    return _processed(name, "sample", sentences, threads, samples=0).result()

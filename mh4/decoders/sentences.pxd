@@ -1,0 +1,191 @@
+"""What the decoders share: their charts, and the sentences that they process."""
+
+from libc.stdint cimport uint64_t
+from libcpp.memory cimport unique_ptr
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+cdef extern from "signals.hpp" namespace "signals" nogil:
+    cdef cppclass Watch:
+        int after(size_t work) except -1
+    cdef cppclass Less:
+        Less(Watch& of)
+
+cdef extern from "chart_memory.hpp" nogil:
+    cdef cppclass Memory[Value]:
+        void start()
+        Value* take(size_t size)
+        void allocate() except +
+        Value* allocate(size_t size) except +
+    void make_room[Value](vector[Value]& values, size_t more) except +
+
+cdef extern from "transition_scores.hpp" namespace "transitions" nogil:
+    enum:
+        SH, LA, RA
+    int head_of(int code, int s3, int s2, int s1, int s0, int b0)
+    int dependent_of(int code, int s2, int s1, int s0)
+    cppclass TransitionScores:
+        int n, side
+        const float* shift
+        const float* s0b0
+        const float* s1s0
+        const float* arcs
+        const float* cost
+        const float* by_arc
+        TransitionScores()
+        TransitionScores(int n)
+        float shift_score(int s0, int b0)
+        float on_s0b0(int code, int s0, int b0)
+        float on_s1s0(int code, int s1, int s0)
+
+ctypedef vector[pair[int, int]] PartRows
+
+cdef extern from "interface.hpp" nogil:
+    enum:
+        TENSORS
+    cdef cppclass BestDerivation:
+        TransitionScores scores
+        bint single
+        vector[int] codes
+        void prepare() except +
+        size_t bytes_needed()
+        void allocate() except +
+        bint fill() except +
+        void trace() except +
+        void release()
+    cdef cppclass BestTree:
+        double find(int n, const double** scores, const double* cost, bint single_root, int* heads) except +
+        const PartRows* parts(const int* heads, int n) except +
+    cdef cppclass AllSums "marginals::Sums":
+        void find(const Scores& scores, Counts& counts) except +
+        void differentiate(const Scores& scores, Counts& counts, const Scores& direction) except +
+        void draw(const Scores& scores, Samples& to) except +
+    cdef cppclass Scores "marginals::Scores":
+        int n, reduces
+        bint single_root
+        const double** tensors
+        const int* heads
+    cdef cppclass Counts "marginals::Counts":
+        double log_partition
+        double** tensors
+    cdef struct Samples "marginals::Samples":
+        uint64_t seed
+        size_t count, columns
+        int* heads
+        bint none
+    cdef cppclass Factories:
+        BestDerivation* (*first_found)()
+    cdef cppclass OwnCharts "Charts":
+        unique_ptr[BestDerivation] search
+        unique_ptr[BestTree] best_tree
+        AllSums sums
+        void make(const Factories& chosen, const Factories& baseline) except +
+        size_t bytes_needed()
+        void release()
+
+cdef extern from "padded.hpp" namespace "padded" nogil:
+    cdef struct Padded:
+        const void* values
+        bint wide
+        size_t layers, rows, columns, words
+    size_t rows_of(const Padded& of, size_t n)
+    size_t columns_of(const Padded& of, size_t n)
+    cdef cppclass Corner[To]:
+        To* room(size_t size) except +
+        const To* with_heads(const To* arcs, const int* heads, size_t n) except +
+    cdef cppclass Corners[To]:
+        bint take(const Padded* of, size_t sentence, size_t n, const To** to) except +
+        bint take(const Padded* of, const Padded& cost_of, size_t sentence, size_t n, const To** to, const To** cost) except +
+        const To* sum(const To* arcs, const To* cost, size_t n) except +
+        const To* with_heads(const To* arcs, const int* heads, size_t n) except +
+        Corner[To]& operator[](int x)
+        void release()
+
+
+cdef class Charts:
+    """The charts of an algorithm, and the memory of a thread that processes one sentence after the other; it is used again."""
+
+    cdef OwnCharts own
+    cdef Charts simpler                    # of mh4, for sentences that mh5 has no room for; None for other decoders
+    cdef Corners[float] rounded            # scores: of transitions, for decoding, ...
+    cdef Corners[double] scores            # ... and all others
+    cdef Corners[double] with_heads, direction, counts
+    cdef vector[int] nodes, reached_from   # for given_heads
+
+    cdef int make(self, const Factories* const* variants) except -1
+    cdef double bytes_needed(self) noexcept nogil
+    cdef void release(self) noexcept nogil
+
+
+cdef enum Outcome:
+    DONE, FAILED
+
+
+cdef class Sentences:
+    """Scores of sentences in padded arrays or of one alone, and how to process them; then, the outcome of each.
+
+    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns), or without the first dimension for one sentence.
+    heads: those given, or None. lengths: the words of each, or None for one.
+    """
+
+    cdef readonly dict tensors
+    cdef readonly object heads, lengths    # those given
+    cdef object cost
+    cdef readonly list too_large           # (sentence, bytes that MH5 would take up) for those that MH4 decoded instead
+    cdef tuple names                       # of all tensors that the decoder can have, in the order of those of the charts
+    cdef Padded[TENSORS] scores            # of the tensors that are given
+    cdef Py_ssize_t count
+    cdef bint single                       # whether there is one sentence, in arrays without padding
+    cdef readonly int longest                       # the words that the arrays have room for
+    cdef readonly bint single_root
+    cdef bint by_parts                     # whether the scores are those of 1EC
+    cdef double most                       # bytes that a chart may take up
+    cdef const int* given                  # the heads, -1 where they are open, or NULL
+    cdef const Py_ssize_t[::1] words       # of each sentence
+    cdef const Py_ssize_t[::1] order       # the sentences, the longest first
+    cdef Py_ssize_t taken                  # how many of them have been taken
+    cdef public bint stopped               # whether the threads are to stop
+    cdef unsigned char[::1] outcomes
+
+    cdef int length(self, Py_ssize_t b) noexcept nogil
+    cdef Padded padded(self, array) except *
+    cdef int all_padded(self, Padded* to, tensors) except -1
+    cdef shape(self, int columns)
+    cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil
+    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil
+    cdef int try_alone(self, kind) except -1
+    cdef error(self, kind, k)
+
+
+cdef struct Rows:  # index rows, to be written one after the other
+    Py_ssize_t* next
+    Py_ssize_t sentence  # which begins each row, or -1
+
+
+cdef class Decoding(Sentences):
+    """Sentences to be decoded, by mst or 1ec."""
+
+    cdef Padded padded_cost
+    cdef dict parts
+    cdef Py_ssize_t* rows[TENSORS]     # of the parts: where those of each tensor begin, or NULL, ...
+    cdef int columns[TENSORS]          # ... and how long they are
+    cdef const Py_ssize_t[::1] before  # the words of all sentences before
+    cdef object best_heads, totals
+    cdef double total
+    cdef readonly double chart_score   # of the last tree found
+    cdef int* to_heads
+    cdef double* to_totals             # the scores, summed in the order of `derivation.total` or `write`
+
+    cdef Py_ssize_t words_before(self, Py_ssize_t b) noexcept nogil
+    cdef int* heads_of(self, Py_ssize_t b) noexcept nogil
+    cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil
+
+
+cdef class TransitionDecoding(Decoding):
+    """Sentences to be decoded by mh3, mh4 or mh5."""
+
+    cdef object transitions
+    cdef Py_ssize_t* to_transitions
+
+    cdef bint take(self, Charts by, Py_ssize_t b, TransitionScores* to) except -1 nogil
+    cdef int write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil

@@ -1,0 +1,551 @@
+"""From the functions that users call to the charts: decode, sum over and sample a sentence, alone or in a batch.
+
+A module like mh4.pyx makes an object of its scores, such as TransitionDecoding, whose method `alone` returns the result; batch.py makes one
+for many sentences, which threads process by `work`. Both come to `process`, which runs the chart of one sentence.
+
+The charts are compiled for several kinds of processors, from the same sources. The variant is chosen here, at import: the fastest that this
+processor can run, or the one that the environment variable MH4_SIMD names. The results are the same to the bit.
+"""
+
+import os
+
+import numpy as np
+from cpython.buffer cimport PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
+from libc.math cimport INFINITY
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from mh4.decoders.arguments cimport address, not_below_root
+
+from mh4.decoders import arguments
+from mh4.decoders.derivation import BatchMarginals, Derivation, Derivations, Marginals, NotInClass
+from mh4.decoders.memory import out_of_memory, room_for, workspaces
+from mh4.errors import InputError
+
+cdef extern from *:
+    """
+    // How many of the variants this processor and its operating system can run.
+    static int usable() {
+    #if defined(__x86_64__)
+        #define HAS(feature) __builtin_cpu_supports(feature)
+        if (!(HAS("sse4.2") && HAS("popcnt")))
+            return 0;
+        if (!(HAS("avx2") && HAS("bmi") && HAS("bmi2") && HAS("fma")))
+            return 1;
+        return HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl") ? 3 : 2;
+    #else
+        return 1;
+    #endif
+    }
+    """
+    int usable()
+
+VARIANTS: tuple[str, ...] = ("baseline", "avx2", "avx512")[:usable()]
+if not VARIANTS:
+    raise InputError("this processor lacks SSE4.2, which the decoders need")
+VARIANT: str = os.environ.get("MH4_SIMD", VARIANTS[len(VARIANTS) - 1])
+if VARIANT not in VARIANTS:
+    raise InputError("MH4_SIMD=%s: this processor can run: %s" % (VARIANT, " ".join(VARIANTS)))
+cdef int chosen = VARIANTS.index(VARIANT)
+
+
+cdef extern from *:
+    """
+    static inline Py_ssize_t next_of(Py_ssize_t *taken) { return __atomic_fetch_add(taken, 1, __ATOMIC_RELAXED); }
+    """
+    Py_ssize_t next_of(Py_ssize_t* taken) nogil
+
+
+cdef class Charts:
+
+    cdef int make(self, const Factories* const* variants) except -1:
+        """Make the charts, in the variant chosen."""
+        self.own.make(variants[chosen][0], variants[0][0])
+
+    cdef double bytes_needed(self) noexcept nogil:
+        """Return how many bytes the current sentence takes up."""
+        cdef double simpler = 0 if self.simpler is None else self.simpler.bytes_needed()
+        return max(simpler, <double> self.own.bytes_needed())
+
+    cdef void release(self) noexcept nogil:
+        """Free memory that is too large to keep."""
+        self.own.release()
+        if self.simpler is not None:
+            self.simpler.release()
+        self.rounded.release()
+        self.scores.release()
+        self.with_heads.release()
+        self.direction.release()
+        self.counts.release()
+
+
+cdef enum Heads:  # which heads of a sentence are given
+    OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
+
+
+cdef class Sentences:
+
+    def __init__(self, tensors, heads, single_root, lengths=None, most=INFINITY):
+        self.tensors, self.lengths, self.too_large = tensors, lengths, []
+        self.by_parts = "arc" in tensors
+        self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
+        if self.by_parts:
+            self.names = ("arc", "crossed_arc", "grandparent", "sibling")
+        self.single_root, self.most, self.single, self.count = single_root, most, lengths is None, 1
+        some = tensors["shift" if "shift" in tensors else "arc" if self.by_parts else "arcs"]
+        self.longest = some.shape[some.ndim - 1] - (2 if "shift" in tensors else 1)
+        if not self.single:
+            self.count = len(lengths)
+            self.words = lengths
+            self.order = np.argsort(-lengths, kind="stable")
+            self.outcomes = bytearray(self.count)
+        if heads is not None:
+            self.heads = arguments.nodes(heads, self.longest) if self.single else heads
+            self.given = <const int*> address(self.heads)
+        self.all_padded(self.scores, tensors)
+
+    cdef int length(self, Py_ssize_t b) noexcept nogil:
+        return self.longest if self.single else self.words[b]
+
+    cdef shape(self, int columns):
+        """Return the shape of an array with this many columns for each sentence."""
+        if self.single:
+            return (columns,)
+        return self.count, columns
+
+    cdef Padded padded(self, array) except *:
+        """Return the location of an array, which the caller keeps alive; without values for None."""
+        cdef Py_buffer at
+        cdef Padded found = Padded(NULL, False, 0, 0, 0, 0)
+        if array is not None:
+            PyObject_GetBuffer(array, &at, PyBUF_ND)
+            layers = at.shape[at.ndim - 3] if at.ndim == 4 - self.single else 1
+            found = Padded(at.buf, at.itemsize == sizeof(double), layers, at.shape[at.ndim - 2], at.shape[at.ndim - 1], self.longest)
+            PyBuffer_Release(&at)
+        return found
+
+    cdef int all_padded(self, Padded* to, tensors) except -1:
+        """Write the locations of the arrays among `tensors` to `to`, in the order of all that the decoder can have."""
+        for x, name in enumerate(self.names):
+            to[x] = self.padded(tensors.get(name))
+
+    cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil:
+        """Point to the heads given for a sentence; returns which are given, as one of Heads."""
+        cdef int n = self.length(b), word, open_heads = 0, roots = 0
+        if self.given is NULL:
+            return OPEN
+        cdef const int* given = self.given + b * (self.longest + 1)
+        heads[0] = given
+        by.nodes.clear()
+        by.nodes.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
+        for word in range(1, n + 1):
+            if not -1 <= given[word] <= n:
+                return WRONG
+            roots += given[word] == 0
+            open_heads += given[word] == -1
+            by.nodes[word] = max(given[word], 0)
+        if given[0] != -1:
+            return WRONG
+        if not_below_root(by.nodes.data(), n, by.reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
+            return NO_TREE
+        return ONE_TREE if open_heads == 0 else OPEN if open_heads == n else SOME_TREES
+
+    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+        """Process a sentence; returns an Outcome."""
+
+    def work(self, Charts by):
+        """Process sentences until none is left."""
+        cdef Py_ssize_t place, b = 0
+        try:
+            with nogil:
+                while not self.stopped:
+                    place = next_of(&self.taken)
+                    if place >= self.count:
+                        break
+                    b = self.order[place]
+                    self.outcomes[b] = self.process(by, b)
+                by.release()
+        except BaseException as error:
+            self.stopped = True
+            if isinstance(error, MemoryError):
+                raise MemoryError(f"sentence {b}: {out_of_memory(self.words[b], by.bytes_needed())}") from None
+            raise
+
+    def failed(self):
+        """Return the sentences without a result."""
+        return [b for b in range(self.count) if self.outcomes[b] == FAILED]
+
+    cdef int try_alone(self, kind) except -1:
+        """Process the only sentence with this thread's charts; returns an Outcome."""
+        cdef Charts by = None
+        cdef int outcome
+        try:
+            by = workspaces.take(kind)
+            with nogil:
+                outcome = self.process(by, 0)
+        except MemoryError:
+            raise out_of_memory(self.longest, 0 if by is None else by.bytes_needed()) from None
+        by.release()
+        workspaces.give_back(by)
+        return outcome
+
+    def alone(self, kind, k=None):
+        """Process the only sentence, and return its result; kind: the class of its Charts; k: of MH_k. Raises what decoders raise."""
+        if self.try_alone(kind) == FAILED:
+            raise self.error(kind, k)
+        return self.result()
+
+    cdef error(self, kind, k):
+        """Return the error for a sentence without a result. Raises ValueError for invalid scores or heads."""
+        for name, tensor in {**self.tensors, "cost": self.cost}.items():
+            if tensor is not None:
+                arguments.check_numbers(name, tensor)
+        heads, _ = arguments.given_heads(self.heads, self.longest, self.single_root)
+
+        def possible():
+            zeros = {name: np.zeros_like(tensor) for name, tensor in self.tensors.items()}
+            like = TransitionDecoding if "shift" in zeros else Decoding
+            return (<Sentences> like(zeros, heads, self.single_root, most=self.most)).try_alone(kind) == DONE
+
+        return arguments.no_derivation(heads, 4 if self.too_large else k, possible)
+
+
+cdef class Decoding(Sentences):
+
+    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, most=INFINITY):
+        Sentences.__init__(self, tensors, heads, single_root, lengths, most)
+        if cost is not None:
+            self.cost = arguments.tensor("cost", cost, (*self.shape(self.longest + 1), self.longest + 1))
+            self.padded_cost = self.padded(self.cost)
+        if not self.single:
+            self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+        self.best_heads = np.empty(self.shape(self.longest + 1), np.int32)
+        self.to_heads = <int*> address(self.best_heads)
+        self.to_totals = &self.total
+        if not self.single:
+            self.totals = np.empty(self.count)
+            self.to_totals = <double*> address(self.totals)
+        self.parts = {}
+        for x, name in enumerate(self.names):
+            if name in tensors:
+                self.columns[x] = tensors[name].ndim
+                self.parts[name] = np.empty((self.words_before(self.count), self.columns[x]), np.intp)
+                self.rows[x] = <Py_ssize_t*> address(self.parts[name])
+
+    def result(self):
+        """Return the Derivation, or the Derivations, which are undefined for sentences that have failed."""
+        parts = {name: rows[rows[:, 1] >= 0] for name, rows in self.parts.items()}  # in 1ec, a word has some parts only
+        if self.single:
+            return Derivation(self.total, self.best_heads, parts)
+        return Derivations(self.lengths, self.best_heads, self.totals, parts)
+
+    cdef Py_ssize_t words_before(self, Py_ssize_t b) noexcept nogil:
+        """Return how many words the sentences before this one have."""
+        return b * self.longest if self.single else self.before[b]
+
+    cdef int* heads_of(self, Py_ssize_t b) noexcept nogil:
+        """Return where the heads of a sentence are to be written; they are -1 now."""
+        cdef int* heads = self.to_heads + b * (self.longest + 1)
+        cdef int word
+        for word in range(self.longest + 1):
+            heads[word] = -1
+        return heads
+
+    cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil:
+        """Return where the parts of a sentence are to be written."""
+        cdef Py_ssize_t* first = self.rows[x]
+        if first:
+            first += self.words_before(b) * self.columns[x]
+        return Rows(first, -1 if self.single else b)
+
+    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+        cdef const int* given_heads = NULL
+        cdef int n = self.length(b), given = self.given_heads(by, b, &given_heads), x
+        cdef int* heads = self.heads_of(b)
+        cdef BestTree* search = by.own.best_tree.get()
+        cdef const double* scores[TENSORS]
+        cdef const double* cost
+        cdef const double* allowed
+        cdef const PartRows* parts
+        cdef double total
+        cdef Rows to
+        cdef size_t k
+        self.to_totals[b] = 0
+        if given == WRONG or given == NO_TREE or not by.scores.take(self.scores, self.padded_cost, b, n, scores, &cost):
+            return FAILED
+        allowed = by.scores.with_heads(cost, given_heads, n) if given == SOME_TREES else cost
+        if given == ONE_TREE:
+            memcpy(heads, given_heads, (n + 1) * sizeof(int))
+        else:
+            self.chart_score = search.find(n, scores, allowed, self.single_root, heads)
+            if self.chart_score == -INFINITY:
+                return FAILED
+        parts = search.parts(heads, n)
+        if not parts:
+            return FAILED
+        for x in range(TENSORS):
+            to, total = self.rows_of(x, b), 0
+            for k in range(parts[x].size()):
+                write_row(&to, -1, parts[x][k].first, parts[x][k].second)
+                total += scores[x][<size_t> parts[x][k].first * (n + 1) + parts[x][k].second]
+            self.to_totals[b] += total
+            for k in range(parts[x].size(), n if to.next else 0):
+                write_row(&to, -1, -1, -1)
+        total = 0
+        for x in range(1, n + 1 if cost else 0):
+            total += cost[<size_t> heads[x] * (n + 1) + x]
+        self.to_totals[b] += total
+        return FAILED if self.to_totals[b] == -INFINITY else DONE
+
+
+cdef inline void write_row(Rows* rows, int code, int first, int second) noexcept nogil:
+    """Write an index row: the sentence and the code, unless they are -1, and two nodes."""
+    if rows.sentence >= 0:
+        rows.next[0] = rows.sentence
+        rows.next += 1
+    if code >= 0:
+        rows.next[0] = code
+        rows.next += 1
+    rows.next[0] = first
+    rows.next[1] = second
+    rows.next += 2
+
+
+cdef class TransitionDecoding(Decoding):
+
+    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, most=INFINITY):
+        Decoding.__init__(self, tensors, heads, single_root, cost, lengths, most)
+        self.transitions = np.empty((2 * self.words_before(self.count) + self.count, 4), np.intp)
+        self.to_transitions = <Py_ssize_t*> address(self.transitions)
+
+    def result(self):
+        if self.single:
+            return Derivation(self.total, self.best_heads, self.parts, self.transitions)
+        sentences = np.repeat(np.arange(self.count), 2 * self.lengths + 1)
+        transitions = np.concatenate([sentences[:, None], self.transitions], axis=1)
+        return Derivations(self.lengths, self.best_heads, self.totals, self.parts, transitions)
+
+    cdef bint take(self, Charts by, Py_ssize_t b, TransitionScores* to) except -1 nogil:
+        """Point to the scores of a sentence; returns whether they and its heads are valid."""
+        cdef const float* tensors[TENSORS]
+        cdef const int* heads = NULL
+        cdef int n = self.length(b), given = self.given_heads(by, b, &heads)
+        to[0] = TransitionScores(n)
+        if given == WRONG or given == NO_TREE or not by.rounded.take(self.scores, self.padded_cost, b, n, tensors, &to.cost):
+            return False
+        to.shift, to.s0b0, to.s1s0, to.arcs = tensors[0], tensors[1], tensors[2], tensors[3]
+        to.by_arc = by.rounded.sum(to.arcs, to.cost, n)
+        if given != OPEN:
+            to.by_arc = by.rounded.with_heads(to.by_arc, heads, n)
+        return True
+
+    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+        cdef BestDerivation* search = by.own.search.get()
+        if not self.take(by, b, &search.scores):
+            return FAILED
+        search.single = self.single_root
+        search.prepare()
+        if search.bytes_needed() > self.most:
+            with gil:
+                self.too_large.append((b, <double> search.bytes_needed()))
+            by.simpler.own.search.get().scores = search.scores
+            search.release()
+            search = by.simpler.own.search.get()
+            search.single = self.single_root
+            search.prepare()
+        search.allocate()
+        if not search.fill() or (self.single_root and search.scores.n == 0):
+            return FAILED
+        search.trace()
+        return self.write(search.codes.data(), search.scores, b)
+
+    cdef int write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil:
+        """Execute the 2n+1 transitions, and write and add up the scores that they use; returns DONE.
+
+        The first transition, the shift of the root, is not scored.
+        """
+        cdef int n = scores.n, step, code, s0 = -1, s1, s2, s3, head, dependent, b0 = 0
+        cdef size_t arc
+        cdef double total = 0
+        cdef int* below = self.heads_of(b)  # for a node on the stack, the node below it; once it is removed, its head
+        cdef Py_ssize_t* row = self.to_transitions + 4 * (2 * self.words_before(b) + b)
+        cdef Rows shift = self.rows_of(0, b), s0b0 = self.rows_of(1, b), s1s0 = self.rows_of(2, b), arcs = self.rows_of(3, b)
+        for step in range(2 * n + 1):
+            code = codes[step]
+            s1 = below[s0] if s0 >= 0 else -1
+            s2 = below[s1] if s1 >= 0 else -1
+            s3 = below[s2] if s2 >= 0 else -1
+            row[0], row[1], row[2], row[3] = code, s1, s0, b0
+            row += 4
+            if code == SH:
+                if b0 > 0:
+                    write_row(&shift, -1, s0, b0)
+                    total += scores.shift_score(s0, b0)
+                below[b0] = s0
+                s0 = b0
+                b0 += 1
+                continue
+            write_row(&s0b0, code - LA, s0, b0)
+            total += scores.on_s0b0(code, s0, b0)
+            if scores.s1s0:
+                write_row(&s1s0, code - LA, s1, s0)
+                total += scores.on_s1s0(code, s1, s0)
+            head = head_of(code, s3, s2, s1, s0, b0)
+            dependent = dependent_of(code, s2, s1, s0)
+            arc = <size_t> head * (n + 1) + dependent
+            if scores.arcs:
+                write_row(&arcs, -1, head, dependent)
+                total += scores.arcs[arc]
+            if scores.cost:
+                total += scores.cost[arc]
+            if dependent == s0:
+                s0 = s1
+            elif dependent == s1:
+                below[s0] = s2
+            else:
+                below[s1] = s3
+            below[dependent] = head
+        self.to_totals[b] = total
+        return DONE
+
+
+cdef class Sums(Sentences):
+    """Sentences whose derivations are to be summed."""
+
+    cdef int take(self, Charts by, Py_ssize_t b, Scores* to) except -1 nogil:
+        """Point to the scores of a sentence, with -inf for arcs that contradict its heads; return which heads are given, or WRONG."""
+        cdef const int* heads = NULL
+        cdef int n = self.length(b), given = self.given_heads(by, b, &heads), x
+        to.n, to.reduces, to.single_root = n, self.scores[1].layers, self.single_root
+        if given == WRONG or not by.scores.take(self.scores, b, n, to.tensors):
+            return WRONG
+        for x in range(TENSORS):
+            if given != OPEN and (x < 2 if self.by_parts else x == 3):
+                to.tensors[x] = by.with_heads[x].with_heads(to.tensors[x], heads, n)
+        if given == ONE_TREE:
+            to.heads = heads
+        return given
+
+
+cdef class Summing(Sums):
+    """Sentences for which to compute the expected counts or, unless `counted`, only the log-partition function.
+
+    With a direction of the scores, the derivatives of the counts are computed instead.
+    """
+
+    cdef bint allow_none, differentiated
+    cdef readonly object log_partition
+    cdef dict parts, direction
+    cdef object arc_counts              # of the arcs that any transition makes; None for 1ec
+    cdef double[::1] to_log_partition
+    cdef Padded[TENSORS] change, counts
+
+    def __init__(self, tensors, heads, single_root, lengths=None, allow_none=False, counted=True, direction=None):
+        Sentences.__init__(self, tensors, heads, single_root, lengths)
+        self.allow_none = allow_none
+        self.differentiated, self.direction = direction is not None, direction or {}
+        self.parts = {}
+        if counted:
+            numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (self.longest + 1) ** 2
+            room_for(8 * numbers, "the expected counts")
+            # They are written now, not at first use, so that the memory of the chart is checked against what is left.
+            self.parts = {part: np.full(tensor.shape, 0.0) for part, tensor in tensors.items()}
+        self.arc_counts = self.parts.get("arcs")
+        if counted and self.arc_counts is None and not self.by_parts:
+            self.arc_counts = np.full((*self.shape(self.longest + 1), self.longest + 1), 0.0)
+        self.all_padded(self.change, self.direction)
+        self.all_padded(self.counts, {**self.parts, "arcs": self.arc_counts})
+        self.to_log_partition = self.log_partition = np.empty(self.count)
+
+    def result(self):
+        arcs = self.parts["arc"] + self.parts["crossed_arc"] if self.arc_counts is None else self.arc_counts
+        if self.single:
+            return Marginals(self.to_log_partition[0], arcs, self.parts)
+        return BatchMarginals(self.lengths, self.log_partition, arcs, self.parts)
+
+    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+        cdef Scores scores, direction
+        cdef Counts counts
+        cdef int n = self.length(b), given = self.take(by, b, &scores), x
+        if given == WRONG or not by.direction.take(self.change, b, n, direction.tensors):
+            return FAILED
+        if given == NO_TREE:
+            return self.none(b)
+        for x in range(TENSORS):
+            if self.counts[x].values:
+                counts.tensors[x] = place(by.counts[x], self.counts[x], b, n)
+        if self.differentiated:
+            direction.n, direction.reduces, direction.single_root = n, scores.reduces, self.single_root
+            by.own.sums.differentiate(scores, counts, direction)
+        else:
+            by.own.sums.find(scores, counts)
+        if counts.log_partition == -INFINITY:
+            return self.none(b)
+        self.to_log_partition[b] = counts.log_partition
+        for x in range(TENSORS):
+            spread(counts.tensors[x], self.counts[x], b, n)
+        return DONE
+
+    cdef int none(self, Py_ssize_t b) noexcept nogil:
+        """Record that a sentence has no derivation, and return its Outcome."""
+        self.to_log_partition[b] = -INFINITY
+        return DONE if self.allow_none else FAILED
+
+
+cdef inline double* corner(const Padded& to, Py_ssize_t b) noexcept nogil:
+    """Return where the array of a sentence begins."""
+    return <double*> to.values + b * to.layers * to.rows * to.columns
+
+
+cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size_t n) except NULL nogil:
+    """Return where to write the counts of a sentence, all 0: in the array or, if the sentence has padding there, in one without."""
+    cdef size_t size = to.layers * rows_of(to, n) * columns_of(to, n), x
+    if n == to.words:
+        return corner(to, b)
+    cdef double* numbers = compact.room(size)
+    for x in range(size):
+        numbers[x] = 0
+    return numbers
+
+
+cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t n) noexcept nogil:
+    """Copy counts that have been written elsewhere into the array."""
+    cdef double* start = corner(to, b)
+    cdef size_t rows = rows_of(to, n), columns = columns_of(to, n), layer, x
+    if not numbers or numbers == start:
+        return
+    for layer in range(to.layers):
+        for x in range(rows):
+            memcpy(start + (layer * to.rows + x) * to.columns, numbers, columns * sizeof(double))
+            numbers += columns
+
+
+cdef class Sampling(Sums):
+    """Sentences for which trees are to be drawn, with a seed for each; their result is the heads."""
+
+    cdef object drawn
+    cdef int* to_drawn
+    cdef size_t samples
+    cdef const uint64_t[::1] seeds
+
+    def __init__(self, tensors, heads, single_root, samples, rng, lengths=None):
+        Sentences.__init__(self, tensors, heads, single_root, lengths)
+        self.seeds = arguments.seeds(rng, self.count)
+        samples = arguments.sample_size(samples)
+        room_for(4 * self.count * samples * (self.longest + 1), "the samples")
+        self.samples = samples
+        self.drawn = np.full((self.count, samples, self.longest + 1), -1, dtype=np.int32)
+        self.to_drawn = <int*> address(self.drawn)
+
+    def result(self):
+        return self.drawn[0] if self.single else self.drawn
+
+    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+        cdef Scores scores
+        cdef size_t columns = self.longest + 1
+        cdef Samples to = Samples(self.seeds[b], self.samples, columns, self.to_drawn + b * self.samples * columns, False)
+        cdef int given = self.take(by, b, &scores)
+        if given == WRONG or given == NO_TREE:
+            return FAILED
+        by.own.sums.draw(scores, to)
+        return FAILED if to.none else DONE
