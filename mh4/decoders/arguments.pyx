@@ -103,18 +103,6 @@ def words(name: str, array: np.ndarray, extra: int) -> int:
     return shape[0] - extra
 
 
-def arc_factored(arcs: np.ndarray, cost: np.ndarray | None) -> tuple[int, np.ndarray, np.ndarray | None, np.ndarray]:
-    """Return n, arcs and cost as float arrays (cost may be None), and their sum as a float64 array (n+1, n+1), all C-contiguous."""
-    n = words("arcs", arcs, 1)
-    arcs = scores("arcs", arcs, (n + 1, n + 1))
-    room_for(arcs.size * FLOAT64.itemsize, "the sum of arcs and cost")
-    total = arcs.astype(FLOAT64)
-    if cost is not None:
-        cost = scores("cost", cost, (n + 1, n + 1))
-        total += cost
-    return n, arcs, cost, total
-
-
 def tree(heads: np.ndarray | Sequence[int], n: int | None = None) -> np.ndarray:
     """Return ``heads`` as an int32 array (n+1,). Raises ValueError unless it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
     narrow = nodes(heads, n)
@@ -195,19 +183,13 @@ def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: b
     if heads is None:
         return None, False
     narrow = nodes(heads, n)
-    cdef const int[::1] given = narrow
-    cdef int word, roots = 0, left_open = 0
-    for word in range(1, <int> given.shape[0]):
-        if not -1 <= given[word] <= n:
-            raise not_a_head(word, given[word], n + 1, least=-1)
-        roots += given[word] == 0
-        left_open += given[word] == -1
-    if left_open:
-        closed = np.where(narrow == -1, 0, narrow).astype(np.int32)  # a cycle remains one
-        closed[0] = given[0]
-        check_tree(closed)
-    else:
-        check_tree(given)
+    words = narrow[1:]
+    for word in 1 + np.flatnonzero((words < -1) | (words > n))[:1]:
+        raise not_a_head(word, narrow[word], n + 1, least=-1)
+    closed = np.maximum(narrow, 0)  # a cycle remains one
+    closed[0] = narrow[0]
+    check_tree(closed)
+    roots, left_open = np.count_nonzero(words == 0), np.count_nonzero(words == -1)
     if single_root and (roots > 1 or roots + left_open == 0):
         raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
     return (None if 0 < n == left_open else narrow), left_open == 0

@@ -1,6 +1,5 @@
 """The results of decoders: best derivations, or marginals of all; and the error for a tree that cannot be derived."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,24 +30,11 @@ class Derivation:
 
 def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None) -> Derivation:
     """Return the Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
-    rows = np.empty((len(heads) - 1, 2), dtype=np.intp)
-    rows[:, 0] = heads[1:]
-    rows[:, 1] = np.arange(1, len(heads))
-    parts = {"arcs": rows}
-    return Derivation(total({"arcs": arcs}, parts, cost, heads), heads, parts)
-
-
-def total(
-    tensors: Mapping[str, np.ndarray], parts: Mapping[str, np.ndarray], cost: np.ndarray | None, heads: np.ndarray
-) -> float:
-    """Return the sum of the scores of the parts and the costs of the arcs, in float64 and in the order of the rows."""
-    scores = [tensors[name][tuple(rows.T)] for name, rows in parts.items()]
-    if cost is not None:
-        scores.append(cost[heads[1:], np.arange(1, len(heads))])
-    total = 0.0
-    for values in scores:
-        total += np.add.accumulate(values, dtype=np.float64)[-1] if len(values) else 0
-    return float(total)
+    rows = np.stack([heads[1:], np.arange(1, len(heads))], axis=1).astype(np.intp)
+    score = 0.0
+    for scores in (arcs,) if cost is None else (arcs, cost):
+        score += float(np.add.accumulate([0, *scores[tuple(rows.T)]], dtype=np.float64)[-1])  # in the order of the rows
+    return Derivation(score, heads, {"arcs": rows})
 
 
 @dataclass(eq=False)

@@ -16,8 +16,8 @@ from libcpp.vector cimport vector
 from mh4.decoders.arguments cimport checked_tree
 from mh4.decoders.sentences cimport Memory, Watch
 
-from mh4.decoders import arguments
-from mh4.decoders.derivation import Derivation, from_heads
+from mh4.decoders import arguments, mst
+from mh4.decoders.derivation import Derivation
 from mh4.decoders.memory import out_of_memory
 
 cdef extern from "interface.hpp" nogil:
@@ -44,20 +44,20 @@ def decode(
     """
     if not arguments.is_count(k, 3):
         raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
-    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
+    n = arguments.words("arcs", arcs, 1)
     heads, whole = arguments.given_heads(heads, n, single_root)
-    size = min(k, max(n + 2, 3))
     if whole:
         found = heads if smallest_k(heads) <= k else None
     else:
+        total = arguments.scores("arcs", arcs, (n + 1, n + 1)).astype(arguments.FLOAT64)
+        if cost is not None:
+            total += arguments.scores("cost", cost, total.shape)
+        size = min(k, max(n + 2, 3))
         found = best_tree(total if heads is None else arguments.with_heads(total, heads), size, single_root)
     if found is None:
         possible = lambda: not whole and best_tree(arguments.with_heads(None, heads), size, single_root) is not None  # noqa: E731
         raise arguments.no_derivation(heads, k, possible)
-    derivation = from_heads(found, arcs, cost)
-    if derivation.score == -np.inf:
-        raise arguments.no_derivation()
-    return derivation
+    return mst.decode(arcs, cost=cost, heads=found)
 
 
 def smallest_k(heads: np.ndarray | Sequence[int]) -> int:

@@ -141,7 +141,9 @@ cdef class Sentences:
     cdef bint by_parts                     # whether the scores are those of 1EC
     cdef double most                       # bytes that a chart may take up
     cdef const int* given                  # the heads, -1 where they are open, or NULL
-    cdef const Py_ssize_t[::1] words       # of each sentence
+    cdef const Py_ssize_t* before          # the words of all sentences before each, and of all
+    cdef Py_ssize_t[2] before_one
+    cdef object before_each
     cdef const Py_ssize_t[::1] order       # the sentences, the longest first
     cdef Py_ssize_t taken                  # how many of them have been taken
     cdef public bint stopped               # whether the threads are to stop
@@ -169,14 +171,12 @@ cdef class Decoding(Sentences):
     cdef dict parts
     cdef Py_ssize_t* rows[TENSORS]     # of the parts: where those of each tensor begin, or NULL, ...
     cdef int columns[TENSORS]          # ... and how long they are
-    cdef const Py_ssize_t[::1] before  # the words of all sentences before
     cdef object best_heads, totals
     cdef double total
     cdef readonly double chart_score   # of the last tree found
     cdef int* to_heads
-    cdef double* to_totals             # the scores, summed in the order of `derivation.total` or `write`
+    cdef double* to_totals             # the scores, summed as in `from_heads` or `write`
 
-    cdef Py_ssize_t words_before(self, Py_ssize_t b) noexcept nogil
     cdef int* heads_of(self, Py_ssize_t b) noexcept nogil
     cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil
 

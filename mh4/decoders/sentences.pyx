@@ -94,9 +94,11 @@ cdef class Sentences:
         self.single_root, self.most, self.single, self.count = single_root, most, lengths is None, 1
         some = tensors["shift" if "shift" in tensors else "arc" if self.by_parts else "arcs"]
         self.longest = some.shape[some.ndim - 1] - (2 if "shift" in tensors else 1)
+        self.before, self.before_one = self.before_one, [0, self.longest]
         if not self.single:
             self.count = len(lengths)
-            self.words = lengths
+            self.before_each = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+            self.before = <const Py_ssize_t*> address(self.before_each)
             self.order = np.argsort(-lengths, kind="stable")
             self.outcomes = bytearray(self.count)
         if heads is not None:
@@ -105,7 +107,8 @@ cdef class Sentences:
         self.all_padded(self.scores, tensors)
 
     cdef int length(self, Py_ssize_t b) noexcept nogil:
-        return self.longest if self.single else self.words[b]
+        """Return how many words a sentence has."""
+        return self.before[b + 1] - self.before[b]
 
     cdef shape(self, int columns):
         """Return the shape of an array with this many columns for each sentence."""
@@ -168,7 +171,7 @@ cdef class Sentences:
         except BaseException as error:
             self.stopped = True
             if isinstance(error, MemoryError):
-                raise MemoryError(f"sentence {b}: {out_of_memory(self.words[b], by.bytes_needed())}") from None
+                raise MemoryError(f"sentence {b}: {out_of_memory(self.length(b), by.bytes_needed())}") from None
             raise
 
     def failed(self):
@@ -217,8 +220,6 @@ cdef class Decoding(Sentences):
         if cost is not None:
             self.cost = arguments.tensor("cost", cost, (*self.shape(self.longest + 1), self.longest + 1))
             self.padded_cost = self.padded(self.cost)
-        if not self.single:
-            self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
         self.best_heads = np.empty(self.shape(self.longest + 1), np.int32)
         self.to_heads = <int*> address(self.best_heads)
         self.to_totals = &self.total
@@ -229,7 +230,7 @@ cdef class Decoding(Sentences):
         for x, name in enumerate(self.names):
             if name in tensors:
                 self.columns[x] = tensors[name].ndim
-                self.parts[name] = np.empty((self.words_before(self.count), self.columns[x]), np.intp)
+                self.parts[name] = np.empty((self.before[self.count], self.columns[x]), np.intp)
                 self.rows[x] = <Py_ssize_t*> address(self.parts[name])
 
     def result(self):
@@ -238,10 +239,6 @@ cdef class Decoding(Sentences):
         if self.single:
             return Derivation(self.total, self.best_heads, parts)
         return Derivations(self.lengths, self.best_heads, self.totals, parts)
-
-    cdef Py_ssize_t words_before(self, Py_ssize_t b) noexcept nogil:
-        """Return how many words the sentences before this one have."""
-        return b * self.longest if self.single else self.before[b]
 
     cdef int* heads_of(self, Py_ssize_t b) noexcept nogil:
         """Return where the heads of a sentence are to be written; they are -1 now."""
@@ -255,7 +252,7 @@ cdef class Decoding(Sentences):
         """Return where the parts of a sentence are to be written."""
         cdef Py_ssize_t* first = self.rows[x]
         if first:
-            first += self.words_before(b) * self.columns[x]
+            first += self.before[b] * self.columns[x]
         return Rows(first, -1 if self.single else b)
 
     cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
@@ -315,7 +312,7 @@ cdef class TransitionDecoding(Decoding):
 
     def __init__(self, tensors, heads, single_root, cost=None, lengths=None, most=INFINITY):
         Decoding.__init__(self, tensors, heads, single_root, cost, lengths, most)
-        self.transitions = np.empty((2 * self.words_before(self.count) + self.count, 4), np.intp)
+        self.transitions = np.empty((2 * self.before[self.count] + self.count, 4), np.intp)
         self.to_transitions = <Py_ssize_t*> address(self.transitions)
 
     def result(self):
@@ -368,7 +365,7 @@ cdef class TransitionDecoding(Decoding):
         cdef size_t arc
         cdef double total = 0
         cdef int* below = self.heads_of(b)  # for a node on the stack, the node below it; once it is removed, its head
-        cdef Py_ssize_t* row = self.to_transitions + 4 * (2 * self.words_before(b) + b)
+        cdef Py_ssize_t* row = self.to_transitions + 4 * (2 * self.before[b] + b)
         cdef Rows shift = self.rows_of(0, b), s0b0 = self.rows_of(1, b), s1s0 = self.rows_of(2, b), arcs = self.rows_of(3, b)
         for step in range(2 * n + 1):
             code = codes[step]

@@ -20,45 +20,34 @@
 
 namespace VARIANT::marginals {
 
-// The words that can be the single root of a tree, in O(n^2) time.
+// The words that can be the single root of a tree.
 class Roots {
     const double *arcs;  // (n + 1, n + 1) by head, dependent; -inf if there is no arc
     int n;
     std::vector<bool> reached;
-    std::vector<int> agenda;
+    std::vector<int> agenda, words;
     signals::Watch watch;
 
     double arc(int head, int dependent) const { return arcs[(size_t)head * (n + 1) + dependent]; }
 
-    void forget() { reached.assign(n + 1, false); }
-
-    // Mark this word and all its possible descendants, or ancestors, except below, or above, those that are marked.
-    void reach(int word, bool upwards) {
+    // Whether all other words can descend from this one.
+    bool reaches_all(int word) {
+        reached.assign(n + 1, false);
         reached[word] = true;
         agenda.assign(1, word);
+        int left = n - 1;
         while (!agenda.empty()) {
             const int x = agenda.back();
             agenda.pop_back();
             watch.pass(4 * n);
             for (int y = 1; y <= n; y++)
-                if (!reached[y] && (upwards ? arc(y, x) : arc(x, y)) > -INFINITY) {
+                if (!reached[y] && arc(x, y) > -INFINITY) {
                     reached[y] = true;
                     agenda.push_back(y);
+                    left--;
                 }
         }
-    }
-    bool reaches_all(int word) {
-        forget();
-        reach(word, false);
-        return std::count(reached.begin() + 1, reached.end(), true) == n;
-    }
-    // The first marked word with the best arc from 0; 0 if there is none.
-    int best() const {
-        int word = 0;
-        for (int x = 1; x <= n; x++)
-            if (reached[x] && arc(0, x) > (word ? arc(0, word) : -INFINITY))
-                word = x;
-        return word;
+        return left == 0;
     }
 
   public:
@@ -66,21 +55,19 @@ class Roots {
     int find(const double *of, int length) {
         arcs = of;
         n = length;
-        reached.assign(n + 1, true);
-        int root = best();
-        if (!root || reaches_all(root))
-            return root;
-        forget();
-        for (int word = 1; word <= n; word++)
-            if (!reached[word]) {  // so none before it can be the root
-                root = word;
-                reach(word, false);
-            }
-        if (!reaches_all(root))
-            return 0;
-        forget();
-        reach(root, true);
-        return best();
+        words.resize(n);
+        std::iota(words.begin(), words.end(), 1);
+        std::stable_sort(words.begin(), words.end(), [this](int a, int b) { return arc(0, a) > arc(0, b); });
+        std::vector<bool> below(n + 1, false);  // of a word that cannot be the root: so they cannot either
+        for (int word : words) {
+            if (below[word] || arc(0, word) == -INFINITY)
+                continue;
+            if (reaches_all(word))
+                return word;
+            for (int x = 1; x <= n; x++)
+                below[x] = below[x] || reached[x];
+        }
+        return 0;
     }
 };
 
