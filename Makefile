@@ -24,9 +24,11 @@ help:
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
 VARIABLES := TREEBANK LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD LATER CONLL17 JOBS SETTINGS SLURM CORES SPLIT FORMAT
-# The variables that are given, as options; their values are in the environment, where make puts them. LANG and NAME only count if they
-# follow `make`: in the environment, LANG is the locale, and no command started here may take the treebank for it.
-options = $(if $(filter command,$(origin LANG)),--LANG='$(LANG)') $(foreach name,$(VARIABLES) $(if $(filter command,$(origin NAME)),NAME),$(if $($(name)),--$(name)="$$$(name)"))
+# What follows `make`, also misspelt, and VARIABLES of the environment, as options; their values are in the environment, where make puts
+# them. LANG only counts if it follows `make`: in the environment it is the locale, and no command started here may take the treebank for it.
+typed = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+others = $(filter-out LANG PYTHON SOURCE RECORD HELP,$(sort $(VARIABLES) $(typed)))
+options = $(if $(filter LANG,$(typed)),--LANG='$(LANG)') $(foreach name,$(others),$(if $($(name)),--$(name)="$$$(name)"))
 unexport LANG MAKEFLAGS MFLAGS MAKEOVERRIDES
 ifdef SOURCE
   export MH4_DATA_SOURCE = $(SOURCE)
@@ -35,7 +37,7 @@ set_up = '$(PYTHON)' tools/environment.py $(if $(filter file,$(origin PYTHON)),,
 
 setup: ; $(set_up)
 environment: ; @$(set_up) --quiet
-$(STUDIES): environment ; .venv/bin/python -m experiments $(if $(RECORD),--record) $@ $(options) $(if $(HELP),--help)
+$(STUDIES): environment ; @.venv/bin/python -m experiments $(if $(RECORD),--record) $@ $(options) $(if $(HELP),--help)
 test: environment ; .venv/bin/python -m pytest -n auto --dist loadscope $(PYTEST)
 check: lint ; .venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadscope $(PYTEST)
 lint: environment

@@ -22,7 +22,7 @@ from mh4.util.files import git_blob_id, make_folder, write_text
 from mh4.util.plots import plotted
 from mh4.util.text_tables import Form, Table, written
 
-ENDINGS = {"latex": "tex", "markdown": "scores.md", "csv": "scores.csv"}  # of files of tables for a paper
+ENDINGS: dict[Form, str] = {"latex": "tex", "markdown": "md", "csv": "csv"}  # of files of tables for a paper
 Part = str | Table  # a str is Markdown
 
 
@@ -102,7 +102,7 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
 
 
 def all_scores(records: Sequence[Record]) -> Table:
-    """Every score of each system on a treebank, mean and standard deviation over its seeds; those that a run lacks are left out."""
+    """Return every score of each system on a treebank, mean and standard deviation over its seeds, except those that a run lacks."""
     known = [score for score in get_args(Score) if all(score in record for record in records)]
     columns = {score.replace("_uas", " UAS").replace("_las", " LAS"): averages(records, score) for score in known}
     seeds = {system: "%d" % len(one.seeds) for system, one in columns["dev UAS"].items()}
@@ -117,6 +117,15 @@ def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], for
     writer.writerow(header)
     writer.writerows([form % value if isinstance(value, float) else value for value in row] for row in rows)
     return text.getvalue()
+
+
+def caption(records: Sequence[Record]) -> str:
+    """Return what the caption of `all_scores` says: the treebank, what the scores are, and the seeds of each system."""
+    lines = [
+        "Scores on %s in percent, of all words: mean and sample standard deviation (n - 1) over seeds." % of_treebank(records[0])
+    ]
+    lines += ["%s: seeds %s" % (system, one.seeds_listed) for system, one in averages(records, "dev_uas").items()]
+    return "\n".join(lines)
 
 
 # Pages
@@ -185,12 +194,18 @@ def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> No
     report_written(pages)
 
 
-def show_for_paper(console: Console, page: Path, tables: Sequence[Table], form: Form) -> None:
-    """Print tables in a form, and write them to a file beside the page, whose path is given without its ending."""
-    path, text = page.with_name("%s.%s" % (page.name, ENDINGS[form])), written(tables, form)
-    write_text(str(path), text + "\n")
-    console.print("\n%s\n" % text, soft_wrap=True)
-    report_written([path])
+def show_for_paper(console: Console, page: Path, parts: Sequence[Part], form: Form) -> None:
+    """Print tables in a form, and write them to a file beside the page, whose path is given without its ending.
+
+    Files of other forms that are there are written again, so that none is outdated.
+    """
+    if form != "text":
+        console.print("\n%s\n" % written(parts, form), soft_wrap=True)
+    paths = {one: page.with_name("%s-table.%s" % (page.name, ending)) for one, ending in ENDINGS.items()}
+    for one, path in paths.items():
+        if one == form or path.exists():
+            write_text(str(path), written(parts, one) + "\n")
+            report_written([path])
 
 
 # What pages have in common

@@ -16,7 +16,7 @@ from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS, Treebank, located, own, with_test
 from mh4.cli.group import reporting_errors, say
 from mh4.data import treebanks
-from mh4.errors import InputError
+from mh4.errors import InputError, unknown
 from mh4.parser import systems as registry
 from mh4.parser.systems import SYSTEMS
 from mh4.util import cpu, streams
@@ -24,7 +24,7 @@ from mh4.util.text_tables import Form
 
 LISTS = ("langs", "rows", "systems", "seeds")
 # Of what is studied, not of where and by whom.
-CHOICES = ("lang", "treebank", "name", *LISTS, "length", "settings", "system", "seed", "updates")
+CHOICES = ("lang", "treebank", "name", *LISTS, "length", "settings", "system", "seed", "updates", "split")
 VARIABLES = (*CHOICES, "ud", "later", "conll17", "jobs", "slurm", "cores", "format")  # of all studies
 
 # The defaults of `make reproduce`.
@@ -78,8 +78,11 @@ class Study(Command):
         own = {parameter.name for parameter in self.params}
         others = set(VARIABLES) - own
         given = dict(each[2:].split("=", 1) for each in arguments if each.startswith("--") and "=" in each)
-        for name in (name for name in CHOICES if given.get(name) and name in others):
-            with reporting_errors(self.name or ""):
+        with reporting_errors(self.name or ""):
+            for name in given:
+                if name not in VARIABLES:
+                    raise InputError(unknown("variable", name.upper(), map(str.upper, VARIABLES)))
+            for name in (name for name in CHOICES if given.get(name) and name in others):
                 instead = "; to choose some of its treebanks, give LANGS" if name == "lang" and "langs" in own else ""
                 message = "is not of one treebank" if name == "lang" else "has no choice of these"
                 raise InputError("%s=%s: this study %s%s" % (name.upper(), given[name], message, instead))
@@ -201,8 +204,8 @@ def request(
     for system in chosen:
         trained, loss = system_and_loss(system)
         if trained not in SYSTEMS:
-            known = "%s, and of those with marginals NAME-likelihood" % ", ".join(SYSTEMS)
-            raise InputError("SYSTEMS: no system %s; there are %s" % (system, known))
+            message = "SYSTEMS: %s, and of those with marginals NAME-likelihood"
+            raise InputError(message % unknown("system", trained, SYSTEMS))
         if loss == "likelihood" and not SYSTEMS[trained].marginals:
             raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % trained)
     given = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))

@@ -28,7 +28,7 @@ from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension,
 from mh4.errors import InputError
 from mh4.util.files import write_text
 from mh4.util.plots import require_matplotlib
-from mh4.util.text_tables import Table
+from mh4.util.text_tables import Table, written
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec")
 HEADINGS = {
@@ -38,6 +38,7 @@ HEADINGS = {
     "sentence_length": "length of the sentence",
 }
 SPLITS = {"dev": "development set", "test": "test set"}
+FEWEST_RUNS = 5  # from which an interval over seeds is about right
 
 # The runs of both systems, by seed.
 Runs = dict[int, tuple[Record, Record]]
@@ -65,15 +66,20 @@ def compare(bench: Bench, systems: str, seeds: str, split: str, **variables: str
     found = _compared(bank, runs, bench.holding(bank.name), split)
     name = "%s-%s-%s" % (bank.name, *pair) + ("-test" if split == "test" else "")
     drawing = results / (name + ".png")
-    comparison.plot(str(drawing), found)
     title = "%s: %s and %s on the %s" % (bank.title, *pair, SPLITS[split])
+    tables: list[pages.Part] = [
+        scores(found),
+        note(runs, found),
+        *(by(dimension, found, len(runs)) for dimension in DIMENSIONS),
+        GROUPED,
+    ]
     parts = page(bank, runs, found, drawing.name, split, repeat())
-    written = pages.write(results, name, title, parts, as_csv(bank, runs, found))
+    made = pages.write(results, name, title, parts, as_csv(bank, runs, found))
+    comparison.plot(str(drawing), found)
     if form == "text":
-        bench.console.print(comparison.table(found), soft_wrap=True)
-    else:
-        show_for_paper(bench.console, results / name, [part for part in parts if isinstance(part, Table)], form)
-    report_written([*written, drawing])
+        bench.console.print("%s\n\n%s" % (title, written(tables)), soft_wrap=True)
+    show_for_paper(bench.console, results / name, [title, *tables], form)
+    report_written([*made, drawing])
 
 
 def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Sequence[int] | None) -> Runs:
@@ -112,13 +118,13 @@ def scores(found: Comparison) -> Table:
 def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
     """Recall and precision of unlabelled arcs in the groups of a dimension, over this number of runs."""
     a, b = _names(found)
-    header = [dimension.title, "gold arcs", "recall, " + a, b, "difference", "precision, " + a, b, "difference"]
     body = []
     groups = [[unlabelled for unlabelled, _ in system.groups[dimension.key]] for system in found.systems]
-    for name, one, other in zip(dimension.names, *groups, strict=True):
+    for one, other in zip(*groups, strict=True):
         shares = share_cells(one.recall, other.recall, none="") + share_cells(one.precision, other.precision, none="")
-        body.append([name, "%d" % (one.gold // runs), *shares])
-    return Table(header, body, right=1)
+        body.append(["%d" % (one.gold // runs), *shares])
+    columns = [("", ["gold"]), ("recall", [a, b, "diff."]), ("precision", [a, b, "diff."])]
+    return Table.grouped(dimension.title, columns, dimension.names, body)
 
 
 def _names(found: Comparison) -> tuple[str, str]:
@@ -126,12 +132,19 @@ def _names(found: Comparison) -> tuple[str, str]:
     return a, b
 
 
-def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str, repeat: str) -> list[pages.Part]:
+def note(runs: Runs, found: Comparison) -> str:
+    """Say which runs are compared, and what the interval and p allow for."""
     message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     if found.sentences < significance.FEWEST:
         message += "\n" + significance.too_few(found.sentences) + "."
+    if len(runs) < FEWEST_RUNS:
+        message += "\nWith fewer than %d seeds, both are too small." % FEWEST_RUNS
+    return message
+
+
+def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str, repeat: str) -> list[pages.Part]:
     drawn = "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing
-    parts: list[pages.Part] = [drawn, scores(found), message]
+    parts: list[pages.Part] = [drawn, scores(found), note(runs, found)]
     for dimension in DIMENSIONS:
         parts += ["## By " + HEADINGS[dimension.key], by(dimension, found, len(runs))]
     commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]
@@ -140,8 +153,8 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str
 
 
 NOTE = """\
-In percent, means over the runs of seed%s %s of both systems. The interval and p are by resampling gold sentences and runs:
-they allow for other sentences and other seeds."""
+In percent, means over the runs of seed%s %s of both systems; UAS and LAS are F1 over words, exact is the share of sentences without an
+error. The interval and p are by bootstrap over gold sentences and runs, so they allow for other sentences and other seeds."""
 GROUPED = """\
 Unlabelled arcs, in percent. Recall groups them by their properties in the gold tree, precision by those in the predicted tree.
 The csv has the counts, those with relations as well."""

@@ -30,6 +30,7 @@ EVERY_RUN: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a record has 
     "seed": ("seed", str),
     "UAS": ("dev_uas", "{:.2f}".format),
     "LAS": ("dev_las", "{:.2f}".format),
+    "test UAS": ("test_uas", "{:.2f}".format),
     "test LAS": ("test_las", "{:.2f}".format),
     "epochs": ("epochs", "{:.1f}".format),
     "updates": ("updates", str),
@@ -151,7 +152,7 @@ class Dev(Scores):
             OF_DEV,
             "## Runs",
             Table(list(columns), body, right=1, left_from=list(columns).index("finished")),
-            "Test LAS is by the official scorer, with %s." % segmentation + (OF_TIMES if TO_PAPER in columns else ""),
+            "Test scores are by the official scorer, with %s." % segmentation + (OF_TIMES if TO_PAPER in columns else ""),
             OF_TREES % self.name,
             *pages.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in files.items()),
             *pages.command(records.commands(self.runs), "This page is made from `%s.jsonl`." % self.name),
@@ -272,7 +273,8 @@ class Test(Scores):
         if self.others:
             counts = self.others, self.others + len(self.runs)
             parts.append("Omitted, without scores on these files: %d of %d runs." % counts)
-        made = "This page is made from `%s.jsonl` and `%s`." % (self.name, shared_task.FILE)
+        others = " and `%s`" % shared_task.FILE if self.outputs else ""
+        made = "This page is made from `%s.jsonl`%s." % (self.name, others)
         parts += pages.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files)
         parts += pages.command(records.commands(self.runs), made)
         title = "LAS on the test set" + (" (Table %d)" % self.table_number if self.table_number else "")

@@ -111,9 +111,9 @@ class Table:
 
 
 def _latex(cell: str) -> str:
-    """Format a cell for LaTeX, with a minus sign before negative numbers."""
+    """Format a cell for LaTeX, with a minus sign before negative numbers and a dash in ranges."""
     escaped = "".join(_LATEX.get(character, character) for character in one_line(cell))
-    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
+    return re.sub(r"(?<=\d)-(?=\d)", "--", re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped))
 
 
 def written(parts: Iterable[Table | str], form: Form = "text") -> str:

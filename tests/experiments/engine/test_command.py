@@ -19,7 +19,9 @@ from mh4.parser.systems import SYSTEMS
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        ("reproduce --lang hu --systems 'mh3 mh9'", "SYSTEMS: no system mh9; there are %s, and of" % ", ".join(SYSTEMS)),
+        ("reproduce --lang hu --systems 'mh3 mh9'", "SYSTEMS: no system 'mh9'; there are %s, and of" % ", ".join(SYSTEMS)),
+        ("reproduce --lang hu --systems mh4-hybrd", "SYSTEMS: no system 'mh4-hybrd'; did you mean mh4-hybrid? there are"),
+        ("reproduce --lang=hu --SETTING=authors", "no variable 'SETTING'; did you mean SETTINGS? there are LANG, "),
         ("reproduce --lang hu --seeds '1 two'", "SEEDS: two is not a positive whole number; expected something like SEEDS="),
         ("reproduce --lang hu --seeds=-1", "SEEDS: -1 is not a positive whole number"),
         ("reproduce --lang hu --jobs 0", "JOBS: 0 is not a whole number from 1 to 9999"),
@@ -79,7 +81,7 @@ def test_systems_may_be_trained_on_likelihood():
     assert request("hu", "mst-likelihood mst", "", "", "").systems == ("mst-likelihood", "mst")
     for system, sentence in (
         ("mh5-arcs-likelihood", "SYSTEMS: mh5-arcs cannot be trained on likelihood, as it has no marginals"),
-        ("mh6-likelihood", "SYSTEMS: no system mh6"),
+        ("mh6-likelihood", "SYSTEMS: no system 'mh6'"),
     ):
         with pytest.raises(InputError, match=sentence):
             request("hu", system, "", "", "")
@@ -109,4 +111,4 @@ def test_variables_of_other_studies_are_left_out(tmp_path, capsys):
     assert study("coverage", "--slurm=-p main", "--jobs=2", "--ud=" + str(tmp_path), home=tmp_path) == 2
     assert capsys.readouterr().err.startswith("coverage: no LANG-ud-SPLIT.conllu in ")
     assert study("coverage", "--langes=hu", home=tmp_path) == 2
-    assert "--langes" in capsys.readouterr().err
+    assert "no variable 'LANGES'; did you mean LANGS?" in capsys.readouterr().err

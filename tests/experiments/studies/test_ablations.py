@@ -226,7 +226,7 @@ def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_pa
             ': row 1: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems',
         ),
         (MINE.replace("training.clip", "training.clop"), "training.clop=1.0: no setting 'training.clop'"),
-        (MINE.replace("mh3", "mh33"), "SYSTEMS: no system mh33; there are mh3, mst, "),
+        (MINE.replace("mh3", "mh33"), "SYSTEMS: no system 'mh33'; did you mean mh3? there are mh3, mst, "),
         ("[[row", ": not TOML: "),
     ],
 )

@@ -46,9 +46,14 @@ def test_its_name_is_by_default_that_of_its_files(run, mine, tmp_path):
 def test_its_table_for_a_paper(run, mine, tmp_path, capsys):
     asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mh3 mst", "--seeds", "1 2")
     assert run(*asked, "--FORMAT=latex") == 0
-    table = (tmp_path / "home" / "results" / "mine.tex").read_text(encoding="utf-8")
+    results = tmp_path / "home" / "results"
+    table = (results / "mine-table.tex").read_text(encoding="utf-8")
+    assert "% mst: seeds 1 2" in table.splitlines()
     assert r"mst & 2 & 82.65 $\pm$ 0.07 & 77.65 $\pm$ 0.07 & 100.00 $\pm$ 0.00 & 50.00 $\pm$ 0.00 \\" in table.splitlines()
     assert table in capsys.readouterr().out
+    assert run(*asked[:-1], "3", "--format=csv") == 0  # all runs so far, in every form asked for so far
+    assert "mst,3," in (results / "mine-table.csv").read_text(encoding="utf-8")
+    assert "mst & 3 &" in (results / "mine-table.tex").read_text(encoding="utf-8")
     assert run(*asked, "--format", "pdf") == 2
     assert "FORMAT: pdf is not one of text, markdown, csv, latex" in capsys.readouterr().err
 
@@ -59,7 +64,7 @@ def test_two_systems_are_compared_on_its_test_set(run, mine, tmp_path, capsys):
     compare = ("compare", *asked, "--systems", "mh3 mst", "--SPLIT=test", "--FORMAT=latex")
     assert study(*compare, home=tmp_path / "home") == 0
     results = tmp_path / "home" / "results"
-    assert r"UAS (F1) & 100.00 & 100.00 &" in (results / "mine-mh3-mst-test.tex").read_text(encoding="utf-8")
+    assert r"UAS (F1) & 100.00 & 100.00 &" in (results / "mine-mh3-mst-test-table.tex").read_text(encoding="utf-8")
     page = (results / "mine-mh3-mst-test.md").read_text(encoding="utf-8")
     assert "on the test set" in page and "- test: tlh_small-ud-test.conllu" in page and "SPLIT=test" in page
     (mine / "tlh_small-ud-test.conllu").unlink()
