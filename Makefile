@@ -23,7 +23,7 @@ help:
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
-VARIABLES := TREEBANK LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD LATER CONLL17 JOBS SETTINGS SLURM CORES SPLIT FORMAT
+VARIABLES := TREEBANK LANGS ROWS SYSTEMS SEEDS LENGTH SYSTEM SEED UPDATES UD LATER CONLL17 JOBS SETTINGS SLURM SPLIT FORMAT
 # What follows `make`, also misspelt, and VARIABLES of the environment, as options; their values are in the environment, where make puts
 # them. LANG only counts if it follows `make`: in the environment it is the locale, and no command started here may take the treebank for it.
 typed = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))

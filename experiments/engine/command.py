@@ -25,7 +25,7 @@ from mh4.util.text_tables import Form
 LISTS = ("langs", "rows", "systems", "seeds")
 # Of what is studied, not of where and by whom.
 CHOICES = ("lang", "treebank", "name", *LISTS, "length", "settings", "system", "seed", "updates", "split")
-VARIABLES = (*CHOICES, "ud", "later", "conll17", "jobs", "slurm", "cores", "format")  # of all studies
+VARIABLES = (*CHOICES, "ud", "later", "conll17", "jobs", "slurm", "format")  # of all studies
 
 # The defaults of `make reproduce`.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")

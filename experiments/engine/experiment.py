@@ -185,18 +185,18 @@ def train_together(
         for run in waiting:
             run.log_start = run.log.stat().st_size if run.log.exists() else 0
             pending[them.executor.submit(experiment_of[run.folder].make, run, them.local)] = run
-        with display(runs, bench.console) as show:
-            while pending:
-                ended = them.ended(pending)
-                for run in pending.values():
-                    run.follow()
-                for future in ended:
-                    run = pending.pop(future)
-                    _end(run, future.exception(), them.killed)
-                    if run.state == DONE:
-                        experiment_of[run.folder].finished(run, future.result())
-                        recorded()
-                show()
+        show = display(runs, bench.console)
+        while pending:
+            ended = them.ended(pending)
+            for run in pending.values():
+                run.follow()
+            for future in ended:
+                run = pending.pop(future)
+                _end(run, future.exception(), them.killed)
+                if run.state == DONE:
+                    experiment_of[run.folder].finished(run, future.result())
+                    recorded()
+            show()
 
 
 def _end(run: Run, error: BaseException | None, killed: tuple[type[BaseException], ...]) -> None:

@@ -2,34 +2,21 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 
-from experiments.engine.run import DONE, FAILED, TRAINING, WAITING, Run, duration
+from experiments.engine.run import DONE, FAILED, TRAINING, Run, duration
 from experiments.engine.workplace import shown
 from mh4.errors import one_line
 
-REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute
+REPORT_SECONDS = 60.0  # between evaluations of a run that are printed
 
 _FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev_uas": "%.2f", "best_dev_uas": "%.2f"}
 
 
-@contextmanager
-def display(runs: Sequence[Run], console: Console) -> Iterator[Callable[[], None]]:
-    """Display the runs on this console during the block; yield a function that updates the display."""
-    if console.is_terminal and not console.is_dumb_terminal:
-        with Live(console=console, get_renderable=lambda: table(runs, console), auto_refresh=False) as live:
-            yield live.refresh
-    else:
-        yield _lines(runs, console)
-
-
-def _lines(runs: Sequence[Run], console: Console) -> Callable[[], None]:
-    """Print, without a terminal, a line when a run starts or ends, and sometimes one about its last evaluation."""
+def display(runs: Sequence[Run], console: Console) -> Callable[[], None]:
+    """Return a function that prints a line for each run that has started or ended since, and at intervals its last evaluation."""
     printed = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
     width = max((len(run.name) for run in runs), default=0)
 
@@ -52,27 +39,6 @@ def _lines(runs: Sequence[Run], console: Console) -> Callable[[], None]:
             console.print("%-*s  %s" % (width, run.name, text), soft_wrap=True)
 
     return show
-
-
-def table(runs: Sequence[Run], console: Console) -> Table:
-    """Make a table for a terminal, with as many runs as fit."""
-    drawn = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left", caption_style="dim")
-    drawn.add_column("run", no_wrap=True)
-    drawn.add_column("", no_wrap=True)
-    for header in ("evaluations", "epoch", "tokens/s", "dev UAS", "best", "time"):
-        drawn.add_column(header, justify="right", no_wrap=True)
-    room = max(1, console.height - 4)
-    fitting = runs if len(runs) <= room else [run for run in runs if run.state in (TRAINING, FAILED)][:room]
-    for run in fitting:
-        style = {WAITING: "dim", DONE: "green", FAILED: "red"}.get(run.state)
-        time_ = duration(run.seconds) if run.seconds else ""
-        drawn.add_row(run.name, run.state, *[_number(run, key) for key in _FORMS], time_, style=style)
-    states = [run.state for run in runs]
-    counts = ["%d %s" % (states.count(state), state) for state in (DONE, TRAINING, WAITING, FAILED) if state in states]
-    drawn.caption = ", ".join(counts)
-    if TRAINING in states:
-        drawn.caption += "; Ctrl-C stops, the same command resumes"
-    return drawn
 
 
 def _number(run: Run, key: str) -> str:

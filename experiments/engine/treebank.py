@@ -137,13 +137,6 @@ def own(source: str, name: str) -> Treebank:
     return Treebank(name, name, OWN_FILES, files, blobs, (test, test) if test else None)
 
 
-def absent(lang: str) -> Treebank:
-    """Return the treebank of this language in UD 2.0 without its files, to recognise its records."""
-    rows = [row for row in treebanks.manifest() if (row.lang, row.release) == (lang, treebanks.RELEASE)]
-    blobs = {row.split: row.git_blob_sha1 for row in rows if row.split != "test"}
-    return Treebank(lang=lang, name=lang, release=published.RELEASE, paths={}, blobs=blobs)
-
-
 def described(path: Path) -> File:
     """Return the entry for a file in records."""
     return {"path": path.name, "git_blob": git_blob_id(path)}

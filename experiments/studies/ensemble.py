@@ -1,8 +1,8 @@
-"""``make ensemble LANG=hu [SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: ensembles, and ways of voting
+"""``make ensemble LANG=hu [SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: ensembles
 
 Of models trained by ``make reproduce``, such as the ensemble of the paper's Tables 5 and 6. The models of each seed are combined by
 `mh4 ensemble`, which gives a record that the tables show next to those of single systems. Beyond the paper, the models of all seeds
-are combined, also each seed's with the outputs of the shared task's systems, and ways of voting are compared on the development set.
+are combined, and each seed's with the outputs of the shared task's systems.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,10 @@ from experiments.engine.ensembles import MEMBERS, combine, members, name_of, rec
 from experiments.engine.models import lacking
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
-from experiments.engine.ways_of_voting import WAYS, uas_by_way
 from experiments.engine.workplace import Bench, report_written
 from experiments.pages import average, print_table
 from experiments.tables import treebank
 from mh4.cli.group import say
-from mh4.data import conllu
 from mh4.data.conll17 import SEGMENTATION
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS, GlobalSystem
@@ -30,7 +28,6 @@ GLOBAL_SYSTEMS = [name for name, system in SYSTEMS.items() if isinstance(system,
 SCORES = {"dev_uas": "dev UAS", "dev_las": "dev LAS", "test_las": "test LAS"}
 
 Members = dict[int, list[Run]]  # by seed
-Voting = Mapping[str, Sequence[float]]  # the dev UAS for each seed, by way of voting
 
 
 @study(
@@ -55,14 +52,12 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
         everything = sorted((run for runs in by_seed.values() for run in runs), key=lambda run: run.dev_uas, reverse=True)
         rows.append(_row("ensemble of all seeds", len(everything), [combine(bench, bank, "all", everything)]))
     rows += _with_outputs(bench, bank, by_seed)
-    ways = uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), WAYS, "ways of voting", bench.console)
     name = "%s-%s" % (bank.name, name_of(wanted))
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
     table = Table(["", "models", *SCORES.values()], rows, right=1)
-    parts = page(bank, by_seed, table, ways, command)
+    parts = page(bank, by_seed, table, command)
     written = pages.write(bench.results, name, title, parts)
     print_table(table, bench.console)
-    print_table(by_way(ways), bench.console)
     if set(wanted) == set(MEMBERS):
         record_all_seeds(kept, command, wanted_seeds)
     kept.name_outdated()  # of seeds that were not asked for, or other systems
@@ -101,12 +96,7 @@ def _with_outputs(bench: Bench, bank: Treebank, by_seed: Members) -> list[list[s
     return [_row(name, len(next(iter(by_seed.values()))), scores)]
 
 
-def by_way(ways: Voting) -> Table:
-    """Return the dev UAS of each way of voting."""
-    return Table(["votes", "dev UAS"], [[name, str(average(uas))] for name, uas in ways.items()], right=1)
-
-
-def page(bank: Treebank, members: Members, table: Table, ways: Voting, repeat: str) -> list[pages.Part]:
+def page(bank: Treebank, members: Members, table: Table, repeat: str) -> list[pages.Part]:
     paper = published.test_las(bank.lang, bank.release, "ensemble")
     message = NOTE % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
     origins: dict[tuple[str, str], list[str]] = {}
@@ -115,7 +105,7 @@ def page(bank: Treebank, members: Members, table: Table, ways: Voting, repeat: s
         origins.setdefault(trained, []).append("seed %d (dev UAS %.2f)" % (run.seed, run.dev_uas))
     models = ["%s: %s, trained at commit %s" % (name, ", ".join(seeds), commits) for (name, commits), seeds in origins.items()]
     message += OF_THE_PAPER % paper[0] if paper else ""
-    return [table, message, "## Ways of voting", by_way(ways), OF_VOTING, *pages.models(models, bank, repeat)]
+    return [table, message, *pages.models(models, bank, repeat)]
 
 
 NOTE = """\
@@ -123,8 +113,3 @@ In percent, with gold segmentation on dev and that of the shared task's baseline
 over seed%s %s. Members vote in the order of their dev UAS."""
 OF_THE_PAPER = """
 The paper's ensemble of MST, MH4-hybrid and 1EC has test LAS %.2f. How it votes, and with how many models, is unknown."""
-OF_VOTING = """\
-With the models of one seed, on dev, with any tree allowed. The first way is that of `mh4 ensemble`. Ties go to members with
-a higher dev UAS. The second tree of a member is the best one if each arc of its first costs 0.5. The max-marginal of an arc is
-the score of a member's best tree with the arc; each member's vote for a word is shared among the arcs that members chose.
-Marginals share it among all arcs; a member without them votes for the arcs of its tree."""

@@ -9,6 +9,8 @@ is not in the paper.
 import statistics
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from experiments import pages
 from experiments.engine.command import repeat, request, requested_systems, study
 from experiments.engine.ensembles import members
@@ -16,21 +18,24 @@ from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.progress import failures
 from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, system_and_loss
-from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench, report_written
 from experiments.pages import average, averages, print_table
 from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
+from mh4 import trees
 from mh4.data import conllu
 from mh4.parser.config import LOSSES
+from mh4.parser.ensemble import vote
+from mh4.parser.model import score_with
+from mh4.parser.parsing import Parser
 from mh4.parser.systems import with_marginals
 from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs")
 DEFAULT_SEEDS = "1 2"
 SCORES = [*COLUMNS, "las", "las_mbr"]  # of `Measured.scores`
-VOTES = [name for name, way in WAYS.items() if way in (in_order, by_marginals)]
-Ensembles = Mapping[str, Mapping[str, Sequence[float]]]  # their dev UAS by loss, way of voting and seed
+VOTES = ["one vote for each arc, ties to the first member", "marginal probabilities of arcs"]
+Ensembles = Mapping[str, Sequence[Sequence[float]]]  # for each loss and seed, their dev UAS by each of VOTES
 
 
 @study(
@@ -55,7 +60,8 @@ def likelihood(bench: Bench, systems: str, seeds: str, **variables: str) -> int:
     for loss in LOSSES if len(wanted) > 1 else ():
         named = [system for system in asked.systems if system_and_loss(system)[1] == loss]
         by_seed = members(bench, bank, named, asked.seeds)
-        ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, bench.console)
+        bench.console.print("voting: " + loss)
+        ensembles[loss] = [voted([Parser.load(str(run.folder)) for run in runs], gold) for runs in by_seed.values()]
     table = compared(experiment.recorded(), measured)
     title, parts = bank.title + ": training on likelihood and with the hinge", list[pages.Part]((table, NOTE))
     if ensembles:
@@ -79,9 +85,24 @@ def compared(records: Sequence[Record], measured: Sequence[Measured]) -> Table:
     return Table([*header, "UAS", "mbr", "LAS", "mbr"], body, right=3)
 
 
+def voted(parsers: Sequence[Parser], gold: Sequence[conllu.Sentence]) -> list[float]:
+    """Return the UAS of an ensemble by each of VOTES, in percent; with marginals, the tree has the highest sum of them, calibrated."""
+    right = [0, 0]
+    for batch, scores in score_with([parser.model for parser in parsers], gold):
+        sentences = [gold[k] for k in batch]
+        members = list(zip(parsers, scores, strict=True))
+        heads = zip(*(parser.trees(sentences, mine) for parser, mine in members), strict=True)
+        marginals = zip(*(parser.marginals(sentences, mine) for parser, mine in members), strict=True)
+        for sentence, votes, found in zip(sentences, heads, marginals, strict=True):
+            total = np.sum([each.arcs.astype(np.float32) for each in found], axis=0)
+            for k, tree in enumerate((vote(votes), trees.best(total, "any", single_root=True))):
+                right[k] += int((tree[1:] == sentence.heads[1:]).sum())
+    return [100.0 * number / sum(map(len, gold)) for number in right]
+
+
 def voting(ensembles: Ensembles) -> Table:
     """Return the dev UAS of ensembles, by loss and way of voting."""
-    body = [[loss, *(str(average(by_votes[name])) for name in VOTES)] for loss, by_votes in ensembles.items()]
+    body = [[loss, *map(str, map(average, zip(*by_seed, strict=True)))] for loss, by_seed in ensembles.items()]
     return Table(["loss", *VOTES], body, right=1)
 
 

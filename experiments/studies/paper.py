@@ -22,11 +22,13 @@ from experiments.engine.run import FAILED, Run
 from experiments.engine.treebank import Treebank, located, with_test
 from experiments.engine.workplace import Bench, report_written, shown
 from experiments.studies import coverage, report
-from experiments.studies.plan import disk
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.files import lock, make_folder
+
+# On disk, in MB: a trained model, and one in training (with the optimizer's state, of which there are two while it is being replaced).
+MODEL, TRAINING = 15, 80
 
 
 @study(
@@ -77,7 +79,7 @@ def check_folders(bench: Bench, trainings: int, jobs: int) -> None:
     make_folder(bench.results)
     if not os.access(bench.results, os.W_OK):
         raise InputError("%s: records cannot be written there" % shown(bench.results))
-    needed, free = disk(trainings, jobs), shutil.disk_usage(bench.home).free // 1_000_000
+    needed, free = trainings * MODEL + min(jobs, trainings) * TRAINING, shutil.disk_usage(bench.home).free // 1_000_000
     if free < needed:
         message = "the disk is too full: training needs about %d MB in %s, and %d MB are free"
         raise InputError(message % (needed, shown(bench.home), free))

@@ -1,4 +1,4 @@
-"""Runs made by an executor: their number, stopping, resuming, retries, display; here and by workers of Dask."""
+"""Runs made by an executor: their number, stopping, resuming, retries; here and by workers of Dask."""
 
 import os
 import shutil
@@ -13,8 +13,6 @@ import pytest
 from samples import ROOT, STAND_IN, calls, kept, toy
 
 from experiments.engine import executor, experiment
-from experiments.engine.progress import table
-from experiments.engine.run import TRAINING, Run
 
 pytestmark = pytest.mark.slow
 
@@ -141,17 +139,3 @@ def is_held(path):
         except OSError:
             return True
         return False
-
-
-def test_the_live_table_fits_the_terminal(tmp_path):
-    """A table that fits the terminal."""
-    from rich.console import Console
-
-    runs = [Run("mh3", seed, tmp_path / str(seed), []) for seed in range(1, 31)]
-    runs[0].state, runs[0].metrics = TRAINING, {"evaluation": 12, "epoch": 3.25, "tokens_per_second": 1480.3, "dev_uas": 82.1}
-    console = Console(width=80, height=20, record=True, file=open(os.devnull, "w"))
-    console.print(table(runs, console))
-    text = console.export_text()
-    assert len(text.splitlines()) < 20 and "1480" in text and "82.10" in text and "1 training, 29 waiting" in text
-    console.print(table(runs[:3], console))
-    assert console.export_text().count("mh3 seed") == 3
