@@ -124,7 +124,7 @@ def _seeds(scores: Scores) -> str:
 NOTE = """\
 In percent, mean and standard deviation (n - 1) over seeds; the paper has five. seeds: their number, with the authors' settings
 and with ours. Ensembles are of mh4-hybrid, 1ec and mst: of the models of one seed and, in ensemble-all, of the recorded trees of
-all seeds, whose labels vote, too (voting.md has other ways)."""
+all seeds, whose labels vote, too."""
 
 
 def write(results: Path) -> list[Path]:

@@ -5,9 +5,7 @@ the most votes in its class; ties are broken in favour of arcs from members name
 highest probability, averaged over the labellers of all models; a file's label has probability 1 if the file has the arc. Tags,
 too, are those with the highest average probability.
 
-The paper does not describe how its ensemble (Section 5) is built. This method was chosen on dev among those of
-``experiments/results/voting.md``: reflecting how sure a member is of an arc helped on Hungarian but not on Gothic, and the additional
-search makes an ensemble slower than running its members one after another.
+The paper does not describe how its ensemble (Section 5) is built.
 """
 
 import os
