@@ -35,7 +35,7 @@ ifdef SOURCE
 endif
 set_up = '$(PYTHON)' tools/environment.py $(if $(filter file,$(origin PYTHON)),,--this-python) $(if $(JOBS),--jobs="$$JOBS")
 
-setup: ; $(set_up)
+setup: ; @$(set_up)
 environment: ; @$(set_up) --quiet
 $(STUDIES): environment ; @.venv/bin/python -m experiments $(if $(RECORD),--record) $@ $(options) $(if $(HELP),--help)
 test: environment ; .venv/bin/python -m pytest -n auto --dist loadscope $(PYTEST)

@@ -22,6 +22,7 @@ from mh4.util.files import git_blob_id, make_folder, write_text
 from mh4.util.plots import plotted
 from mh4.util.text_tables import Form, Table, written
 
+FEWEST_SEEDS = 5  # from which an interval over seeds is about right
 ENDINGS: dict[Form, str] = {"latex": "tex", "markdown": "md", "csv": "csv"}  # of files of tables for a paper
 Part = str | Table  # a str is Markdown
 
@@ -119,15 +120,6 @@ def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], for
     return text.getvalue()
 
 
-def caption(records: Sequence[Record]) -> str:
-    """Return what the caption of `all_scores` says: the treebank, what the scores are, and the seeds of each system."""
-    lines = [
-        "Scores on %s in percent, of all words: mean and sample standard deviation (n - 1) over seeds." % of_treebank(records[0])
-    ]
-    lines += ["%s: seeds %s" % (system, one.seeds_listed) for system, one in averages(records, "dev_uas").items()]
-    return "\n".join(lines)
-
-
 # Pages
 
 
@@ -194,17 +186,17 @@ def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> No
     report_written(pages)
 
 
-def show_for_paper(console: Console, page: Path, parts: Sequence[Part], form: Form) -> None:
-    """Print tables in a form, and write them to a file beside the page, whose path is given without its ending.
+def show_for_paper(console: Console, page: Path, note: str, table: Table, form: Form) -> None:
+    """Print a table in a form, and its note, and write both to a file beside the page, whose path is given without its ending.
 
     Files of other forms that are there are written again, so that none is outdated.
     """
     if form != "text":
-        console.print("\n%s\n" % written(parts, form), soft_wrap=True)
+        console.print("\n%s\n\n%s" % (table.written(form), note), soft_wrap=True)
     paths = {one: page.with_name("%s-table.%s" % (page.name, ending)) for one, ending in ENDINGS.items()}
     for one, path in paths.items():
         if one == form or path.exists():
-            write_text(str(path), written(parts, one) + "\n")
+            write_text(str(path), written([note, table], one) + "\n")
             report_written([path])
 
 

@@ -135,7 +135,7 @@ def chosen(given: str, known: Collection[str], default: Iterable[str], complaint
 
 def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> list[str]:
     """Return the systems that SYSTEMS names. Raises InputError if one is not among those `known`."""
-    return chosen(systems, known, default, lambda system: "SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
+    return chosen(systems, known, default, lambda system: "SYSTEMS: " + unknown("system", system, known))
 
 
 def repeat(**others: str | Sequence[object] | None) -> str:
@@ -226,8 +226,7 @@ def request(
         settings = os.path.abspath(os.path.expanduser(settings))
         registry.settings([settings], chosen[0])  # which names what is wrong
     elif settings and settings not in there:
-        message = "SETTINGS: no settings %s; there are %s, or give a file that ends in .toml"
-        raise InputError(message % (settings, ", ".join(there)))
+        raise InputError("SETTINGS: %s, or give a file that ends in .toml" % unknown("settings", settings, there))
     return Request(lang, chosen, tuple(map(int, given)), Jobs(number, slurm), ud or None, conll17 or None, settings, mine)
 
 

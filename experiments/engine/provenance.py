@@ -17,16 +17,21 @@ from mh4 import version
 from mh4.decoders import sentences
 from mh4.errors import one_line
 from mh4.util import cpu
+from mh4.util.files import relative_if_inside
 
 PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
 
 
 def make_command(target: str, **variables: str | Sequence[object] | None) -> str:
-    """Return ``make TARGET`` with the variables that have a value, absolute paths reduced to the folder's name, quoted if needed."""
+    """Return ``make TARGET`` with the variables that have a value, quoted if needed.
+
+    Absolute paths become relative to the working folder if they are inside it; otherwise only their last component is kept.
+    """
     parts = ["make " + target]
     for name, value in variables.items():
         if isinstance(value, str) and value:
-            parts.append("%s=%s" % (name, shlex.quote(one_line(Path(value).name if os.path.isabs(value) else value))))
+            inside = relative_if_inside(Path(value), Path.cwd()) if os.path.isabs(value) else value
+            parts.append("%s=%s" % (name, shlex.quote(one_line(Path(value).name if os.path.isabs(inside) else inside))))
         elif value:
             parts.append('%s="%s"' % (name, " ".join(map(str, value))))
     return " ".join(parts)

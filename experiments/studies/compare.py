@@ -20,12 +20,14 @@ from experiments.engine.models import lacking
 from experiments.engine.predictions import of_record, restored
 from experiments.engine.record_fields import Record
 from experiments.engine.records import common_seeds, load
+from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench, report_written, shown
 from experiments.pages import comma_separated, show_for_paper
 from mh4.analysis import comparison, significance
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension, Group, difference_cells, share_cells
-from mh4.errors import InputError
+from mh4.errors import InputError, unknown
+from mh4.parser.systems import SYSTEMS
 from mh4.util.files import write_text
 from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table, written
@@ -38,7 +40,6 @@ HEADINGS = {
     "sentence_length": "length of the sentence",
 }
 SPLITS = {"dev": "development set", "test": "test set"}
-FEWEST_RUNS = 5  # from which an interval over seeds is about right
 
 # The runs of both systems, by seed.
 Runs = dict[int, tuple[Record, Record]]
@@ -62,28 +63,29 @@ def compare(bench: Bench, systems: str, seeds: str, split: str, **variables: str
     bank, results = asked.treebank(test=split == "test"), bench.results
     if split not in bank.to_parse:
         raise InputError("SPLIT: %s has no test set" % bank.title)
-    runs = _common_runs(load(bank.name, bench.holding(bank.name)), pair, asked.seeds if seeds else None)
+    records = load(bank.name, bench.holding(bank.name))
+    runs = _common_runs(records, pair, asked.seeds if seeds else None)
     found = _compared(bank, runs, bench.holding(bank.name), split)
     name = "%s-%s-%s" % (bank.name, *pair) + ("-test" if split == "test" else "")
     drawing = results / (name + ".png")
     title = "%s: %s and %s on the %s" % (bank.title, *pair, SPLITS[split])
-    tables: list[pages.Part] = [
-        scores(found),
-        note(runs, found),
-        *(by(dimension, found, len(runs)) for dimension in DIMENSIONS),
-        GROUPED,
-    ]
-    parts = page(bank, runs, found, drawing.name, split, repeat())
+    explained = note(runs, found, [] if seeds else [run for run in records if run["system"] in pair])
+    parts = page(bank, runs, found, explained, drawing.name, split, repeat())
     made = pages.write(results, name, title, parts, as_csv(bank, runs, found))
     comparison.plot(str(drawing), found)
     if form == "text":
-        bench.console.print("%s\n\n%s" % (title, written(tables)), soft_wrap=True)
-    show_for_paper(bench.console, results / name, [title, *tables], form)
+        tables = (by(dimension, found, len(runs)) for dimension in DIMENSIONS)
+        bench.console.print(written([title, scores(found), explained, *tables, GROUPED]), soft_wrap=True)
+    show_for_paper(bench.console, results / name, "%s.\n%s" % (title, explained), scores(found), form)
     report_written([*made, drawing])
 
 
 def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Sequence[int] | None) -> Runs:
     """Return the records of both systems by seed, for the seeds asked for or else all that both have."""
+    known = dict.fromkeys([*SYSTEMS, *(record["system"] for record in records)])
+    for system in systems:
+        if system not in known and system_and_loss(system)[0] not in known:
+            raise InputError("SYSTEMS: " + unknown("system", system, known))
     by_system = [{record["seed"]: record for record in records if record["system"] == system} for system in systems]
     for system, mine in zip(systems, by_system, strict=True):
         missing = lacking(system, seeds or (), mine)
@@ -132,19 +134,22 @@ def _names(found: Comparison) -> tuple[str, str]:
     return a, b
 
 
-def note(runs: Runs, found: Comparison) -> str:
-    """Say which runs are compared, and what the interval and p allow for."""
+def note(runs: Runs, found: Comparison, trained: Sequence[Record]) -> str:
+    """Say which runs are compared, which of those `trained` are not, and what the interval and p allow for."""
     message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     if found.sentences < significance.FEWEST:
         message += "\n" + significance.too_few(found.sentences) + "."
-    if len(runs) < FEWEST_RUNS:
-        message += "\nWith fewer than %d seeds, both are too small." % FEWEST_RUNS
-    return message
+    if len(runs) < pages.FEWEST_SEEDS:
+        message += "\nWith fewer than %d seeds, both are too small." % pages.FEWEST_SEEDS
+    alone = ["%s seed %d" % (run["system"], run["seed"]) for run in trained if run["seed"] not in runs]
+    return message + ("\nLeft out, as the other system has no such seed: %s." % ", ".join(alone) if alone else "")
 
 
-def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, split: str, repeat: str) -> list[pages.Part]:
+def page(
+    bank: Treebank, runs: Runs, found: Comparison, explained: str, drawing: str, split: str, repeat: str
+) -> list[pages.Part]:
     drawn = "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing
-    parts: list[pages.Part] = [drawn, scores(found), note(runs, found)]
+    parts: list[pages.Part] = [drawn, scores(found), explained]
     for dimension in DIMENSIONS:
         parts += ["## By " + HEADINGS[dimension.key], by(dimension, found, len(runs))]
     commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]

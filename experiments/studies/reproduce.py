@@ -11,7 +11,7 @@ from experiments.engine.command import DEFAULT_SEEDS, DEFAULT_SYSTEMS, LANG, TOY
 from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.records import load
 from experiments.engine.workplace import Bench
-from experiments.pages import all_scores, caption, show, show_for_paper
+from experiments.pages import all_scores, show, show_for_paper
 from experiments.tables import treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK
 from mh4.data.conll17 import file_name
@@ -42,5 +42,5 @@ def reproduce(bench: Bench, **variables: str) -> int:
         for one in (treebank.Dev(bank.name, runs), treebank.tested(bank.name, runs, results)):
             if one:
                 show(bench.console, one.table(), one.note(), [results / (bank.name + one.ending + ".md")])
-        show_for_paper(bench.console, results / bank.name, [caption(runs), all_scores(runs)], form)
+        show_for_paper(bench.console, results / bank.name, treebank.caption(runs), all_scores(runs), form)
     return exit_code([experiment])

@@ -54,6 +54,28 @@ def write(name: str, results: Path) -> list[Path]:
     return [path for scores in made for path in scores.write(results)]
 
 
+def caption(runs: Sequence[Record]) -> str:
+    """Return what the caption of `pages.all_scores` says: what the scores are, and the seeds of each system."""
+    means = averages(runs, "dev_uas")
+    lines = [CAPTION % pages.of_treebank(runs[0])]
+    lines += [_of_test_scores(runs)] if any("test" in run for run in runs) else []
+    lines += ["%s: seeds %s" % (system, one.seeds_listed) for system, one in means.items()]
+    if len({one.seeds for one in means.values()}) > 1:
+        lines.append("Not all systems have the same seeds.")
+    if min(len(one.seeds) for one in means.values()) < pages.FEWEST_SEEDS:
+        lines.append("Fewer than %d seeds are few for a mean and a standard deviation." % pages.FEWEST_SEEDS)
+    return "\n".join(lines)
+
+
+CAPTION = "UAS and LAS on %s in percent, of all words, with punctuation: mean and sample standard deviation (n - 1) over seeds."
+
+
+def _of_test_scores(runs: Sequence[Record]) -> str:
+    gold = any("test" in run and run["segmentation"] == run["test"] for run in runs)
+    segmentation = "gold segmentation" if gold else "the segmentation of the shared task's baseline"
+    return "Test scores are F1 by the official scorer, with %s." % segmentation
+
+
 @dataclass(frozen=True)
 class Scores:
     """Scores of runs on treebank `name`: a table, a note on how to read it, and a page with both."""
@@ -141,8 +163,6 @@ class Dev(Scores):
         if not any("seconds_to_paper" in run for run in self.runs):  # the paper has no score of the treebank
             del columns[TO_PAPER]
         body = [["" if run.get(name) is None else form(run.get(name)) for name, form in columns.values()] for run in self.runs]
-        gold = any("test" in run and run["segmentation"] == run["test"] for run in self.runs)
-        segmentation = "gold segmentation" if gold else "the segmentation of the shared task's baseline"
         files = records.files(self.runs[0])
         return self._write(
             results,
@@ -152,7 +172,7 @@ class Dev(Scores):
             OF_DEV,
             "## Runs",
             Table(list(columns), body, right=1, left_from=list(columns).index("finished")),
-            "Test scores are by the official scorer, with %s." % segmentation + (OF_TIMES if TO_PAPER in columns else ""),
+            _of_test_scores(self.runs) + (OF_TIMES if TO_PAPER in columns else ""),
             OF_TREES % self.name,
             *pages.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in files.items()),
             *pages.command(records.commands(self.runs), "This page is made from `%s.jsonl`." % self.name),
@@ -162,7 +182,7 @@ class Dev(Scores):
 OF_DEV = """\
 UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The
 score of a run is that of its best evaluation on the development set, which also selects its model. The standard
-deviation is the sample standard deviation (n - 1); the paper does not state which one it reports."""
+deviation is the sample standard deviation (n - 1)."""
 OF_TIMES = """ To the paper's mean: time for
 training and evaluation on one core until dev UAS first reaches it."""
 OF_TREES = """\

@@ -1,5 +1,7 @@
 """Records of how results were made."""
 
+import os
+
 from experiments.engine import provenance
 
 
@@ -9,6 +11,7 @@ def test_commands_are_written_down_without_absolute_paths():
     )
     made = provenance.make_command("search", LANG="hu", SYSTEMS=[], SEEDS=(1, 2), UD="/a/b/ud/")
     assert made == 'make search LANG=hu SEEDS="1 2" UD=ud'
+    assert provenance.make_command("coverage", UD=os.path.abspath("mine/ud")) == "make coverage UD=mine/ud"
     assert provenance.make_command("coverage", UD="../ud") == "make coverage UD=../ud"
     assert provenance.make_command("coverage", UD="", LANG=None) == "make coverage"
     assert provenance.make_command("coverage", UD="/x/a b$c") == "make coverage UD='a b$c'"

@@ -69,6 +69,8 @@ def test_it_counts_what_mh4_compare_counts(home, tmp_path, capsys):
     page = (home / "results" / "toy-mh3-mst.md").read_text(encoding="utf-8")
     assert "| UAS (F1) | %.2f | %.2f |" % (pooled.a, pooled.b) in page
     assert 'make compare LANG=toy SYSTEMS="mh3 mst"' in page and "toy-mh3-mst.png" in page and str(home) not in page
+    left_out = "fewer than 5 seeds, both are too small.\nLeft out, as the other system has no such seed: mst seed 3.\n"
+    assert left_out in out and left_out in page and str(tmp_path) not in out.partition("Written: ")[0]
     assert (home / "results" / "toy-mh3-mst.png").read_bytes().startswith(b"\x89PNG") and "toy-mh3-mst.md" in out
 
 
@@ -76,6 +78,7 @@ def test_it_counts_what_mh4_compare_counts(home, tmp_path, capsys):
     "arguments, message",
     [
         (["--systems", "mh3 1ec"], "compare: no finished run of 1ec in the results: train it first, with make reproduce\n"),
+        (["--systems", "mh3 mh4hybrid"], "compare: SYSTEMS: no system 'mh4hybrid'; did you mean mh4-hybrid? there are "),
         (["--systems", "mh3 mst", "--seeds", "2 3"], "compare: no finished run of mh3 with seed 3 in the results: "),
     ],
 )
@@ -96,6 +99,20 @@ def test_a_system_that_finds_no_arc_of_a_group_has_an_f1_of_0(tmp_path):
     *_, before = compare.f1_by_group(records.RESULTS / "got-mh4-hybrid-1ec.csv", "length")
     *_, after = compare.f1_by_group(changed, "length")
     assert len(of_1ec) == 2 and after == {**before, "root": (before["root"][0], 0.0)}
+
+
+def test_the_table_for_a_paper_names_its_seeds_and_is_never_older_than_the_page(home, capsys):
+    paper = home / "results" / "toy-mh3-mst-table.tex"
+    for form, seed in (("latex", 1), ("csv", 2), ("", 1)):
+        asked = ("--systems=mh3 mst", "--format=" + form, "--seeds=%d" % seed)
+        assert study("compare", "--lang=toy", *asked, home=home) == 0
+        out, written = capsys.readouterr().out, paper.read_text(encoding="utf-8")
+        assert written.startswith("% toy (toy treebank): mh3 and mst on the development set.\n% In percent, ")
+        few = "With fewer than 5 seeds, both are too small.\n"
+        for text, begin in ((out, ""), (written, "% ")):
+            assert "runs of seed %d of both systems" % seed in text and begin + few in text and "Left out" not in text
+        assert written.count("tabular") == 2
+    assert paper.with_suffix(".csv").read_text(encoding="utf-8").startswith(",mh3,mst,difference,")
 
 
 @pytest.mark.parametrize("noted", [False, True])

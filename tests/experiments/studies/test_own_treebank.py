@@ -28,8 +28,9 @@ def test_any_treebank_is_trained_and_tabulated(run, mine, tmp_path, capsys, begi
     assert run(*asked) == 0
     out, results = capsys.readouterr().out, tmp_path / "home" / "results"
     assert "83.15 ± 0.07" in out and "dev UAS" in out and "test LAS" in out and "paper" not in out
-    page = (results / "mine.md").read_text(encoding="utf-8")
-    assert "| mst | 1 2 | 82.65 ± 0.07 |" in page.splitlines() and "to the paper" not in page.lower()
+    page, test = ((results / name).read_text(encoding="utf-8") for name in ("mine.md", "mine-test.md"))
+    assert "| mst | 1 2 | 82.65 ± 0.07 |" in page.splitlines() and "| mst | 2 | 82.70 | 77.70 | 100.00 | 50.00 |" in page
+    assert "paper" not in page + test and "conll17" not in page + test
     assert recorded(results, "mine/mst-seed2")["reproduce"] == (
         'make reproduce TREEBANK=%s NAME=mine SYSTEMS="mh3 mst" SEEDS="1 2"' % ("%s%s" % (mine, begin)).rpartition("/")[2]
     )
@@ -47,11 +48,17 @@ def test_its_table_for_a_paper(run, mine, tmp_path, capsys):
     asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mh3 mst", "--seeds", "1 2")
     assert run(*asked, "--FORMAT=latex") == 0
     results = tmp_path / "home" / "results"
-    table = (results / "mine-table.tex").read_text(encoding="utf-8")
-    assert "% mst: seeds 1 2" in table.splitlines()
+    note, _, table = (results / "mine-table.tex").read_text(encoding="utf-8").partition("\n\n")
+    assert (
+        "% UAS and LAS on mine (own files) in percent, of all words, with punctuation: " in note and "gold segmentation" in note
+    )
+    few = "mst: seeds 1 2\nFewer than 5 seeds are few for a mean and a standard deviation."
+    assert note.endswith("\n% " + few.replace("\n", "\n% "))
     assert r"mst & 2 & 82.65 $\pm$ 0.07 & 77.65 $\pm$ 0.07 & 100.00 $\pm$ 0.00 & 50.00 $\pm$ 0.00 \\" in table.splitlines()
-    assert table in capsys.readouterr().out
-    assert run(*asked[:-1], "3", "--format=csv") == 0  # all runs so far, in every form asked for so far
+    out = capsys.readouterr().out
+    assert table in out and few in out
+    assert run(*asked[:-3], "mst", "--seeds=3", "--format=csv") == 0  # all runs so far, in every form asked for so far
+    assert "mst: seeds 1 2 3\nNot all systems have the same seeds.\n" in capsys.readouterr().out
     assert "mst,3," in (results / "mine-table.csv").read_text(encoding="utf-8")
     assert "mst & 3 &" in (results / "mine-table.tex").read_text(encoding="utf-8")
     assert run(*asked, "--format", "pdf") == 2
