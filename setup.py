@@ -5,16 +5,17 @@ each entry of VARIANTS, into the extension of its module; mh4/decoders/sentences
 any processor of the architecture. The results are the same to the bit. An extension depends on the headers in its own folder and in
 charts/shared/, so that a change of one decoder leaves the others as they are.
 
-MH4_CFLAGS has further options for the compiler and the linker, such as -fsanitize=address.
+MH4_CFLAGS has further options for the compiler and the linker, such as -fsanitize=address. With MH4_COMPILED=1, pip compiles nothing:
+`make setup` does so beside it.
 """
 
-import copy
 import os
 import platform
 import re
 import shlex
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 
 from Cython.Build import cythonize
@@ -80,35 +81,38 @@ class BuildDecoders(build_ext):
 
     def finalize_options(self):
         super().finalize_options()
-        self.parallel = self.parallel or True  # here, since an editable installation forgets the option
+        self.parallel = self.parallel or os.cpu_count()  # here, since an editable installation forgets the option
 
     def build_extensions(self):
         write_recurrences()
         modules = [Extension(name, [path_of(name, ".pyx")], language="c++") for name in names]
         cythonize([extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED)
+        with ThreadPoolExecutor(self.parallel) as pool:
+            pairs = [
+                (built, variant) for built in self.extensions[::-1] for variant in VARIANTS
+            ]  # oneec, which takes longest, early
+            charts = [(built, pool.submit(self.compile_charts, built, variant)) for built, variant in pairs]
+        for built, objects in charts:
+            built.extra_objects += objects.result()
         super().build_extensions()
         for path in glob("mh4/*/*.so"):
-            if path.split(".")[0].replace(os.sep, ".") not in [
-                *names,
-                SHARED,
-            ]:  # of a former module, which would hide one in Python
+            if path.split(".")[0].replace(os.sep, ".") not in (*names, SHARED):  # a former module would hide one in Python
                 os.unlink(path)
 
-    def build_extension(self, extension):
-        own = copy.copy(self)  # several are built in parallel
-        own.build_temp = os.path.join(self.build_temp, extension.name)
+    def compile_charts(self, extension, variant):
+        """Compile the charts of a module, if it has any and is to be built, and return the names of the objects."""
         source = os.path.join(CHARTS, extension.name.rpartition(".")[2], "charts.cc")
         built = self.get_ext_fullpath(extension.name)
-        if os.path.exists(source) and (self.force or newer_group([*extension.depends, *extension.sources], built, "newer")):
-            for variant, options in VARIANTS.items():
-                extension.extra_objects += self.compiler.compile(
-                    [source],
-                    output_dir=os.path.join(own.build_temp, variant),
-                    macros=[("VARIANT", variant)],
-                    include_dirs=extension.include_dirs,
-                    extra_postargs=extension.extra_compile_args + options,
-                )
-        build_ext.build_extension(own, extension)
+        changed = self.force or newer_group([*extension.depends, *extension.sources], built, "newer")
+        if not (changed and os.path.exists(source)):
+            return []
+        return self.compiler.compile(
+            [source],
+            output_dir=os.path.join(self.build_temp, variant),
+            macros=[("VARIANT", variant)],
+            include_dirs=extension.include_dirs,
+            extra_postargs=extension.extra_compile_args + VARIANTS[variant],
+        )
 
 
 def write_stub(path):
@@ -126,5 +130,6 @@ def write_stub(path):
 
 for path in glob("mh4/*/*.pyx"):
     write_stub(path)
-names = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"), reverse=True)]  # oneec, which takes long, early
-setup(ext_modules=[extension(name) for name in [*names, SHARED]], cmdclass={"build_ext": BuildDecoders})
+names = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"))]
+extensions = [] if "MH4_COMPILED" in os.environ else [extension(name) for name in [*names, SHARED]]
+setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders})

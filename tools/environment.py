@@ -21,6 +21,8 @@ OLDEST, NEWEST = (3, 11), (3, 14)  # of the Pythons that mh4 was tested with
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 # These stay in .venv, since the decoders are compiled again whenever they change: those of pyproject.toml, and numpy for DyNet.
 BUILD_TOOLS = ["pip>=25.1", "setuptools>=77", "cython>=3.1", "numpy"]
+# Compiles the decoders, and installs mh4 by the rest of the command meanwhile, which takes one core.
+COMPILE_AND_INSTALL = '"$0" setup.py build_ext --inplace & MH4_COMPILED=1 "$@" && wait $!'
 GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/charts/oneec
 # Prints the version and the path of a Python that can make environments and compile, and nothing otherwise.
 USABLE = """import ensurepip, os, sys, sysconfig, venv
@@ -145,6 +147,8 @@ class Environment:
         if anew or not self.has("dynet", "processor"):  # first, as it takes longest and may fail
             wheel = dynet_wheel.wheel(self.console, self.jobs, str(self.work), env)
         pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2", "install"]
+        if not env.get("PYTHONDONTWRITEBYTECODE"):
+            pip.append("--no-compile")  # Python compiles what it imports, a small part
         if anew:
             self.remove()
             self.folder.mkdir()
@@ -159,7 +163,8 @@ class Environment:
         if not self.has("package"):  # which compiles all decoders
             with self.step("mh4: compiling the decoders, installing the command line", "package", "decoders"):
                 install = [*pip, "--no-build-isolation", "--group", "dev", "--editable", "."]
-                self.console.run(install, env, str(self.root), failure="mh4 could not be installed")
+                both = ["sh", "-c", COMPILE_AND_INSTALL, str(self.python), *install]
+                self.console.run(both, env, str(self.root), failure="mh4 could not be installed")
         elif not (self.has("decoders") and self.is_compiled()):  # those that changed
             with self.step("mh4: compiling the decoders", "decoders"):
                 build = [str(self.python), "setup.py", "build_ext", "--inplace"]

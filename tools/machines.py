@@ -66,8 +66,7 @@ def of_clang(library):
 
 
 CROSS = "aarch64-linux-gnu-g++"
-# Under emulation, pip would compile modules for half an hour; Python compiles those that it imports.
-VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a OPENBLAS_CORETYPE=ARMV8 PIP_NO_COMPILE=1" % CROSS
+VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a OPENBLAS_CORETYPE=ARMV8" % CROSS
 MACHINES = {  # what precedes a hyphen is the name of the chroot
     "bookworm": Machine("bookworm"),
     "trixie": Machine("trixie"),

@@ -229,7 +229,7 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2"]
     console.step("DyNet %s: tools to build it" % VERSION)
     run(sys.executable, "-m", "venv", tools)
-    run(*pip, "install", "-r", os.path.join(FOLDER, "tools.txt"))
+    run(*pip, "install", "--no-compile", "-r", os.path.join(FOLDER, "tools.txt"))
     options = ["--no-binary=:all:", "--no-deps", "--no-build-isolation", "-d", place_of_work]
     run(*pip, "download", *options, "-r", os.path.join(FOLDER, "source.txt"))
     with tarfile.open(_files(place_of_work, "*.tar.gz")[0]) as archive:

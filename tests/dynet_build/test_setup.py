@@ -455,12 +455,12 @@ def steps(place, commands):
 
 
 def test_the_steps_of_a_setup(place, commands):
-    every = ["venv", "tools", "dynet", "package"]
+    every = ["venv", "tools", "dynet", "package", "decoders"]
     assert steps(place, commands) == every and steps(place, commands) == []
     (place.root / "mh4" / "decoders" / "new.pxd").write_text("")
     assert steps(place, commands) == ["decoders"]
     (place.root / "setup.py").write_text("changed")
-    assert steps(place, commands) == ["package"]
+    assert steps(place, commands) == ["package", "decoders"]
     for key, expected in (("processor", ["dynet"]), ("dynet", ["dynet"]), ("tools", ["venv", "tools"]), ("python", every)):
         place.write(**{key: "another"})
         assert steps(place, commands) == expected, key
@@ -475,7 +475,7 @@ def test_after_an_interruption_all_is_made_anew_after_a_failure_one_step(place, 
         raise KeyboardInterrupt
     (place.folder / "half").write_text("")
     assert not reread(place).is_ready()
-    assert steps(place, commands) == ["venv", "tools", "dynet", "package"] and not (place.folder / "half").exists()
+    assert steps(place, commands) == ["venv", "tools", "dynet", "package", "decoders"] and not (place.folder / "half").exists()
 
 
 def test_a_wheel_that_does_not_run_is_built_again(tmp_path, console):
