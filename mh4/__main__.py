@@ -1,6 +1,14 @@
-"""``python -m mh4`` is ``mh4``."""
+"""The command ``mh4``, which is also ``python -m mh4``."""
 
-from mh4.cli import main
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        from mh4.cli import main as command
+    except KeyboardInterrupt:  # before there is anything that reports it
+        raise SystemExit(130) from None
+    command(prog_name="mh4")
+
 
 if __name__ == "__main__":  # the worker processes of `mh4 parse --jobs` import this file
-    main(prog_name="mh4")
+    main()

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,17 @@ def test_help_imports_next_to_nothing():
     others = {"mh4." + name for name in "version errors parser parser.choices util util.streams util.text_tables".split()}
     assert ours == {"mh4", "mh4.cli", *commands, *others}
     assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
+
+
+def test_an_interrupt_while_the_command_is_imported(tmp_path):
+    """It ends the process without a traceback, unless it is to be ignored, as in the background."""
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise SystemExit(3)")
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
+    for before, code in ((signal.default_int_handler, 130), (signal.SIG_IGN, 3)):
+        done = subprocess.run(
+            COMMAND, stderr=-1, env=environment, preexec_fn=lambda before=before: signal.signal(signal.SIGINT, before)
+        )
+        assert (done.returncode, done.stderr) == (code, b"")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
