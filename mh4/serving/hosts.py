@@ -30,7 +30,7 @@ class Hosts:
     def has(self, header: str | None) -> bool:
         """Return whether the name in a header Host, which may end with a port, is one of them."""
         parts = _HOST.fullmatch(header or "")
-        name = (parts[1] or parts[2]).lower() if parts else ""
+        name = (parts[1] or parts[2]).lower().removesuffix(".") if parts else ""  # as in a domain name that is written in full
         return name in self._names or self.on_network and _is_address(name)
 
 

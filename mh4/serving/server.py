@@ -113,9 +113,9 @@ def _may_open(number: int) -> None:
     """Raise this process's limit of open files to `number`, if it is lower. Raises InputError if the system does not allow that."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < number:
-        raise InputError(
-            "this needs %d open files, and a process may have %d (ulimit -n): lower --queue or --workers" % (number, hard)
-        )
+        least = 2 * _MORE_CONNECTIONS + 1 + _FILES_OF_PROCESS + _FILES  # with one process and without a queue
+        mend = "lower --queue or --workers" if hard >= least else "it needs at least %d" % least
+        raise InputError("this needs %d open files, and a process may have %d (ulimit -Hn): %s" % (number, hard, mend))
     if soft != resource.RLIM_INFINITY and soft < number:
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
 

@@ -239,8 +239,13 @@ def test_metrics_and_health(abilities, caplog):
 
 
 HERE = socket.gethostname()
-ADDRESSES = ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "[::1]:8080"]
-OTHERS = [*"evil.example evil.example:8080 127.0.0.1.evil.example localhost@evil.example [::1].evil localhost.".split(), "", " "]
+ADDRESSES = ["localhost", "LOCALHOST:80", "localhost.", "localhost.:80", "127.0.0.1:8080", "[::1]:8080"]
+OTHERS = [
+    *"evil.example evil.example:8080 127.0.0.1.evil.example localhost@evil.example [::1].evil localhost..".split(),
+    "",
+    " ",
+    ".",
+]
 
 
 @pytest.mark.parametrize(
