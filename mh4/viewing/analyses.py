@@ -53,7 +53,7 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
     sentence: show only the sentence of this number, or with this sent_id. Raises InputError for bad files, if the words of the
     two differ, if there is no such sentence, and as mh4.load and Parser.parse do.
     """
-    blocks = chain.from_iterable(of_file for _, of_file in conllu.each_file(path, [second] if second else []))
+    blocks = chain.from_iterable(of_file for _, of_file in conllu.each_file([path], [second] if second else []))
     pairs: _Numbered = enumerate(conllu.in_parallel(blocks, [second] if second else []), start=1)
     if sentence is not None:
         pairs = _only(sentence, pairs, conllu.name_of(path))

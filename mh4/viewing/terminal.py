@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -28,7 +29,8 @@ def draw(shown: SentenceView, names: list[str], color: bool = False, columns: in
     them for each word whose head (≠), or only its relation (≈), differs.
 
     color: whether to use terminal escapes for colours. columns: those of the terminal; where two analyses need more, one is below the
-    other, with the marks at the ends of its lines. If a tree is too large to be drawn as text, a comment says so instead.
+    other, with the marks at the ends of its lines, and a tree that needs more is drawn more narrowly. If a tree is too large to be drawn
+    as text, a comment says so instead.
     """
     heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
     heading += "".join("# %s: %s\n" % (name, one.note) for name, one in zip(names, shown.analyses, strict=True) if one.note)
@@ -36,7 +38,7 @@ def draw(shown: SentenceView, names: list[str], color: bool = False, columns: in
     if too_large:
         heading += "# not drawn: %s, too large for a drawing in text; --html and --svg draw it\n" % too_large
     if len(shown.analyses) == 1:
-        return heading if too_large else heading + "\n".join(_lines(shown.analyses[0], color)) + "\n"
+        return heading if too_large else heading + "\n".join(_lines(shown.analyses[0], color, columns)) + "\n"
     differing = shown.differing()
     note = "# %s\n" % (
         "%d of %s differ%s (≠ in the head, ≈ in the relation alone)"
@@ -46,7 +48,7 @@ def draw(shown: SentenceView, names: list[str], color: bool = False, columns: in
     )
     if too_large:
         return heading + note
-    left, right = ([name, *_lines(one, color, differing)] for name, one in zip(names, shown.analyses, strict=True))
+    left, right = ([name, *_lines(one, color, columns, differing)] for name, one in zip(names, shown.analyses, strict=True))
     width = max(_width(line) for line in left)
     by_word = dict.fromkeys(differing, "≈") | dict.fromkeys(shown.differing_heads(), "≠")
     marks = [by_word.get(k - 1, " ") for k in range(len(left))]
@@ -76,7 +78,7 @@ def _too_large(heads: np.ndarray) -> str:
 class _Drawing(TextModeTrees):
     """The lines of a tree: the root's, then one for each word."""
 
-    def __init__(self, marked: list[int], **options: Any) -> None:
+    def __init__(self, marked: Sequence[int], **options: Any) -> None:
         super().__init__(print_sent_id=False, print_text=False, add_empty_line=False, **options)
         self._marked = frozenset(marked)
 
@@ -88,13 +90,18 @@ class _Drawing(TextModeTrees):
         return click.style(value, COLOR_OF.get(attr), bold=marked or None, reverse=marked or None)
 
 
-def _lines(analysis: Sentence, color: bool, marked: list[int] | None = None) -> list[str]:
+def _lines(analysis: Sentence, color: bool, columns: int, marked: Sequence[int] = ()) -> list[str]:
+    """Return the lines of a tree; without horizontal lines between words and levels where it is wider than the terminal otherwise."""
     words, upos, deprels = (list(map(one_line, column)) for column in (analysis.words, analysis.upos, analysis.deprels))
     sentence = Sentence(words, upos, deprels=deprels, heads=analysis.heads)
-    output = io.StringIO()
-    with redirect_stdout(output):
-        _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))
-    return output.getvalue().splitlines()
+    for narrower in ({}, {"layout": "compact", "indent": 0}):
+        output = io.StringIO()
+        with redirect_stdout(output):
+            _Drawing(marked, color=color, **narrower).process_tree(to_udapi(sentence))
+        lines = output.getvalue().splitlines()
+        if max(map(_width, lines)) <= columns:
+            break
+    return lines
 
 
 def _width(line: str) -> int:

@@ -1,6 +1,7 @@
 """`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
 
 import os
+import re
 import shlex
 import shutil
 from xml.dom import minidom
@@ -227,6 +228,16 @@ def test_two_trees_too_wide_for_the_terminal(file):
     tree = DRAWN.splitlines()[2:-1]
     assert lines[2:9] == ["a", *tree] and lines[9:11] == ["b", tree[0]] and lines[11].endswith("folko ADJ det  ≈")
     assert lines[12:] == [*tree[2:], beside.splitlines()[-1]]
+
+
+def test_a_tree_too_wide_for_the_terminal(file):
+    """Is drawn more narrowly."""
+    (shown,) = analyses.read(file)
+    usual, narrow = (terminal.draw(shown, ["a"], columns=columns).splitlines()[2:] for columns in (60, 24))
+    assert usual == DRAWN.splitlines()[2:-1] and max(map(cell_len, usual)) > 24 >= max(map(cell_len, narrow))
+    assert [re.findall(r"\w+ \w+ \w+|\. .*", line) for line in narrow] == [
+        re.findall(r"\w+ \w+ \w+|\. .*", line) for line in usual
+    ]
 
 
 def test_wide_characters_and_escapes(tmp_path):
