@@ -69,6 +69,11 @@ def unreadable(path: str, error: OSError) -> InputError:
     return InputError("%s: cannot be read: %s" % (path, reason(error)))
 
 
+def on_line(name: str, number: int) -> str:
+    """Return what messages call a line of a file."""
+    return "%s, line %d" % (name, number)
+
+
 def shown(value: Any) -> str:
     """Format a value for messages, cut off if it is long."""
     try:
@@ -103,6 +108,13 @@ def one_line(message: str, kept: str = "") -> str:
 def _harmless(char: str) -> bool:
     is_word = char in "\xad\u200c\u200d" or unicodedata.bidirectional(char) == "AN"
     return char.isprintable() or is_word or unicodedata.category(char) == "Zs"
+
+
+def check_flags(**given: object) -> None:
+    """Raise InputError for an argument, by its name, that is neither True nor False: a string such as "no" would be true."""
+    for name, value in given.items():
+        if type(value).__name__ not in ("bool", "bool_"):  # numpy has its own
+            raise InputError("%s is %s, expected True or False" % (name, shown(value)))
 
 
 def counted(number: float, noun: str, form: str = "") -> str:

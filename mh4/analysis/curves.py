@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Sequence
 
-from mh4.errors import InputError
+from mh4.errors import InputError, on_line
 from mh4.util import reading
 from mh4.util.plots import plotted
 
@@ -42,7 +42,7 @@ def _read(path: str) -> Curve:
         except (ValueError, KeyError, TypeError):
             evaluation = {}
         if not evaluation or not all(map(math.isfinite, evaluation.values())):
-            raise InputError("%s, line %d: damaged: expected an evaluation with %s" % (path, number, ", ".join((*AXES, *CURVES))))
+            raise InputError("%s: damaged: expected an evaluation with %s" % (on_line(path, number), ", ".join((*AXES, *CURVES))))
         curve.append(evaluation)
     return curve
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from mh4.analysis.arcs import Arcs
 from mh4.data import conllu
-from mh4.errors import InputError, counted, needs
+from mh4.errors import InputError, counted, needs, on_line
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -218,7 +218,7 @@ class _Reader:
 
     def __init__(self, path: str, omitted: Sequence[str] = ()) -> None:
         self.path, self.done = path, False
-        self._blocks = ((conllu.name_of(file), block) for file, blocks in conllu.each_file(path, omitted) for block in blocks)
+        self._blocks = ((conllu.name_of(file), block) for file, blocks in conllu.each_file([path], omitted) for block in blocks)
         self._file, self._line = "", 0  # where the last sentence ends
         self._several_roots = 0  # how many sentences have more than one
         self._begin_chunk()
@@ -302,7 +302,7 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
         if place >= len(file.text):
             return "%s: the end" % conllu.name_of(file.path)
         token = file.tokens[bisect_right(file.tokens, place, key=lambda token: token.start) - 1]
-        return "%s, line %d: %r" % (token.file, token.line, "".join(file.text[place : place + 20]))
+        return "%s: %r" % (on_line(token.file, token.line), "".join(file.text[place : place + 20]))
 
     names = conllu.name_of(system.path), conllu.name_of(gold.path)
     why = "; %s has a multiword token there, and %s words only" % (names if multiword(system) else names[::-1])
@@ -313,7 +313,7 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
 def _check_names(gold: str, system: str, omitted: Sequence[str]) -> None:
     """Raise InputError if both are folders, and a file of one is missing in the other."""
     if os.path.isdir(gold) and os.path.isdir(system):
-        names = [conllu.files_of(gold, omitted), conllu.files_of(system)]
+        names = [conllu.files_of([gold], omitted), conllu.files_of([system])]
         for name in sorted(names[0].keys() ^ names[1].keys()):
             has, lacks = (gold, system) if name in names[0] else (system, gold)
             raise InputError("%s has no %s, which is in %s" % (lacks, name, has))

@@ -23,6 +23,7 @@ from mh4.analysis.evaluation import Score
 from mh4.data import conllu
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, collected_warnings, shown
+from mh4.util.reading import path_of
 
 Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
 Runs = Sequence[str | os.PathLike[str]]
@@ -77,7 +78,7 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
         temporary: dict[str, tuple[str, list[int]]] = {}
         for argument, treebank in treebanks:
             if isinstance(treebank, _PATH):
-                paths.append(os.fsdecode(treebank))
+                paths.append(path_of(treebank, argument + " cannot be %s, expected the path of a file, or sentences"))
                 continue
             if isinstance(treebank, (Sentence, TokenList)) or not isinstance(treebank, Iterable):
                 raise InputError("cannot measure %s: expected the path of a file, or sentences" % shown(treebank))

@@ -13,7 +13,7 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import InputError, counted
+from mh4.errors import InputError, counted, on_line
 from mh4.parser import long_sentences
 from mh4.parser.parsing import Parser, arc_probabilities
 from mh4.util import reading
@@ -174,12 +174,12 @@ def known(path: str) -> set[tuple[str, ...]]:
     """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet. Raises InputError for others."""
     first, *lines = reading.text(path).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
     if first.split("\t") != list(NAMES):
-        raise InputError("%s, line 1: expected the names of the columns of a table that `mh4 review` has written" % path)
+        raise InputError("%s: expected the names of the columns of a table that `mh4 review` has written" % on_line(path, 1))
     found = set()
     for number, line in enumerate(lines, start=2):
         row = line.split("\t")
         if len(row) != len(NAMES):
-            raise InputError("%s, line %d: %s, expected %d" % (path, number, counted(len(row), "column"), len(NAMES)))
+            raise InputError("%s: %s, expected %d" % (on_line(path, number), counted(len(row), "column"), len(NAMES)))
         cells = dict(zip(NAMES, row, strict=True))
         found.add(tuple(cells[name] for name in ("file", "sentence", "word", "form", "column", "given")))
     return found

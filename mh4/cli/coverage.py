@@ -18,7 +18,7 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
 
     Sentence coverage is the percentage of trees in the class, edge coverage the percentage of arcs kept by the nearest trees in
     the class: Table 3 of the paper, plus MH5. Then come, in percent of the sentences, gap degree (block degree - 1),
-    well-nestedness and the number of pairs of crossing arcs. Each file has a row, as has each .conllu file
+    well-nestedness and the number of pairs of crossing arcs. Each file has one row, as has each .conllu file
     in a folder; several files also have a total. Without a file, or for "-", standard input is measured.
 
     With --json, {"files": [{"file": ...}, ...], "total": {...}}, each with sentences, words, classes (by name:
@@ -29,7 +29,6 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
     """
     check_format(form, as_json)
     import json
-    from itertools import chain
 
     from mh4.analysis import coverage as measuring
     from mh4.data import conllu
@@ -40,7 +39,7 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
         check_plot(plot_file)
     rows = []
     with counting("measuring") as progress:
-        for name, blocks in conllu.some_empty(chain.from_iterable(map(conllu.each_file, files))):
+        for name, blocks in conllu.each_file(files):
             row = measuring.measure_coverage((block.sentence.heads for block in blocks), progress)
             if row.sentences or row.left_out:  # it is not empty
                 rows.append((name, row))

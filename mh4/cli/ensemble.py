@@ -75,7 +75,7 @@ def ensemble(
     extension = ".conllu" if form == "conllu" else ".txt"
     found, written = destinations(input_files, output, extension, files), []
     blocks = partial(conllu.blocks, trees=False) if form == "conllu" else options.blocks_of_text(form, segmenter)
-    votes_of = {vote: conllu.files_of(vote) if os.path.isdir(vote) else {} for vote in files}
+    votes_of = {vote: conllu.files_of([vote]) if os.path.isdir(vote) else {} for vote in files}
     for (file, destination), (_, name, _) in zip(found, named(input_files, extension, [output, *files]), strict=True):
         votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
         of_file = with_votes(conllu.to_parse(blocks(file)), votes)

@@ -1,7 +1,9 @@
 """The command `mh4 review`."""
 
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from queue import SimpleQueue
@@ -77,7 +79,9 @@ def review(
     from mh4.data import conllu
     from mh4.parser import systems
     from mh4.parser.parsing import Parser
+    from mh4.training.train import settings_of
     from mh4.util.files import write_text
+    from mh4.util.reading import named
 
     if bool(model) == bool(folder):
         raise InputError("choose --model, a parser of other texts, or --folder, where parsers are trained on parts of these")
@@ -86,26 +90,24 @@ def review(
             raise InputError("%s: expected a name that ends with %s" % (output, ", ".join(KINDS)))
     if folder and os.path.realpath(folder) in map(os.path.realpath, treebanks):
         raise InputError("%s is the folder of the treebank: name another --folder, where parsers are trained" % folder)
-    if folder and systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
-        raise systems.no_marginals(training["system"])
+    if folder:
+        settings_of(training["system"], training["config"], training["settings"])
+        if systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
+            raise systems.no_marginals(training["system"])
     skip = review.known(since) if since else set()
     there = os.listdir(folder) if folder and os.path.isdir(folder) else []
     begun = max(map(int, filter(str.isdecimal, there)), default=0)
     if begun not in (0, folds):
         raise InputError("%s: begun with --folds %d, not %d: name another --folder" % (folder, begun, folds))
-    names: dict[str, str] = {}
-    places: set[str] = set()
-
-    def files() -> Iterator[tuple[str, Iterator["Block"]]]:
-        for path in treebanks:
-            for file, content in conllu.each_file(path, [folder] if folder else ()):
-                if os.path.realpath(file) in places:  # a parser would have learned sentences that it judges
-                    raise InputError("%s: this file is given twice" % file)
-                places.add(os.path.realpath(file))
-                names[file] = os.path.relpath(file, path) if os.path.isdir(path) else os.path.basename(conllu.name_of(file))
-                yield file, content
-
-    found = [(file, *one) for file, content in conllu.some_empty(files()) for one in enumerate(content, start=1)]
+    omitted = [folder] if folder else []
+    names = {
+        file: os.path.relpath(file, of) if of else os.path.basename(conllu.name_of(file))
+        for file, _, of in named(treebanks, omitted=omitted)
+    }
+    for file, times in Counter(map(os.path.realpath, names)).items():
+        if times > 1:  # a parser would have learned sentences that it judges
+            raise InputError("%s: this file is given twice" % file)
+    found = [(file, *one) for file, content in conllu.each_file(treebanks, omitted) for one in enumerate(content, start=1)]
     distinct = len(set(names.values())) == len(names)
     blocks: Numbered = [
         (one_line(names[file] if distinct else conllu.name_of(file)), number, block) for file, number, block in found
@@ -165,6 +167,7 @@ def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> 
 
 def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[str, Any]) -> list[str]:
     """Train a parser for each part, on all parts but this and the next, its development set; return the folders of the parsers."""
+    from mh4.util import reading
     from mh4.util.files import make_folder, write_text
     from mh4.util.processes import Child, Killed
 
@@ -179,7 +182,11 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
         split = {"train": [one for j, part in enumerate(parts) if j not in (k, dev) for one in part], "dev": parts[dev]}
         files = {name: os.path.join(place, name + ".conllu") for name in split}
         for name, sentences in split.items():
-            write_text(files[name], "".join(block.alone({}) for _, _, block in sentences))
+            content = "".join(block.alone({}) for _, _, block in sentences)
+            if not os.path.exists(files[name]):
+                write_text(files[name], content)
+            elif reading.text(files[name], sys.maxsize) != content:
+                raise InputError("%s: begun with other sentences: name another --folder" % folder)
         config = [LIKELIHOOD, *training["config"]]
         arguments.append({**files, "model": os.path.join(place, "model"), **training, "config": config})
 

@@ -107,12 +107,9 @@ class Corpus:
         """The files by number, as they were numbered when they were first given, and those that are not given any more."""
         known, inputs = {**begun.removed, **begun.inputs}, {}
         unused = count(max(known) + 1)
-        numbers: dict[str, list[int]] = {}
-        for number, one in known.items():
-            numbers.setdefault(one.path, []).append(number)
+        numbers = {one.path: number for number, one in known.items()}
         for one in self.inputs.values():
-            same = numbers.get(one.path)
-            inputs[same.pop(0) if same else next(unused)] = one
+            inputs[numbers[one.path] if one.path in numbers else next(unused)] = one
         return inputs, {number: one for number, one in known.items() if number not in inputs}
 
     @contextmanager

@@ -27,14 +27,15 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
 
     Of a folder, including its subfolders, these are the files called .conllu, or for `text` .txt, also compressed.
     output: a folder from which nothing is taken.
-    Raises InputError if a path does not exist, or is a folder without such files, or is `output`, where the parses would be input the
-    next time.
+    Raises InputError if a file that is given cannot be read, or a folder has no such files or is `output`, where the parses would be input
+    the next time. What cannot be read in a folder is left to the parsing, which reports it and goes on.
     """
     for argument in arguments:
         if os.path.isdir(argument) and os.path.realpath(argument) == os.path.realpath(output):
             raise InputError("%s is the folder of the input: name another one, -o FOLDER" % output)
     found = named(arguments, TEXT if text else CONLLU, [output])
-    for given, _, _ in found:
-        with open_regular(given):
-            pass
+    for given, _, folder in found:
+        if not folder:
+            with open_regular(given):
+                pass
     return [Input(os.path.abspath(given), given, name, folder and os.path.abspath(folder)) for given, name, folder in found]

@@ -109,12 +109,12 @@ def missing(corpus: Corpus) -> str:
 
 
 def changed(corpus: Corpus, file: int) -> InputError | None:
-    """Return the error for a file that seems to have changed since it was planned, judging by its size and modification time."""
+    """Return the error for a file that seems to have changed since it was planned, if it was, judging by its size and modification time."""
     done = False
     with suppress(InputError):
         planned, known, complete = read(corpus, file)
         done = complete and _all_done(corpus, known)
-        if planned == _status(corpus.inputs[file].path):
+        if planned is None or planned == _status(corpus.inputs[file].path):
             return None
     return _changed(corpus, file, done)
 

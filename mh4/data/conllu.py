@@ -6,7 +6,6 @@ numbers.
 https://universaldependencies.org/format.html
 """
 
-import os
 import re
 import shutil
 import sys
@@ -21,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
-from mh4.errors import InputError, counted, one_line, shown, unreadable
+from mh4.errors import InputError, counted, on_line, one_line, shown, unreadable
 from mh4.util import compression, files, reading
 from mh4.util.reading import named
 
@@ -136,7 +135,7 @@ class Sentence:
         name = self.name or "the sentence"
         heads = absent if self.heads is None else [None if head < 0 else head for head in checked_heads(self, name)[1:].tolist()]
         fields = (getattr(self, field) for field in PROBABILITIES.values())
-        probabilities = [absent if field is None else field[1:].tolist() for field in fields]
+        probabilities = [absent if field is None else np.asarray(field)[1:].tolist() for field in fields]
         columns = [self.words, *tags, heads, self.deprels or absent, *probabilities]
         if {len(column) for column in columns} != {len(self)}:
             raise InputError("%s: a column has more or fewer entries than there are words" % name)
@@ -306,46 +305,34 @@ def blocks(
     belong to the next sentence, and those at the end of the file to none.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
-    by_file = each_file(path, trees=trees, rejected=rejected, at_once=at_once, partial=partial)
+    given = reading.path_of(path, "sentences cannot be read from %s, expected the path of a CoNLL-U file or folder")
+    by_file = each_file([given], trees=trees, rejected=rejected, at_once=at_once, partial=partial)
     return chain.from_iterable(of_file for _, of_file in by_file)
 
 
-def each_file(path: str, omitted: Sequence[str] = (), **options: Any) -> Iterator[tuple[str, Iterator[Block]]]:
-    """Yield each file of `path` with its blocks, to be read before the next file; see blocks, and files_of for `omitted`.
+def each_file(paths: Sequence[str], omitted: Sequence[str] = (), **options: Any) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Yield each file of `paths`, which may be folders, with its blocks, to be read before the next file; see blocks and files_of.
 
-    The files of a folder are in the order of the names that their parses have. Some of them may be empty, with a RuntimeWarning.
-    """
-    if not os.path.isdir(path):
-        yield path, _of_file(path, **options)
-        return
-    files = ((file, _of_file(file, **options)) for file in files_of(path, omitted).values())
-    yield from some_empty(files, NoSentences("%s: no sentences in its files, expected CoNLL-U" % path))
-
-
-def some_empty(
-    files: Iterable[tuple[str, Iterable[Block]]], none: "NoSentences | None" = None
-) -> Iterator[tuple[str, Iterator[Block]]]:
-    """Yield the same files, each with its blocks, to be read before the next; empty ones have none, with a RuntimeWarning at the end.
-
-    Raises `none`, or else the error of the first, if all are empty.
+    Some files may be empty, with a RuntimeWarning at the end. Raises NoSentences, naming the first, if all are.
     """
     empty: list[NoSentences] = []
-    total = 0
-    for file, blocks in files:
-        total += 1
-        yield file, even_none(blocks, empty.append)
-    if empty and len(empty) == total:
-        raise none or empty[0]
+    files = files_of(paths, omitted).values()
+    for file in files:
+        yield file, even_none(_of_file(file, **options), empty.append)
+    if len(empty) == len(files):
+        raise empty[0]
     for error in empty:
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
 
 
-def files_of(folder: str, omitted: Sequence[str] = ()) -> dict[str, str]:
-    """Return the .conllu files of a folder, in order, by the names of their parses: those of the same files in a folder of parses.
+def files_of(paths: Sequence[str], omitted: Sequence[str] = ()) -> dict[str, str]:
+    """Return files, and the .conllu files of folders, each once, by the names that their parses have in a folder of parses.
 
+    They are in the order of `paths`, and those of a folder in that of the names.
     omitted: folders from which nothing is taken, such as that of parses in the folder of gold.
     """
-    return dict(sorted((name, file) for file, name, _ in named([folder], omitted=omitted)))
+    found = named(paths, omitted=omitted)
+    return {name: file for file, name, _ in sorted(found, key=lambda one: (paths.index(one[2] or one[0]), one[1]))}
 
 
 def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[Block]:
@@ -584,7 +571,7 @@ def _check_text(line: str, name: str, k: int) -> None:
             else "a character NUL, expected text in UTF-8"
         )
         wrong = "UTF-16, expected UTF-8" if k == 0 and line.startswith(_UTF_16) else wrong
-        raise InputError("%s, line %d: %s" % (name, k + 1, wrong))
+        raise InputError("%s: %s" % (on_line(name, k + 1), wrong))
 
 
 def _noted(lines: list[str], note: str) -> list[str]:
@@ -665,7 +652,7 @@ def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Bloc
     sent_id = _sent_id(text)[:100]
 
     def at(row: int) -> str:
-        return "%s, line %d, sentence %d%s" % (name, first + row + 1, number, " (%s)" % sent_id if sent_id else "")
+        return "%s, sentence %d%s" % (on_line(name, first + row + 1), number, " (%s)" % sent_id if sent_id else "")
 
     return Block([lines[0], *text[1:]] if first == 0 else text, _sentence(text, start, at, trees, partial), portion)
 
@@ -764,12 +751,8 @@ def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str],
 
 
 def _check_tree(heads: np.ndarray, rows: Sequence[int], at: Callable[[int], str]) -> None:
-    n = len(rows)
-    below = [0] * (n + 1)  # for a word, the one from which the way to the root was first seen to pass it
-    for m in range(1, n + 1):
-        node = m
-        while node > 0 and not below[node]:
-            below[node] = m
-            node = int(heads[node])
-        if node > 0 and below[node] == m:
-            raise InputError("%s: word %d is part of a cycle of heads, expected a tree" % (at(rows[node - 1]), node))
+    above = np.maximum(heads, 0)  # for each node, the one that twice as many steps towards the root lead to each time
+    for _ in range(len(rows).bit_length()):
+        above = above[above]
+    for node in above[above > 0][:1]:  # the others are the root by now
+        raise InputError("%s: word %d is part of a cycle of heads, expected a tree" % (at(rows[node - 1]), node))

@@ -6,7 +6,7 @@ from itertools import count
 
 from mh4.data import conllu
 from mh4.data.conllu import TOP, Block, Sentence, Start
-from mh4.errors import InputError
+from mh4.errors import InputError, on_line
 from mh4.util import reading
 
 _BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
@@ -47,7 +47,7 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> I
         else:
             found, ended = [line.partition("\t")[0]], not line.strip()
             if not ended and not found[0].strip():
-                raise InputError("%s, line %d: its first column is empty, expected a word" % (name, k))
+                raise InputError("%s: its first column is empty, expected a word" % on_line(name, k))
         first, size = (first, size + len(line)) if words else (k, len(line))
         reading.check_size(size, name, first)
         words += filter(None, (" ".join(word.split()) for word in found))
@@ -80,6 +80,6 @@ def _block(words: list[str], name: str, line: int, number: int, portion: int) ->
     comments = ["# sent_id = %d\n" % number, "# text = %s\n" % " ".join(words)]
     rows = ["%d\t%s%s\n" % (m, word, 8 * "\t_") for m, word in enumerate(words, start=1)]
     absent = ["_"] * len(words)
-    place = "%s, line %d, sentence %d" % (name, line, number)
+    place = "%s, sentence %d" % (on_line(name, line), number)
     sentence = Sentence(words, absent, absent, absent, name=place, rows=list(range(2, 2 + len(words))))
     return Block([*comments, *rows, "\n"], sentence, portion)

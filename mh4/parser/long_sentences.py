@@ -236,12 +236,11 @@ def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
     arcs = next((tensor.name for tensor in system.tensors if tensor.name in ("arcs", "arc")), None)
     if beyond == "beam" or beyond is None and "beam" in system.decoders:
         if "beam" not in system.decoders:
-            raise InputError(
-                "%s has no beam search, which --beyond beam needs: choose %s" % (system.name, "mst or skip" if arcs else "skip")
-            )
+            others = "mst or skip" if arcs else "skip"
+            raise InputError("%s has no beam search, which beyond=beam needs: choose %s" % (system.name, others))
         return "beam %d" % BEYOND_BEAM, type(parser)(parser.model, "beam", BEYOND_BEAM)
     if arcs is None:
-        raise InputError("%s has no scores of arcs, which --beyond mst needs: choose beam or skip" % system.name)
+        raise InputError("%s has no scores of arcs, which beyond=mst needs: choose beam or skip" % system.name)
     other = type(parser)(parser.model)
     # The tree with the highest sum of these scores, which are some of those of the system.
     other.decode = lambda *, single_root, heads=None, **tensors: mst.decode(tensors[arcs], heads=heads, single_root=single_root)
@@ -259,9 +258,8 @@ def _around_heads(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser
     marginals = parser.model.system.marginals
     if marginals is None:
         if beyond:
-            raise InputError(
-                "%s has neither scores nor probabilities of arcs, for --beyond mst: choose skip" % parser.model.system.name
-            )
+            wrong = "%s has neither scores nor probabilities of arcs, for beyond=mst: choose skip"
+            raise InputError(wrong % parser.model.system.name)
         return SKIPPED, None
     other = type(parser)(parser.model)
     # The tree of any class with the highest sum of probabilities of arcs.

@@ -17,7 +17,7 @@ from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals, arguments, mst
 from mh4.decoders.kbest import kbest
-from mh4.errors import InputError, OutOfMemory, because, counted, shown, working_on
+from mh4.errors import InputError, OutOfMemory, because, check_flags, counted, shown, working_on
 from mh4.parser import kept_heads, long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding
 from mh4.parser.long_sentences import Progress
@@ -59,17 +59,21 @@ class BaseParser:
     """What a Parser and an Ensemble have in common."""
 
     @overload
-    def parse(self, sentences: Iterable[TokenList], progress: Progress = ..., **options: Unpack[Options]) -> list[TokenList]: ...
+    def parse(
+        self, sentences: Iterable[TokenList], progress: Progress | None = ..., **options: Unpack[Options]
+    ) -> list[TokenList]: ...
     @overload
     def parse(
-        self, sentences: Iterable[Sentence | Iterable[str]], progress: Progress = ..., **options: Unpack[Options]
+        self, sentences: Iterable[Sentence | Iterable[str]], progress: Progress | None = ..., **options: Unpack[Options]
     ) -> list[Sentence]: ...
     @overload
-    def parse(self, sentences: Unparsed, progress: Progress = ..., **options: Unpack[Options]) -> list[Sentence | TokenList]: ...
+    def parse(
+        self, sentences: Unparsed, progress: Progress | None = ..., **options: Unpack[Options]
+    ) -> list[Sentence | TokenList]: ...
     def parse(
         self,
         sentences: Unparsed,
-        progress: Progress = lambda words: None,
+        progress: Progress | None = None,
         confidence: bool = False,
         transitions: bool = False,
         segmenter: "Segmenter | Path | None" = None,
@@ -97,7 +101,7 @@ class BaseParser:
         With `keep_heads`, words keep the heads and labels that they have (heads: -1 or None for none; deprels: "_"), and the others get
         those of the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next best
         trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
-        `progress` is called with the number of words parsed after each minibatch.
+        `progress`, if given, is called with the number of words parsed after each minibatch.
 
         As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
         ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
@@ -107,6 +111,9 @@ class BaseParser:
         InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
         it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
         """
+        check_flags(confidence=confidence, transitions=transitions, tags=tags, keep_deps=keep_deps, keep_heads=keep_heads)
+        check_flags(allow_empty=allow_empty)
+        progress = progress or (lambda words: None)
         given, unparsed = as_sentences(sentences, segmenter, allow_empty, keep_heads)
         if best != 1 and any(isinstance(one, TokenList) for one in given):
             raise InputError("best: a TokenList has no place for other trees: give Sentences")
@@ -122,7 +129,7 @@ class BaseParser:
             for one, sentence in zip(given, parsed, strict=True)
         ]
 
-    def test(self, gold: Gold, progress: Progress = lambda words: None) -> dict[str, float]:
+    def test(self, gold: Gold, progress: Progress | None = None) -> dict[str, float]:
         """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
 
         Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without subtypes), in percent

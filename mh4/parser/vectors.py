@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mh4.errors import InputError, counted
+from mh4.errors import InputError, counted, on_line
 from mh4.parser.model_files import Folder, write_arrays
 from mh4.parser.vocabulary import normalised
 from mh4.util import compression, memory, reading
@@ -135,45 +135,44 @@ def _is_text(sample: bytes, dimensions: int) -> bool:
 
 def _text(lines: Iterable[bytes], path: str, first: int, dimensions: int) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     if not 0 < dimensions <= MOST_DIMENSIONS:
-        raise InputError("%s: line 1: not a word and its vector, expected the format of word2vec, fastText or GloVe" % path)
+        expected = "not a word and its vector, expected the format of word2vec, fastText or GloVe"
+        raise InputError("%s: %s" % (on_line(path, 1), expected))
     for number, line in enumerate(lines, start=first):
         fields = line.rstrip().rsplit(b" ", dimensions)  # some files have words with spaces in them
+        place = on_line(path, number)
         if len(fields) != dimensions + 1:
-            raise InputError(
-                "%s: line %d: expected a word and %d numbers, but there are %d" % (path, number, dimensions, len(fields) - 1)
-            )
-        place = "line %d" % number
-        yield _word(fields[0], path, place), partial(_numbers, fields[1:], path, place)
+            raise InputError("%s: expected a word and %d numbers, but there are %d" % (place, dimensions, len(fields) - 1))
+        yield _word(fields[0], place), partial(_numbers, fields[1:], place)
 
 
 def _binary(file: BinaryIO, path: str, dimensions: int) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     if not 0 < dimensions <= MOST_DIMENSIONS:
-        raise InputError("%s: line 1: vectors in %d dimensions, which cannot be" % (path, dimensions))
+        raise InputError("%s: vectors in %d dimensions, which cannot be" % (on_line(path, 1), dimensions))
     for number in itertools.count(1):
         letters = itertools.takewhile(lambda byte: byte not in (b" ", b""), iter(partial(file.read, 1), None))
         word = b"".join(itertools.islice(letters, _LONGEST + 1)).lstrip(b"\n")
-        content, place = file.read(4 * dimensions), "word %d" % number
+        content, place = file.read(4 * dimensions), "%s, word %d" % (path, number)
         if not word and not content:
             return
         if len(content) != 4 * dimensions or len(word) > _LONGEST:
-            raise InputError("%s: %s: cut off, or not vectors in %s" % (path, place, counted(dimensions, "dimension")))
-        yield _word(word, path, place), partial(_numbers, np.frombuffer(content, dtype="<f4"), path, place)
+            raise InputError("%s: cut off, or not vectors in %s" % (place, counted(dimensions, "dimension")))
+        yield _word(word, place), partial(_numbers, np.frombuffer(content, dtype="<f4"), place)
 
 
-def _word(word: bytes, path: str, place: str) -> str:
+def _word(word: bytes, place: str) -> str:
     if not word:
-        raise InputError("%s: %s: a vector without a word" % (path, place))
+        raise InputError("%s: a vector without a word" % place)
     if b"\n" in word:  # only in binary files
-        raise InputError("%s: %s: a line break in a word" % (path, place))
+        raise InputError("%s: a line break in a word" % place)
     return word.decode("utf-8", "replace")  # some files have words that were cut within a character
 
 
-def _numbers(numbers: Any, path: str, place: str) -> np.ndarray:
+def _numbers(numbers: Any, place: str) -> np.ndarray:
     try:
         with np.errstate(over="ignore"):
             vector = np.array(numbers).astype(np.float32)
     except ValueError:
-        raise InputError("%s: %s: not a vector of numbers" % (path, place)) from None
+        raise InputError("%s: not a vector of numbers" % place) from None
     if not np.isfinite(vector).all():
-        raise InputError("%s: %s: a vector with numbers that are infinite or NaN" % (path, place))
+        raise InputError("%s: a vector with numbers that are infinite or NaN" % place)
     return vector

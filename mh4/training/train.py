@@ -11,7 +11,7 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, counted, shown
+from mh4.errors import InputError, check_flags, counted, shown
 from mh4.parser import config as configuration
 from mh4.parser import kept_heads, systems
 from mh4.parser.choices import SystemName
@@ -67,6 +67,7 @@ def train(
     If training is interrupted (KeyboardInterrupt), the same call resumes it. Raises InputError for bad files and settings, and if the
     folder has a model trained on other files or with other settings.
     """
+    check_flags(partial=partial)
     train_files, dev_files = _files(train, "train"), _files(dev, "dev")
     folder = _path(model, "model")
     from_folder = None if init is None else _path(init, "init")
@@ -90,10 +91,7 @@ def train(
     seed = int(seed) if isinstance(seed, np.integer) else seed
     if type(seed) is not int or not 0 <= seed < 2**31:
         raise InputError("the seed cannot be %s, expected a whole number below 2**31" % shown(seed))
-    assignments = [settings] if isinstance(settings, str) else items_of(settings)
-    if assignments is None:
-        raise InputError("settings cannot be %s, expected strings such as training.max_updates=500" % shown(settings))
-    chosen = configuration.with_settings(_configured(config, system, base), assignments)
+    chosen = settings_of(system, config, settings, base)
     if vectors is not None and from_folder is not None:
         raise InputError("vectors of words cannot be given with init, the model to begin with: it has its own, or none")
     vector_file = None if vectors is None else _files(_path(vectors, "vectors"), "vectors")[0]
@@ -133,8 +131,7 @@ def train(
 
 def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
     """Return the sentences of each file; one that is empty is left out, with a warning, unless all are."""
-    contents = conllu.some_empty((path, conllu.blocks(path, partial=partial)) for path in files)
-    found = {path: [block.sentence for block in blocks] for path, blocks in contents}
+    found = {path: [block.sentence for block in blocks] for path, blocks in conllu.each_file(files, partial=partial)}
     for sentence in chain(*found.values()) if partial else ():
         if why := kept_heads.obstacle(sentence.heads, single_root=False):
             raise InputError("%s: %s" % (sentence.name, why))
@@ -158,7 +155,7 @@ def _files(given: Path | Iterable[Path], what: str) -> list[str]:
     """Return the paths of files and of those in folders, each once. Raises InputError for anything else."""
     given_paths = paths_of(given, what)
     folders = [path for path in given_paths if os.path.isdir(path) and what in ("train", "dev")]
-    paths = list(chain.from_iterable(conllu.files_of(path).values() if path in folders else [path] for path in given_paths))
+    paths = list(chain.from_iterable(conllu.files_of([path]).values() if path in folders else [path] for path in given_paths))
     known: set[str] = set()
     for path in paths:
         if os.path.exists(path) and not os.path.isfile(path):
@@ -167,6 +164,16 @@ def _files(given: Path | Iterable[Path], what: str) -> list[str]:
             raise InputError("%s: this file is given twice as %s" % (path, _ROLES[what]))
         known.add(os.path.realpath(path))
     return paths
+
+
+def settings_of(
+    system: str, config: Settings | Iterable[Settings] = (), settings: str | Iterable[str] = (), base: Config | None = None
+) -> Config:
+    """Return the settings of a training, as `train` is given them; base: those to begin with. Raises InputError for bad ones."""
+    assignments = [settings] if isinstance(settings, str) else items_of(settings)
+    if assignments is None:
+        raise InputError("settings cannot be %s, expected strings such as training.max_updates=500" % shown(settings))
+    return configuration.with_settings(_configured(config, system, base or Config()), assignments)
 
 
 def _configured(config: Settings | Iterable[Settings], system: str, base: Config) -> Config:

@@ -9,7 +9,7 @@ from itertools import chain, count
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from mh4.errors import InputError, listed, one_line, shown, unreadable
+from mh4.errors import InputError, listed, on_line, one_line, shown, unreadable
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
@@ -21,10 +21,11 @@ Paths = Path | Iterable[Path]  # one, or several
 
 
 def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected the path of its folder or file") -> str:
-    """Return a path given as str, bytes or pathlib.Path. Raises InputError, `wrong`, for anything else, or if it is empty."""
-    if not isinstance(given, (str, bytes, os.PathLike)) or not os.fspath(given):
+    """Return a path given as str, bytes or pathlib.Path. Raises InputError, `wrong`, for anything else, or if it is empty or has a NUL."""
+    path = os.fsdecode(given) if isinstance(given, (str, bytes, os.PathLike)) else ""
+    if not path or "\0" in path:
         raise InputError(wrong % shown(given))
-    return os.fsdecode(given)
+    return path
 
 
 def paths_of(given: Paths, what: str) -> list[str]:
@@ -39,20 +40,20 @@ def paths_of(given: Paths, what: str) -> list[str]:
 
 
 def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str, str]]:
-    """Return the paths of files, and of those in folders (see files_in), each with the name of the file that `mh4 parse` writes, and with
-    the path of its folder, empty for a file that is given itself.
+    """Return the paths of files, and of those in folders (see files_in), each once, with the name of the file that `mh4 parse` writes, and
+    with the path of its folder, empty for a file that is given itself.
 
     For a file in a folder, the name is relative to the folder. It ends in .conllu. Where two names would be the same, or a file and a
     folder would have the same, the later one, or the file, is called NAME-2.conllu, and so on.
     """
-    found: list[tuple[str, str, str]] = []
+    found: dict[str, tuple[str, str, str]] = {}  # by absolute paths
     for path in paths:
-        if os.path.isdir(path):
-            found += [(file, os.path.relpath(file, path), path) for file in files_in(path, extension, omitted)]
-        else:
-            found.append((path, os.path.basename(path), ""))
-    taken = {str(folder) for _, name, _ in found for folder in PurePath(name).parents}
-    return [(file, _unused(compression.with_extension(name, CONLLU), taken), folder) for file, name, folder in found]
+        folder = path if os.path.isdir(path) else ""
+        for file in files_in(path, extension, omitted) if folder else [path]:
+            name = os.path.relpath(file, folder) if folder else os.path.basename(file)
+            found.setdefault(os.path.abspath(file), (file, name, folder))
+    taken = {str(folder) for _, name, _ in found.values() for folder in PurePath(name).parents}
+    return [(file, _unused(compression.with_extension(name, CONLLU), taken), folder) for file, name, folder in found.values()]
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -141,7 +142,7 @@ def line(file: BinaryIO, name: str, number: int, most: int | None = None) -> byt
     most = LONGEST if most is None else most
     found = file.readline(most + 1)
     if len(found) > most:
-        raise InputError("%s, line %d: more than %d MB in one line" % (name, number, most >> 20))
+        raise InputError("%s: more than %d MB in one line" % (on_line(name, number), most >> 20))
     return found
 
 
@@ -155,7 +156,7 @@ def check_size(size: int, name: str, number: int) -> None:
     """Raise InputError if this line and the following ones up to a blank one have more than LONGEST bytes or characters."""
     if size > LONGEST:
         wrong = "more than %d MB without a blank line, which ends a sentence or a paragraph" % (LONGEST >> 20)
-        raise InputError("%s, line %d: %s" % (name, number, wrong))
+        raise InputError("%s: %s" % (on_line(name, number), wrong))
 
 
 def too_large(path: str, most: int) -> InputError:

@@ -190,12 +190,16 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
 def test_other_folds_than_those_begun_with(trained, monkeypatch):
     """Their number is there as soon as anything is, and the same number resumes what was stopped then."""
     damaged(trained)
-    command = ["review", str(trained / "damaged.conllu"), "--folder", str(trained / "begun"), "--set", "nonsense"]
+    command = ["review", str(trained / "damaged.conllu"), "--folder", str(trained / "begun")]
+    assert "--set nonsense: expected section.name=value" in refuses(*command, "--folds", "3", "--set", "nonsense")
+    assert not (trained / "begun").exists()
     with monkeypatch.context() as stopping:
         stopping.setattr(files, "write_text", mock.Mock(side_effect=KeyboardInterrupt))
         assert mh4(*command, "--folds", "3").returncode == 130
     assert "begun: begun with --folds 3, not 4: name another --folder" in refuses(*command, "--folds", "4")
-    assert "--set nonsense: expected section.name=value" in refuses(*command, "--folds", "3")
+    (trained / "begun" / "1" / "dev.conllu").write_text("other")
+    assert "begun: begun with other sentences: name another --folder" in refuses(*command, "--folds", "3")
+    assert (trained / "begun" / "1" / "dev.conllu").read_text() == "other"
 
 
 @pytest.mark.slow
@@ -223,7 +227,7 @@ def test_a_review_that_is_interrupted(trained):
         ("expected the names of the columns", ["--model", "model", "--since", "damaged.conllu"]),
         ("cut.tsv, line 2: 2 columns, expected 10", ["--model", "model", "--since", "cut.tsv"]),
         ("is the folder of the treebank: name another --folder", ["--folder", "."]),
-        ("damaged.conllu: this file is given twice", ["--model", "model", "damaged.conllu"]),
+        ("damaged.conllu: this file is given twice", ["--model", "model", "link.conllu"]),
         ("there are only 40 sentences", ["--folder", "f", "--folds", "50"]),
         ("greedy-mh4 gives no probabilities of arcs", ["--folder", "f", "--system", "greedy-mh4"]),
     ],
@@ -231,7 +235,9 @@ def test_a_review_that_is_interrupted(trained):
 def test_what_is_wrong_is_said(trained, said, options):
     damaged(trained)
     (trained / "cut.tsv").write_text("\t".join(review.NAMES) + "\n1\t2\n", encoding="utf-8")
-    paths = ("model", "f", "x", "damaged.conllu", "cut.tsv", ".")
+    if "link.conllu" in options:
+        (trained / "link.conllu").symlink_to("damaged.conllu")
+    paths = ("model", "f", "x", "damaged.conllu", "link.conllu", "cut.tsv", ".")
     given = "." if options == ["--folder", "."] else "damaged.conllu"
     options = [str(trained / option) if option in paths else option for option in options]
     assert said in refuses("review", *options, str(trained / given)) and not (trained / "f").exists()

@@ -1,6 +1,8 @@
 """What commands read: files, folders of files, and what is piped in."""
 
 import gzip
+import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -86,7 +88,14 @@ def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path
     assert sorted(str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()) == names
     for path in filter(Path.is_file, given.rglob("*")):
         path.write_bytes(b"")
-    assert "given: no sentences in its files, expected CoNLL-U" in refuses("coverage", str(given))
+    assert "U.CONLLU: no sentences in it, expected CoNLL-U" in refuses("coverage", str(given))
+
+
+def test_each_file_once(folder):
+    """However often it is given, by itself or in a folder."""
+    several = str(folder), os.path.join(folder, "..", folder.name, "a.conllu"), str(folder)
+    once, more = (json.loads(succeeds("coverage", "--json", *given)) for given in (several[:1], several))
+    assert once == more and len(once["files"]) == 2
 
 
 def test_the_output_may_be_a_folder_in_the_input(folder, tmp_path):

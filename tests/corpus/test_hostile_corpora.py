@@ -1,5 +1,6 @@
 """What people and machines do to the folder of a corpus: nothing is overwritten, or taken for what it is not."""
 
+import errno
 import json
 import os
 import re
@@ -46,6 +47,24 @@ def test_outputs_that_would_overwrite_something(folder):
     assert "joined/long.conllu would be both a file and a folder" in mh4("corpus", "join", "out", "-o", "joined", code=FAILED)
     assert os.listdir("joined") == ["long.conllu"]
     assert {path.name: path.read_bytes() for path in (folder / "in").iterdir()} == before
+
+
+def test_a_file_that_cannot_be_read(folder, monkeypatch):
+    """It fails, once, and the others are parsed; the next time, it is tried again."""
+    refused = str(folder / "in" / "long.conllu")
+
+    def open_(path, *options, **more):
+        if os.path.abspath(path) == refused:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return opened(path, *options, **more)
+
+    opened = os.open
+    monkeypatch.setattr(os, "open", open_)
+    said = parse(code=1)
+    assert said.count("long.conllu") == 1 and "long.conllu: cannot be read: Permission denied\n" in said and ": 2 shards, " in said
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    parse()
 
 
 def test_two_kinds_of_workers(folder):
@@ -160,7 +179,7 @@ def test_another_program(folder, monkeypatch):
 
 def test_a_model_that_cannot_parse_so(folder):
     """This is said once, before there is a folder, and not of each shard."""
-    assert "mh3 has no scores of arcs, which --beyond mst needs" in parse("--beyond", "mst", code=FAILED)
+    assert "mh3 has no scores of arcs, which beyond=mst needs" in parse("--beyond", "mst", code=FAILED)
     shutil.copytree("model", "damaged")
     with open("damaged/weights.npz", "r+b") as file:
         file.truncate(1000)

@@ -66,6 +66,12 @@ def sentence(**changed):
     return Sentence(**{**columns, "heads": np.array([-1, 0, 1], dtype=np.int32), **changed})
 
 
+def test_probabilities_as_a_list():
+    assert (
+        "ArcProb=0.5000|LabelProb=0.2500" in sentence(probabilities=[1, 0.25, 0.5], label_probabilities=(1, 1, 0.25)).to_conllu()
+    )
+
+
 @pytest.mark.parametrize("column", ["words", "upos", "xpos", "feats", "deprels"])
 @pytest.mark.parametrize("text", ["\t", "a\tb", "a\n", "\n\n", "a\rb", "\r\n", "a\ud800"])
 def test_what_would_break_a_row(column, text):

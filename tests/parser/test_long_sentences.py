@@ -128,10 +128,10 @@ def test_a_skipped_token_list_is_as_it_was(models):
 @pytest.mark.parametrize(
     "name, decode, how, said",
     [
-        ("mst", None, "beam", "mst has no beam search, which --beyond beam needs: choose mst or skip"),
-        ("1ec", None, "beam", "1ec has no beam search, which --beyond beam needs: choose mst or skip"),
-        ("mh4-hybrid", None, "mst", "mh4-hybrid has no scores of arcs, which --beyond mst needs: choose beam or skip"),
-        ("greedy-mh4", None, "mst", "greedy-mh4 has no scores of arcs, which --beyond mst needs: choose beam or skip"),
+        ("mst", None, "beam", "mst has no beam search, which beyond=beam needs: choose mst or skip"),
+        ("1ec", None, "beam", "1ec has no beam search, which beyond=beam needs: choose mst or skip"),
+        ("mh4-hybrid", None, "mst", "mh4-hybrid has no scores of arcs, which beyond=mst needs: choose beam or skip"),
+        ("greedy-mh4", None, "mst", "greedy-mh4 has no scores of arcs, which beyond=mst needs: choose beam or skip"),
     ],
 )
 def test_what_a_system_cannot_do_is_refused(models, sentences, name, decode, how, said):

@@ -81,12 +81,12 @@ def test_paths_of_models(saved, monkeypatch):
         for several in ([path, saved], (path,), iter([path, path])):
             assert isinstance(mh4.load(several), mh4.Ensemble)
     monkeypatch.chdir(saved)
-    for path in ("", b"", None, 1, 1.5, bytearray(b"x"), [""], [None], [[saved]], [], {}, object()):
+    for path in ("", b"", "a\0", b"\0", None, 1, 1.5, bytearray(b"x"), [""], [None], [[saved]], [], {}, object()):
         with pytest.raises(InputError, match="^no model (can be loaded from|to load)"):
             mh4.load(path)
     with pytest.raises(InputError, match="config.toml: damaged, or not a model: expected the folder of one"):
         mh4.load(saved / "config.toml")
-    for path in ("\0", "a\nb", b"\xff", "x" * 10_000):
+    for path in ("a\nb", b"\xff", "x" * 10_000):
         with pytest.raises(InputError, match="no config.toml there"):
             mh4.load(path)
 
@@ -164,6 +164,16 @@ def test_the_message_says_which_sentence_it_is(saved, bad):
             parser.parse([["ta"]] * 5000 + [bad] + [["ta"]] * 10)
     with pytest.raises(InputError, match="^sentence 3: cannot test on "):
         parser.test([Sentence(["ta"], deprels=["root"], heads=np.array([-1, 0], dtype=np.int32))] * 2 + [bad])
+
+
+@pytest.mark.parametrize("name", ["confidence", "transitions", "tags", "allow_empty", "keep_deps", "keep_heads"])
+def test_what_is_neither_true_nor_false(saved, name):
+    """Such as the strings of a configuration, of which "no" would be true; numpy's own are."""
+    parser = mh4.load(saved)
+    assert len(parser.parse([["a"]], None, **{name: np.bool_(False)})) == 1
+    for wrong in ("no", "", 0, 1, None, [], np.ones(2)):
+        with pytest.raises(InputError, match="^%s is .*, expected True or False$" % name):
+            parser.parse([["a"]], **{name: wrong})
 
 
 def test_sentences_without_words_can_be_allowed(saved):

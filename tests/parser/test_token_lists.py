@@ -143,6 +143,9 @@ def test_what_cannot_be_measured(folder):
     for bad in (None, 5, [gold, gold], [["ta"]], Sentence(["ta"]), bank(gold)[0]):
         with pytest.raises(InputError, match="^cannot measure .*: expected"):
             mh4.evaluate(gold, bad)
+    for path in ("", b"", gold + "\0"):
+        with pytest.raises(InputError, match="^gold cannot be .*, expected the path of a file, or sentences$"):
+            mh4.evaluate(path, gold)
     with pytest.raises(InputError, match=r"^cannot measure \['ta'\], sentence 1 of system: expected a Sentence"):
         mh4.evaluate(gold, [["ta"]])
     with pytest.raises(InputError, match="^cannot measure sentence 2 of system: the sentence: word 1 cannot be written"):

@@ -116,7 +116,9 @@ def test_other_files_are_refused(content, message, tmp_path):
     (tmp_path / "v").write_bytes(content)
     with pytest.raises(InputError) as error:
         read(tmp_path / "v", train=["a", "b", "az"])
-    assert re.match(r"%s[:,] " % re.escape(str(tmp_path / "v")), str(error.value)) and message in str(error.value)
+    assert re.match(
+        r"%s(: [^:]*$|: (a model of|has )|, (line|word) [0-9]+: )" % re.escape(str(tmp_path / "v")), str(error.value)
+    ) and message in str(error.value)
     with pytest.raises(InputError, match="No such file"):
         read(tmp_path / "none")
 

@@ -131,6 +131,7 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     refused("no section trainin|no section 'trainin'", config={"trainin": {}})
     refused("training is 3, expected a section of settings", config={"training": 3})
     refused("the seed cannot be 1.5", seed=1.5)
+    refused("partial is 'no', expected True or False", partial="no")
     refused("settings cannot be 3, expected strings such as training.max_updates=500", settings=3)
     refused("training.clip cannot be", config={"training": {"clip": np.ones(2)}})
     refused(r"no system \['mst'\]", system=["mst"])
