@@ -172,9 +172,7 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
     from mh4.util.processes import Child, Killed
 
     arguments = []
-    make_folder(
-        os.path.join(folder, str(len(parts)))
-    )  # first the last, whose name says how many there are, even if we are stopped
+    make_folder(os.path.join(folder, str(len(parts))))  # the first to be made, as its name is the number of parts
     for k in range(len(parts)):
         place = os.path.join(folder, str(k + 1))
         make_folder(place)

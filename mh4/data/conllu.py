@@ -565,11 +565,8 @@ def _check_text(line: str, name: str, k: int) -> None:
     """Raise InputError for a line, decoded with "surrogateescape", that is not UTF-8, or has NUL."""
     found = _NO_TEXT.search(line) if "\0" in line or not line.isascii() else None
     if found:
-        wrong = (
-            "not UTF-8 (byte 0x%02x)" % (ord(found[0]) - 0xDC00)
-            if found[0] != "\0"
-            else "a character NUL, expected text in UTF-8"
-        )
+        wrong = "not UTF-8 (byte 0x%02x)" % (ord(found[0]) & 0xFF)
+        wrong = "a character NUL, expected text in UTF-8" if found[0] == "\0" else wrong
         wrong = "UTF-16, expected UTF-8" if k == 0 and line.startswith(_UTF_16) else wrong
         raise InputError("%s: %s" % (on_line(name, k + 1), wrong))
 

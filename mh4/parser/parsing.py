@@ -471,11 +471,7 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
     for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
         strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
-        earlier: dict[str, Any] = {
-            **dict.fromkeys(conllu.PROBABILITIES.values()),
-            "transitions": None,
-            "note": "",
-        }  # of the tree that is replaced
+        earlier: dict[str, Any] = {**dict.fromkeys(conllu.PROBABILITIES.values()), "transitions": None, "note": ""}
         results.append(replace(sentence, heads=tree, **{**earlier, **strings}))
         start = stop
     return results

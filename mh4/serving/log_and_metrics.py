@@ -52,9 +52,8 @@ class Log(logging.StreamHandler[Any]):
         super().__init__(stream)
         self._lines = JsonLines()
         self.setFormatter(self._lines)
-        self._seen: dict[
-            str, tuple[logging.LogRecord, int]
-        ] = {}  # the first record of each line, the oldest first; how often repeated
+        # The first record of each line, the oldest first, and how often it was repeated.
+        self._seen: dict[str, tuple[logging.LogRecord, int]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         self.count(record.created - _SECONDS)

@@ -23,9 +23,8 @@ from mh4.serving.log_and_metrics import LOG, logging_to
 from mh4.serving.queue import Workers
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
-_MORE_CONNECTIONS = (
-    100  # than those whose requests are parsed or wait; beyond them, requests get 503, and beyond as many again, nothing
-)
+# Connections besides those whose requests are parsed or wait; beyond them, requests get 503, and beyond as many again, nothing.
+_MORE_CONNECTIONS = 100
 _BACKLOG = 64  # connections that asyncio accepts at once, several times before it can close those that are too many
 _FILES = 64 + 4 * _BACKLOG  # which the server may have open besides connections and those of its processes
 _FILES_OF_PROCESS = 4
@@ -113,8 +112,7 @@ def _may_open(number: int) -> None:
     """Raise this process's limit of open files to `number`, if it is lower. Raises InputError if the system does not allow that."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < number:
-        least = 2 * _MORE_CONNECTIONS + 1 + _FILES_OF_PROCESS + _FILES  # with one process and without a queue
-        mend = "lower --queue or --workers" if hard >= least else "it needs at least %d" % least
+        mend = "raise that limit, or lower --queue or --workers"
         raise InputError("this needs %d open files, and a process may have %d (ulimit -Hn): %s" % (number, hard, mend))
     if soft != resource.RLIM_INFINITY and soft < number:
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))

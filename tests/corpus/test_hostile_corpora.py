@@ -61,7 +61,9 @@ def test_a_file_that_cannot_be_read(folder, monkeypatch):
     opened = os.open
     monkeypatch.setattr(os, "open", open_)
     said = parse(code=1)
-    assert said.count("long.conllu") == 1 and "long.conllu: cannot be read: Permission denied\n" in said and ": 2 shards, " in said
+    assert (
+        said.count("long.conllu") == 1 and "long.conllu: cannot be read: Permission denied\n" in said and ": 2 shards, " in said
+    )
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     parse()
