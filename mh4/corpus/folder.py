@@ -19,7 +19,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError, shown
 from mh4.util import reading
-from mh4.util.files import delete_stale, lock, make_folder, write_text
+from mh4.util.files import delete_stale, explained, lock, make_folder, write_text
 
 FORMAT = 3  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
@@ -119,7 +119,9 @@ class Corpus:
         What killed workers and drivers have left half-written is deleted, at the start and at the end.
         Raises InputError, naming its process and machine, if another is at work. On a file system without locks, there is no protection.
         """
-        handle = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        path = os.path.join(self.folder, "lock")
+        with explained(path):
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             if not lock(handle):
                 whose = os.pread(handle, 1000, 0).decode("utf-8", "replace").strip()

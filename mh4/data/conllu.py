@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
-from mh4.errors import InputError, counted, on_line, one_line, shown, unreadable
+from mh4.errors import InputError, check_flags, counted, on_line, one_line, shown, unreadable
 from mh4.util import compression, files, reading
 from mh4.util.reading import named
 
@@ -134,8 +134,7 @@ class Sentence:
         tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
         name = self.name or "the sentence"
         heads = absent if self.heads is None else [None if head < 0 else head for head in checked_heads(self, name)[1:].tolist()]
-        fields = (getattr(self, field) for field in PROBABILITIES.values())
-        probabilities = [absent if field is None else np.asarray(field)[1:].tolist() for field in fields]
+        probabilities = [self._of_words(field) or absent for field in PROBABILITIES.values()]
         columns = [self.words, *tags, heads, self.deprels or absent, *probabilities]
         if {len(column) for column in columns} != {len(self)}:
             raise InputError("%s: a column has more or fewer entries than there are words" % name)
@@ -152,8 +151,19 @@ class Sentence:
 
     def probable(self) -> dict[str, list[str]]:
         """Return the probabilities, if there are any, as attributes of MISC: for each name, n strings."""
-        given = {name: getattr(self, field) for name, field in PROBABILITIES.items()}
-        return {name: ["%.4f" % p for p in values[1:]] for name, values in given.items() if values is not None}
+        given = {name: self._of_words(field) for name, field in PROBABILITIES.items()}
+        return {name: ["%.4f" % p for p in values] for name, values in given.items() if values is not None}
+
+    def _of_words(self, field: str) -> list[float] | None:
+        """Return the probabilities in a field without that at 0, or None. Raises InputError unless they are n+1 numbers."""
+        try:
+            found = np.asarray(given := getattr(self, field), dtype=float)
+        except (TypeError, ValueError):
+            found = np.empty(0)
+        if given is not None and found.shape != (len(self) + 1,):
+            wrong = "%s: its %s are %s, expected %d numbers"
+            raise InputError(wrong % (self.name or "the sentence", field, shown(given), len(self) + 1))
+        return None if given is None else found[1:].tolist()
 
     def to_conllu(self) -> str:
         """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
@@ -283,13 +293,13 @@ def without_subtype(deprel: str) -> str:
     return deprel.partition(":")[0]
 
 
-def read(path: str, *, trees: bool = True) -> list[Sentence]:
+def read(path: reading.Path, *, trees: bool = True) -> list[Sentence]:
     """Read the sentences of CoNLL-U file `path`, or of those in a folder; see blocks."""
     return [block.sentence for block in blocks(path, trees=trees)]
 
 
 def blocks(
-    path: str, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False, partial: bool = False
+    path: reading.Path, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False, partial: bool = False
 ) -> Iterator[Block]:
     """Read CoNLL-U file `path` ("-" is standard input), or the .conllu files of a folder one after another, a sentence at a time.
 
@@ -305,6 +315,7 @@ def blocks(
     belong to the next sentence, and those at the end of the file to none.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
+    check_flags(trees=trees, at_once=at_once, partial=partial)
     given = reading.path_of(path, "sentences cannot be read from %s, expected the path of a CoNLL-U file or folder")
     by_file = each_file([given], trees=trees, rejected=rejected, at_once=at_once, partial=partial)
     return chain.from_iterable(of_file for _, of_file in by_file)

@@ -136,8 +136,8 @@ class BaseParser:
         of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees. Warns
         of sentences that were too long to be decoded as usual, and counts them.
         """
-        if isinstance(gold, (str, bytes, PathLike)) and gold:
-            sentences = conllu.read(path_of(gold))
+        if isinstance(gold, (str, bytes, PathLike)):
+            sentences = conllu.read(gold)
         else:
             sentences = [_with_tree(one, number) for number, one in enumerate(_items(gold, "test on"), start=1)]
         if not sentences:

@@ -69,6 +69,11 @@ def test_a_file_that_cannot_be_read(folder, monkeypatch):
     parse()
 
 
+def test_a_lock_that_cannot_be_written(folder):
+    os.makedirs("out/lock")
+    assert "out/lock: cannot be written: Is a directory" in parse(code=FAILED)
+
+
 def test_two_kinds_of_workers(folder):
     assert "choose one of them" in parse("--scheduler", "tcp://x:1", "--slurm", "", code=FAILED)
 

@@ -67,9 +67,11 @@ def sentence(**changed):
 
 
 def test_probabilities_as_a_list():
-    assert (
-        "ArcProb=0.5000|LabelProb=0.2500" in sentence(probabilities=[1, 0.25, 0.5], label_probabilities=(1, 1, 0.25)).to_conllu()
-    )
+    given = {"probabilities": [1, 0.25, 0.5], "label_probabilities": (1, 1, 0.25)}
+    assert "ArcProb=0.5000|LabelProb=0.2500" in sentence(**given).to_conllu()
+    for wrong in ("abc", [1], 5, [1, "x", 2], {}, [1, 2, 3, 4]):
+        with pytest.raises(InputError, match="^the sentence: its probabilities are .*, expected 3 numbers$"):
+            sentence(probabilities=wrong).to_conllu()
 
 
 @pytest.mark.parametrize("column", ["words", "upos", "xpos", "feats", "deprels"])

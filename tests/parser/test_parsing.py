@@ -153,7 +153,7 @@ def test_what_is_no_sentence(saved, place):
 def test_what_are_no_sentences(saved, given):
     with pytest.raises(InputError, match="cannot parse "):
         mh4.load(saved).parse(given)
-    with pytest.raises(InputError, match="cannot test on b?'': expected a list of sentences"):
+    with pytest.raises(InputError, match="^sentences cannot be read from '', expected the path of a CoNLL-U file or folder$"):
         mh4.load(saved).test("")
 
 
