@@ -14,7 +14,7 @@ from pathlib import Path
 from experiments import pages
 from experiments.engine import models
 from experiments.engine.command import languages, study
-from experiments.engine.ensembles import MEMBERS
+from experiments.engine.ensemble_runs import MEMBERS
 from experiments.engine.provenance import commit
 from experiments.engine.treebank import SETTINGS, Treebank, located
 from experiments.engine.workplace import EXPERIMENTS, Bench, report_written

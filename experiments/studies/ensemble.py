@@ -11,13 +11,13 @@ from typing import Any
 from experiments import pages, published
 from experiments.engine import records
 from experiments.engine.command import repeat, request, requested_systems, study
-from experiments.engine.ensembles import MEMBERS, combine, members, name_of, record, record_all_seeds
+from experiments.engine.ensemble_runs import MEMBERS, combine, members, name_of, record, record_all_seeds
 from experiments.engine.models import lacking
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench, report_written
 from experiments.pages import average, print_table
-from experiments.tables import treebank
+from experiments.tables import paper_tables
 from mh4.cli.group import say
 from mh4.data.conll17 import SEGMENTATION
 from mh4.errors import InputError
@@ -61,7 +61,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     if set(wanted) == set(MEMBERS):
         record_all_seeds(kept, command, wanted_seeds)
     kept.name_outdated()  # of seeds that were not asked for, or other systems
-    report_written(written + treebank.write(bank.name, bench.results))
+    report_written(written + paper_tables.write(bank.name, bench.results))
 
 
 def _row(name: str, models: int, by_seed: Sequence[Mapping[str, Any]]) -> list[str]:

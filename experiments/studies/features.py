@@ -10,18 +10,18 @@ from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.records import load_any
 from experiments.engine.workplace import Bench
 from experiments.pages import show
-from experiments.tables import treebank
+from experiments.tables import paper_tables
 
 DEFAULT_SEEDS = "1 2"
 
 
 @study(seeds="positive whole numbers; by default %s" % DEFAULT_SEEDS)
 def features(bench: Bench, seeds: str, **variables: str) -> int:
-    asked = request(systems=" ".join(system for _, _, system in treebank.FEATURES), seeds=seeds or DEFAULT_SEEDS, **variables)
+    asked = request(systems=" ".join(system for _, _, system in paper_tables.FEATURES), seeds=seeds or DEFAULT_SEEDS, **variables)
     bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, repeat(SEEDS=asked.seeds), bench)
-    experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results), records_count=True)
-    scores = treebank.Features(bank.name, load_any(bank.name, bench.results))
+    experiment.train(asked.jobs, lambda: paper_tables.write(bank.name, bench.results), records_count=True)
+    scores = paper_tables.Features(bank.name, load_any(bank.name, bench.results))
     if scores.runs and scores.rows():
         show(bench.console, scores.table(), scores.note(), scores.write(bench.results))
     return exit_code([experiment])

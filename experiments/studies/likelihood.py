@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments import pages
 from experiments.engine.command import repeat, request, requested_systems, study
-from experiments.engine.ensembles import members
+from experiments.engine.ensemble_runs import members
 from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.progress import failures
 from experiments.engine.record_fields import Record
@@ -21,7 +21,7 @@ from experiments.engine.run import LIKELIHOOD, system_and_loss
 from experiments.engine.workplace import Bench, report_written
 from experiments.pages import average, averages, print_table
 from experiments.studies.calibration import COLUMNS, Measured, measure
-from experiments.tables import treebank
+from experiments.tables import paper_tables
 from mh4 import trees
 from mh4.data import conllu
 from mh4.parser.config import LOSSES
@@ -48,7 +48,7 @@ def likelihood(bench: Bench, systems: str, seeds: str, **variables: str) -> int:
     asked = request(systems=both, seeds=seeds or DEFAULT_SEEDS, **variables)
     bank, command = asked.treebank(), repeat(SEEDS=asked.seeds)
     experiment = Experiment(bank, asked.systems, asked.seeds, command, bench)
-    experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results))
+    experiment.train(asked.jobs, lambda: paper_tables.write(bank.name, bench.results))
     failed = failures(experiment.runs, bench.console)
     if failed:
         return failed

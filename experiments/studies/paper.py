@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from experiments import published
-from experiments.engine import ensembles, records, shared_task
+from experiments.engine import ensemble_runs, records, shared_task
 from experiments.engine.command import PAPER_SEEDS, TOY_SEEDS, Request, repeat, requests, study
 from experiments.engine.executor import Jobs, workers
 from experiments.engine.experiment import Experiment, exit_code, train_together
@@ -114,7 +114,7 @@ def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
         while calls:
             for call in them.ended(calls):
                 one, seed = calls.pop(call)
-                name = "%s %s seed %d" % (one.bank.name, ensembles.NAME, seed)
+                name = "%s %s seed %d" % (one.bank.name, ensemble_runs.NAME, seed)
                 try:
                     bench.console.print("%s: dev UAS %.2f" % (name, call.result()["dev_uas"]), soft_wrap=True)
                 except wrong as error:
@@ -125,11 +125,11 @@ def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
 
 def _to_combine(one: Experiment) -> list[int]:
     """Return the seeds to combine: without a record of their ensemble, and with all models here (others with models are named)."""
-    if not set(ensembles.MEMBERS) <= set(one.systems):
+    if not set(ensemble_runs.MEMBERS) <= set(one.systems):
         return []
     seeds = dict.fromkeys(run.seed for run in one.runs)
-    without = [seed for seed in seeds if not one.records.of(Run(ensembles.NAME, seed, one.records.results))]
-    here = [{run.seed for run in finished_runs(one.bench, one.bank, system)} for system in ensembles.MEMBERS]
+    without = [seed for seed in seeds if not one.records.of(Run(ensemble_runs.NAME, seed, one.records.results))]
+    here = [{run.seed for run in finished_runs(one.bench, one.bank, system)} for system in ensemble_runs.MEMBERS]
     lacking = [seed for seed in without if not all(seed in mine for mine in here)]
     if lacking:
         message = "no ensemble of %s with seed %s: not all models are here"
@@ -137,18 +137,18 @@ def _to_combine(one: Experiment) -> list[int]:
     return [seed for seed in without if seed not in lacking]
 
 
-def _record_ensemble(one: Experiment, seed: int) -> ensembles.Scores:
+def _record_ensemble(one: Experiment, seed: int) -> ensemble_runs.Scores:
     """Combine the models of one seed, in a worker, and record it."""
-    members = ensembles.members(one.bench, one.bank, ensembles.MEMBERS, [seed])[seed]
-    return ensembles.record(one.bench, one.records, seed, members, one.command)
+    members = ensemble_runs.members(one.bench, one.bank, ensemble_runs.MEMBERS, [seed])[seed]
+    return ensemble_runs.record(one.bench, one.records, seed, members, one.command)
 
 
 def _pages(experiments: Sequence[Experiment], results: Path) -> None:
     """Write all pages, from the existing records, and first the record of the ensemble of all seeds."""
     for one in experiments:  # the shared task's columns of Tables 5 and 6
         shared_task.score_available(one.bank, results)
-        if set(ensembles.MEMBERS) <= set(one.systems):
-            ensembles.record_all_seeds(one.records, one.command, one.seeds)
+        if set(ensemble_runs.MEMBERS) <= set(one.systems):
+            ensemble_runs.record_all_seeds(one.records, one.command, one.seeds)
         one.records.name_outdated()
     try:
         _coverage([one.bank for one in experiments], results)

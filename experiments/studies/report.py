@@ -15,14 +15,14 @@ from pathlib import Path
 from experiments import pages, published
 from experiments.engine import records, shared_task
 from experiments.engine.command import chosen, study
-from experiments.engine.ensembles import ALL, MEMBERS
+from experiments.engine.ensemble_runs import ALL, MEMBERS
 from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
 from experiments.engine.treebank import settings_of
 from experiments.engine.workplace import Bench, report_written, shown
 from experiments.pages import Average, averages, error_between, error_of_difference, page_name, pooled
 from experiments.studies import compare, coverage
-from experiments.tables import agreement, summary, systems, treebank
+from experiments.tables import agreement, paper_tables, summary, systems
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.cpu import described
@@ -63,7 +63,7 @@ def report(bench: Bench, langs: str) -> None:
 
 def write_all(names: Sequence[str], results: Path) -> list[Path]:
     """Write the pages of these treebanks, and the report; that on the toy treebank only if it is one of them, with any settings."""
-    written = [path for name in names for path in treebank.write(name, results)]
+    written = [path for name in names for path in paper_tables.write(name, results)]
     for toy in sorted(set(map(records.is_toy, names))):
         written += write(results, toy)
     return written
@@ -186,7 +186,7 @@ READING = (
 
 def _features(decoding: str, runs: Runs) -> Parts:
     """Table 1 (local) or 2 (global)."""
-    rows = [(features, system) for kind, features, system in treebank.FEATURES if kind == decoding]
+    rows = [(features, system) for kind, features, system in paper_tables.FEATURES if kind == decoding]
     ours = {name: averages(mine, "dev_uas") for name, mine in runs.items()}
     names = [name for name in ours if any(system in ours[name] for _, system in rows)]
     # The paper averages over its ten treebanks; Table 4 has the numbers of some of these systems by treebank.
@@ -226,7 +226,7 @@ def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
     for name in dict.fromkeys([*langs, *runs]):
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
         numbers = {system: published.dev_uas(lang, release, system) for system in published.systems("")}
-        ours = {row.system: row.ours for row in treebank.Dev(name, runs[name]).rows()} if name in runs else {}
+        ours = {row.system: row.ours for row in paper_tables.Dev(name, runs[name]).rows()} if name in runs else {}
         lines.append(Line(name, ours, {system: Average(*pair) for system, pair in numbers.items() if pair}))
     return lines
 
@@ -237,7 +237,7 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
     langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
     for name in [*langs, *(name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs)]:
         lang = runs[name][0]["lang"] if name in runs else name
-        tested = treebank.tested(name, runs[name], results) if name in runs else None
+        tested = paper_tables.tested(name, runs[name], results) if name in runs else None
         ours = {row.system: row.ours for row in tested.rows()} if tested and tested.compares else {}
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
@@ -249,7 +249,7 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
 
 def _other_tests(runs: Runs, results: Path) -> Parts:
     """Return the test scores that are in neither Table 5 nor Table 6."""
-    found = [treebank.tested(name, mine, results) for name, mine in runs.items()]
+    found = [paper_tables.tested(name, mine, results) for name, mine in runs.items()]
     others = [tested for tested in found if tested and tested.table_number is None]
     lines = [Line(tested.name, {row.system: row.ours for row in tested.rows()}, {}) for tested in others]
     return [_table(lines)] if lines else []

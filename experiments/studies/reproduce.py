@@ -12,7 +12,7 @@ from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.records import load
 from experiments.engine.workplace import Bench
 from experiments.pages import all_scores, show, show_for_paper
-from experiments.tables import treebank
+from experiments.tables import paper_tables
 from mh4.data.conll17 import SYSTEMS as OF_TASK
 from mh4.data.conll17 import file_name
 from mh4.parser.systems import SYSTEMS
@@ -36,11 +36,11 @@ def reproduce(bench: Bench, **variables: str) -> int:
     results, bank = bench.results, asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, repeat(SEEDS=asked.seeds), bench)
     shared_task.score_available(bank, results)
-    experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))
+    experiment.train(asked.jobs, lambda: paper_tables.write(bank.name, results))
     if experiment.recorded():
         runs = load(bank.name, results)
-        for one in (treebank.Dev(bank.name, runs), treebank.tested(bank.name, runs, results)):
+        for one in (paper_tables.Dev(bank.name, runs), paper_tables.tested(bank.name, runs, results)):
             if one:
                 show(bench.console, one.table(), one.note(), [results / (bank.name + one.ending + ".md")])
-        show_for_paper(bench.console, results / bank.name, treebank.caption(runs), all_scores(runs), form)
+        show_for_paper(bench.console, results / bank.name, paper_tables.caption(runs), all_scores(runs), form)
     return exit_code([experiment])

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from experiments import pages, published
-from experiments.engine import ensembles, records
+from experiments.engine import ensemble_runs, records
 from experiments.engine.run import LIKELIHOOD
 from experiments.engine.workplace import EXPERIMENTS
 from experiments.pages import Average, difference, pooled
-from experiments.tables import treebank
-from experiments.tables.treebank import SystemRow
+from experiments.tables import paper_tables
+from experiments.tables.paper_tables import SystemRow
 from mh4.data import treebanks
 from mh4.errors import counted
 from mh4.util.text_tables import Table
@@ -36,8 +36,8 @@ def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
         if settings not in SETTINGS:
             continue
         bank = name.removesuffix("-" + settings)
-        tested = treebank.tested(name, runs, results)
-        for score, mine in (("dev_uas", treebank.Dev(name, runs)), ("test_las", tested)):
+        tested = paper_tables.tested(name, runs, results)
+        for score, mine in (("dev_uas", paper_tables.Dev(name, runs)), ("test_las", tested)):
             for row in mine.rows() if mine else ():
                 if not row.system.endswith(LIKELIHOOD) and row.system not in published.COLUMNS:
                     found.setdefault((bank, row.system), {})[score, settings] = row
@@ -86,7 +86,7 @@ def against_mh3(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
     scored = {
         key: {what[1]: row for what, row in scores.items() if what[0] == "dev_uas"} for key, scores in rows(results).items()
     }
-    models = [scores for (_, system), scores in scored.items() if not system.startswith(ensembles.NAME)]
+    models = [scores for (_, system), scores in scored.items() if not system.startswith(ensemble_runs.NAME)]
     std = pooled([row.ours for scores in models for row in scores.values()])
     banks = {bank: (scored[bank, mh4], scored[bank, mh3]) for bank, system in scored if system == mh4 and (bank, mh3) in scored}
     body = [["the paper"]]

@@ -244,7 +244,10 @@ def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:
 
 
 def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
-    """Return the softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string."""
+    """Return the softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string.
+
+    Unlike `parsing.softmax`, it is in float32, as in the recorded votes of ensembles, and any word may have the label `root`.
+    """
     table = getattr(parser.model.vocabulary, column)
     values = scores.npvalue().reshape((len(table), -1))[1:]
     exponentials = np.exp(values - values.max(axis=0))

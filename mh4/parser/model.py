@@ -18,7 +18,7 @@ from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.network.encoder import node_columns
 from mh4.parser.network.graph import dy, forward, lock
 from mh4.parser.network.scorer import Classifier
-from mh4.parser.temperature import Calibration
+from mh4.parser.temperatures import Temperatures
 from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import TAGS, Vocabulary
 from mh4.util import memory, reading
@@ -160,11 +160,11 @@ class Model:
         except InputError as error:
             raise InputError("%s: %s" % (files.place("config.toml"), error)) from None
         model.load_weights(files)
-        if found := Calibration.load(files):
+        if found := Temperatures.load(files):
             model.calibrate(found)
         return model
 
-    def calibrate(self, found: Calibration) -> None:
+    def calibrate(self, found: Temperatures) -> None:
         """Use these temperatures for probabilities."""
         self.temperature, self.label_temperature = found.temperature, found.label_temperature
 

@@ -21,7 +21,7 @@ from mh4.errors import InputError, OutOfMemory, because, check_flags, counted, s
 from mh4.parser import kept_heads, long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding
 from mh4.parser.long_sentences import Progress
-from mh4.parser.temperature import FILE, at_temperature
+from mh4.parser.temperatures import FILE, at_temperature
 from mh4.parser.vocabulary import Table
 from mh4.util.reading import Path, Paths, path_of
 

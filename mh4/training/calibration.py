@@ -1,7 +1,7 @@
-"""Calibration: the temperatures at which the probabilities of a model's arcs and labels are most reliable, fitted on dev.
+"""Fits the temperatures at which the probabilities of a model's arcs and labels are most reliable, on dev.
 
 Training with a margin does not by itself make a parser's probabilities reliable. The temperatures with the lowest negative
-log-likelihood of the gold arcs, and of their labels, are kept (see mh4.parser.temperature).
+log-likelihood of the gold arcs, and of their labels, are kept (mh4.parser.temperatures).
 """
 
 import math
@@ -15,14 +15,14 @@ from mh4.analysis.reliability import negative_log_likelihood
 from mh4.data.conllu import Sentence
 from mh4.parser.kept_heads import annotated_labels
 from mh4.parser.parsing import Parser, arc_probabilities, longest, naming, softmax
-from mh4.parser.temperature import Calibration, at_temperature
+from mh4.parser.temperatures import Temperatures, at_temperature
 
 _LOWEST, _HIGHEST = 0.02, 50.0  # temperatures to choose from
 _LOWEST_OF_LABELS = 0.002  # after short trainings, scores of labels differ little
 _SENTENCES = 500  # to fit the temperature on, at most: enough for one number
 
 
-def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | None:
+def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Temperatures | None:
     """Return the best temperatures for the gold arcs and labels of at most 500 of these sentences, 1 if none is better; None if the
     system has no marginals."""
     model = parser.model
@@ -57,7 +57,7 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
         return negative_log_likelihood(probabilities[rows[judged], judged])
 
     best, found, before = _best(nll, _LOWEST)
-    return Calibration(best, found, before, _best(nll_of_labels, _LOWEST_OF_LABELS)[0] if len(judged) else 1.0)
+    return Temperatures(best, found, before, _best(nll_of_labels, _LOWEST_OF_LABELS)[0] if len(judged) else 1.0)
 
 
 def _best(nll: Callable[[float], float], lowest: float) -> tuple[float, float, float]:

@@ -16,7 +16,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser.ensemble import Ensemble
-from mh4.parser.temperature import Calibration
+from mh4.parser.temperatures import Temperatures
 
 MORE = """\
 # sent_id = more
@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
     model = toy.untrained("mh4-hybrid", sentences)
     (folder / "model").mkdir()
     model.save(str(folder / "model"))
-    Calibration(2.0, 1.0, 1.0).save(str(folder / "model"))
+    Temperatures(2.0, 1.0, 1.0).save(str(folder / "model"))
     text = (folder / "toy-ud-dev.conllu").read_text(encoding="utf-8")
     (folder / "in.conllu").write_text(MORE + text, encoding="utf-8")
     return folder

@@ -20,7 +20,7 @@ from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
-from mh4.parser.temperature import FILE, at_temperature
+from mh4.parser.temperatures import FILE, at_temperature
 from mh4.training.calibration import calibrate
 from mh4.training.trainer import Trainer
 

@@ -11,7 +11,7 @@ from samples import ROOT, calls, kept, record, recorded, rewrite, settings, tree
 from experiments import published
 from experiments.engine import records, treebank
 from experiments.engine.run import Run
-from experiments.tables import treebank as pages
+from experiments.tables import paper_tables as pages
 from mh4.data import treebanks
 from mh4.errors import InputError
 

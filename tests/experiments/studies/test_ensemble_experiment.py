@@ -9,8 +9,8 @@ import pytest
 from samples import record, recorded, rewrite, study, tables, trained, trees_file
 
 import mh4
-from experiments.engine import ensembles, predictions, records
-from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
+from experiments.engine import ensemble_runs, predictions, records
+from experiments.engine.ensemble_runs import ALL, MEMBERS, name_of, record_all_seeds
 from experiments.engine.records import TREES_BLOB
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
@@ -77,7 +77,7 @@ def test_the_pages_and_the_records(home, paths, capsys, monkeypatch):
 @pytest.mark.slow
 def test_one_seed_does_not_record_the_ensemble_of_all(home, paths, tmp_path, monkeypatch, capsys):
     shutil.copytree(home, tmp_path / "home")
-    for module in (ensembles, study_of_ensembles):
+    for module in (ensemble_runs, study_of_ensembles):
         monkeypatch.setattr(module, "MEMBERS", SYSTEMS)
     results = tmp_path / "home" / "results"
     for name in ("mh3-seed1", "mh3-seed2", "mst-seed1", "mst-seed2"):
@@ -137,7 +137,7 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     of_all = kept.trees(Run(ALL, 0, tmp_path))
     of_all.write_bytes(b"those of its record")
     with monkeypatch.context() as patched, pytest.raises(InputError, match="rejects it"):
-        patched.setattr(ensembles, "official", refuse)
+        patched.setattr(ensemble_runs, "official", refuse)
         record_all_seeds(kept, 'make paper SEEDS="1 2"', (1, 2))
     assert of_all.read_bytes() == b"those of its record"
 

@@ -7,8 +7,8 @@ import pytest
 from samples import calls, record
 
 from experiments.engine.records import load
-from experiments.tables import treebank
-from experiments.tables.treebank import Dev
+from experiments.tables import paper_tables
+from experiments.tables.paper_tables import Dev
 from mh4.data import conll17, treebanks
 from mh4.util.files import git_blob_id
 
@@ -49,9 +49,9 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
 
 def test_the_page_is_among_those_made_from_records(tmp_path):
     record(tmp_path, "hu", "mh4-two", 1, 84.0)
-    assert tmp_path / "hu-features.md" not in treebank.write("hu", tmp_path)  # without a greedy parser there is no Table 1
+    assert tmp_path / "hu-features.md" not in paper_tables.write("hu", tmp_path)  # without a greedy parser there is no Table 1
     record(tmp_path, "hu", "greedy-mh4", 1, 82.0)
-    assert tmp_path / "hu-features.md" in treebank.write("hu", tmp_path)
+    assert tmp_path / "hu-features.md" in paper_tables.write("hu", tmp_path)
     page = (tmp_path / "hu-features.md").read_text(encoding="utf-8")
     assert "| greedy-mh4 | 1 | 82.00 |" in page and "| mh4-two | 1 | 84.00 |" in page
 
@@ -65,7 +65,7 @@ def test_the_command_is_for_the_same_files(tmp_path):
         ("toy", "toy treebank", {"lang": "toy"}, 'make features LANG=toy SEEDS="1"'),
     ):
         record(tmp_path, name, "greedy-mh4", 1, 80.0, **{"lang": "eu", "release": release, **more})
-        treebank.write(name, tmp_path)
+        paper_tables.write(name, tmp_path)
         text = (tmp_path / (name + "-features.md")).read_text(encoding="utf-8")
         assert text.endswith("\n    %s\n" % expected)
 
@@ -125,7 +125,7 @@ def references(results, **systems):
 def page(results, name="hu"):
     """The lines of the page, and its rows by system."""
     runs = load(name, results)
-    scores = treebank.tested(name, runs, results)
+    scores = paper_tables.tested(name, runs, results)
     (markdown,) = scores.write(results)
     assert markdown == results / (name + "-test.md")
     return markdown.read_text(encoding="utf-8").splitlines(), {row.system: row for row in scores.rows()}
@@ -164,7 +164,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
 def test_without_tested_runs_there_is_no_page(tmp_path):
     record(tmp_path, "hu", "mh3", 1, 83.0)
     references(tmp_path, stanford={"las": 77.56})
-    assert treebank.tested("hu", load("hu", tmp_path), tmp_path) is None
+    assert paper_tables.tested("hu", load("hu", tmp_path), tmp_path) is None
 
 
 @pytest.mark.parametrize(

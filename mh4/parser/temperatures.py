@@ -19,7 +19,7 @@ FILE = "calibration.json"
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Temperatures:
     """The best temperature, and nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats, at it and at 1.
 
     label_temperature: the best for labels; 1 in models of before it was fitted.
@@ -34,7 +34,7 @@ class Calibration:
         write_text(os.path.join(folder, FILE), json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
-    def load(cls, files: Folder) -> "Calibration | None":
+    def load(cls, files: Folder) -> "Temperatures | None":
         """Return the calibration of a model; None if it has none. Raises InputError if it is damaged."""
         if not files.has(FILE):
             return None
