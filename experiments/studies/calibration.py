@@ -1,8 +1,8 @@
 """``make calibration LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder]``: how far the probabilities of arcs can be trusted
 
-The models are those trained by ``make reproduce``, of the systems that have marginals. The temperature is fitted on every other
-sentence of the development set, and everything is measured on the rest: expected calibration error, reliability, and accuracy by
-coverage. This is not in the paper.
+The models are those trained by ``make reproduce``, of the systems that have marginals, also if trained on likelihood. The temperature is
+fitted on every other sentence of the development set, and everything is measured on the rest: expected calibration error, reliability,
+accuracy by coverage, and minimum-Bayes-risk decoding. This is not in the paper.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from experiments import pages
 from experiments.engine.command import repeat, request, study
 from experiments.engine.models import meanings, requested_models
-from experiments.engine.run import Run
+from experiments.engine.run import LIKELIHOOD, Run
 from experiments.engine.workplace import Bench, report_written
 from experiments.pages import Plot, print_table
 from mh4.analysis.attachment import attachment_scores
@@ -28,8 +28,9 @@ from mh4.util.text_tables import Table
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
 COLUMNS = {  # of what is measured, by the names in `Measured.scores`, with the form of their numbers
     "temperature": "%.3f", "ece": "%.2f", "ece_calibrated": "%.2f", "nll": "%.4f", "nll_calibrated": "%.4f",
-    "uas": "%.2f", "uas_mbr": "%.2f",
+    "uas": "%.2f", "uas_mbr": "%.2f", "las": "%.2f", "las_mbr": "%.2f",
 }  # fmt: skip
+SYSTEMS = [*with_marginals(), *(name + LIKELIHOOD for name in with_marginals())]
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)
 
 
@@ -40,7 +41,7 @@ Predicted = tuple[np.ndarray, np.ndarray]  # the probabilities of predicted arcs
 class Measured:
     """The probabilities of a model. before, after: at temperature 1 and at the one fitted.
 
-    scores: by the names in COLUMNS, and "las" and "las_mbr"; in percent, except for the temperature and the negative log-likelihoods of
+    scores: by the names in COLUMNS; in percent, except for the temperature and the negative log-likelihoods of
     gold arcs. Those with "_mbr" are of minimum-Bayes-risk decoding at this temperature, the others of the system's default decoder.
     """
 
@@ -93,12 +94,12 @@ def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
     return Measured(model, before, after, scores)
 
 
-@study(**meanings(with_marginals(), DEFAULT_SYSTEMS))
+@study(**meanings(SYSTEMS, DEFAULT_SYSTEMS))
 def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     asked = request(lang, seeds=seeds, ud=ud)
     require_matplotlib()
     bank = asked.treebank(test=False)
-    models = requested_models(bench, bank, systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
+    models = requested_models(bench, bank, systems, seeds, SYSTEMS, DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     measured = []
     for model in models:
@@ -127,7 +128,7 @@ def by_model(measured: Sequence[Measured], header: Sequence[str], cells: Callabl
 
 
 def summary(measured: Sequence[Measured]) -> Table:
-    header = ["temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
+    header = ["temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr UAS", "LAS", "mbr LAS"]
     return by_model(measured, header, lambda found: [form % found.scores[name] for name, form in COLUMNS.items()])
 
 
@@ -144,7 +145,7 @@ NOTE = """\
 ECE: expected calibration error of the predicted arcs in percent, in ten bins, at temperature 1 and at the temperature given.
 NLL: the negative log-likelihood of a gold arc (whose probability counts as at least 0.001), also at both. The temperature, at
 which NLL is lowest, is fitted on every other sentence of the development set, and everything is measured on the rest
-(%d words). UAS is that of the system's default decoder, mbr that of minimum-Bayes-risk decoding at this temperature.
+(%d words). UAS and LAS are those of the system's default decoder, mbr those of minimum-Bayes-risk decoding at this temperature.
 The accuracy of the most probable arcs, in percent, by their share of all:"""
 
 

@@ -180,7 +180,7 @@ READING = (
     "pooled over the other averages of the table. The paper's ensemble has none, and so no mark. The last columns of Tables 5 and "
     "6 are the outputs of the shared task's systems, scored here (✓: the same to both digits). %s: no score. Only UD 2.0 is "
     "compared with the paper. Averages are over the treebanks for which both have scores, with our settings. "
-    "Systems trained on likelihood, not with the paper's hinge, have tables of their own, LANG-likelihood.md." % NONE
+    "Systems trained on likelihood, not with the paper's hinge, are in LANG.md." % NONE
 )
 
 

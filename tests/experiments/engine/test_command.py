@@ -40,7 +40,7 @@ from mh4.parser.systems import SYSTEMS
             "SYSTEMS: no system 'mh5-hybrid'; did you mean mh4-hybrid? there are mh3, ",
         ),
         ("calibration --lang toy --systems mh3", "no trained model of mh3 in "),
-        ("likelihood --lang toy --systems mst-likelihood", "SYSTEMS: no system 'mst-likelihood'; there are mh3, mst"),
+        ("calibration --lang toy --systems mst-likelihood", "no trained model of mst-likelihood in "),
         ("search --lang toy --systems greedy-mh4", "SYSTEMS: no system 'greedy-mh4'; there are mh3, "),
         ("ensemble --lang toy --systems 'mst greedy-mh4'", "SYSTEMS: no system 'greedy-mh4'; there are mh3, mst, "),
         ("ensemble --lang toy", "no trained model of mh4-hybrid in "),
