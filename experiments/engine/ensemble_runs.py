@@ -12,7 +12,7 @@ from pathlib import Path
 
 from experiments import published
 from experiments.engine import predictions
-from experiments.engine.models import finished_runs, lacking, untrained
+from experiments.engine.models import requested_models
 from experiments.engine.provenance import commit, without_machine
 from experiments.engine.records import Records, common_seeds, load_any, trees_of
 from experiments.engine.run import Run, alone
@@ -44,16 +44,13 @@ def members(bench: Bench, bank: Treebank, systems: Sequence[str], seeds: Sequenc
 
     seeds: of the models; by default, those that every system has. Raises InputError if a system has no finished model.
     """
-    folder = bench.models(bank.name)
-    runs = {system: {run.seed: run for run in finished_runs(bench, bank, system)} for system in systems}
-    for system, mine in runs.items():
-        missing = lacking(system, seeds, mine)
-        if missing:
-            raise untrained(missing, folder)
-    common = list(seeds) or sorted(set.intersection(*(set(mine) for mine in runs.values())))
+    runs = requested_models(bench, bank, " ".join(systems), " ".join(map(str, seeds)), systems, systems)
+    by_seed = {seed: [run for run in runs if run.seed == seed] for seed in seeds or sorted({run.seed for run in runs})}
+    common = {seed: mine for seed, mine in by_seed.items() if len(mine) == len(set(systems))}
     if not common:
-        raise InputError("no seed for which every one of %s has a trained model in %s" % (", ".join(systems), shown(folder)))
-    return {seed: sorted((mine[seed] for mine in runs.values()), key=lambda run: run.dev_uas, reverse=True) for seed in common}
+        where = ", ".join(systems), shown(bench.models(bank.name))
+        raise InputError("no seed for which every one of %s has a trained model in %s" % where)
+    return {seed: sorted(mine, key=lambda run: run.dev_uas, reverse=True) for seed, mine in common.items()}
 
 
 def _command(runs: Sequence[Run]) -> list[str]:
