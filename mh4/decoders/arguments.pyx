@@ -228,11 +228,11 @@ def sample_size(samples: int) -> int:
 
 
 def no_derivation(
-    heads: np.ndarray | None = None, k: int | None = None, possible: Callable[[], bool] | None = None
+    heads: np.ndarray | None = None, k: int = 0, possible: Callable[[], bool] | None = None
 ) -> ValueError:
     """Return the error for a search or a sum without a result: the scores forbid every derivation, or the class has no tree with `heads`.
 
-    heads: as `given_heads` returns them. k: of MH_k, or None. possible: a function that returns whether the class has a tree with these
+    heads: as `given_heads` returns them. k: of MH_k, or 0. possible: a function that returns whether the class has a tree with these
         heads.
     """
     from mh4.decoders.mhk import smallest_k  # which needs checked_tree
@@ -240,7 +240,7 @@ def no_derivation(
     if heads is not None and not possible():
         if (heads[1:] < 0).any():
             return NotInClass("heads: no tree of the decoder's class has these heads")
-        if k is None:
+        if not k:
             return NotInClass("heads: the tree is not 1-Endpoint-Crossing")
         return NotInClass(f"heads: the tree is not in MH{k}, only MH{smallest_k(heads)} and larger derive it")
     return ValueError(f"no derivation: scores of -inf, or from {-LARGEST:g} down, forbid all, or a single root is required of a "

@@ -64,7 +64,7 @@ def decode(
     cdef Charts copies = Charts()
     cdef TransitionScores scores
     if not sentence.take(copies, 0, &scores):
-        raise sentence.error(None, None)
+        raise sentence.error(None, 0)
     cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
     search.on_s0b0[SH] = scores.shift
     point(search.on_s0b0, LA, scores.s0b0, reduces, scores.side)

@@ -12,11 +12,6 @@ cdef extern from "signals.hpp" namespace "signals" nogil:
         Less(Watch& of)
 
 cdef extern from "chart_memory.hpp" nogil:
-    cdef cppclass Memory[Value]:
-        void start()
-        Value* take(size_t size)
-        void allocate() except +
-        Value* allocate(size_t size) except +
     void make_room[Value](vector[Value]& values, size_t more) except +
 
 cdef extern from "transition_scores.hpp" namespace "transitions" nogil:
@@ -54,6 +49,7 @@ cdef extern from "interface.hpp" nogil:
         void trace() except +
         void release()
     cdef cppclass BestTree:
+        int k
         double find(int n, const double** scores, const double* cost, bint single_root, int* heads) except +
         const PartRows* parts(const int* heads, int n) except +
     cdef cppclass AllSums "marginals::Sums":
@@ -155,8 +151,8 @@ cdef class Sentences:
     cdef shape(self, int columns)
     cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil
     cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil
-    cdef int try_alone(self, kind) except -1
-    cdef error(self, kind, k)
+    cdef int try_alone(self, kind, int k) except -1
+    cdef error(self, kind, int k)
 
 
 cdef struct Rows:  # index rows, to be written one after the other

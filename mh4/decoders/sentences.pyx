@@ -178,12 +178,14 @@ cdef class Sentences:
         """Return the sentences without a result."""
         return [b for b in range(self.count) if self.outcomes[b] == FAILED]
 
-    cdef int try_alone(self, kind) except -1:
+    cdef int try_alone(self, kind, int k) except -1:
         """Process the only sentence with this thread's charts; returns an Outcome."""
         cdef Charts by = None
         cdef int outcome
         try:
             by = workspaces.take(kind)
+            if by.own.best_tree:
+                by.own.best_tree.get().k = k
             with nogil:
                 outcome = self.process(by, 0)
         except MemoryError:
@@ -192,13 +194,13 @@ cdef class Sentences:
         workspaces.give_back(by)
         return outcome
 
-    def alone(self, kind, k=None):
+    def alone(self, kind, k=0):
         """Process the only sentence, and return its result; kind: the class of its Charts; k: of MH_k. Raises what decoders raise."""
-        if self.try_alone(kind) == FAILED:
+        if self.try_alone(kind, k) == FAILED:
             raise self.error(kind, k)
         return self.result()
 
-    cdef error(self, kind, k):
+    cdef error(self, kind, int k):
         """Return the error for a sentence without a result. Raises ValueError for invalid scores or heads."""
         for name, tensor in {**self.tensors, "cost": self.cost}.items():
             if tensor is not None:
@@ -208,7 +210,7 @@ cdef class Sentences:
         def possible():
             zeros = {name: np.zeros_like(tensor) for name, tensor in self.tensors.items()}
             like = TransitionDecoding if "shift" in zeros else Decoding
-            return (<Sentences> like(zeros, heads, self.single_root, most=self.most)).try_alone(kind) == DONE
+            return (<Sentences> like(zeros, heads, self.single_root, most=self.most)).try_alone(kind, k) == DONE
 
         return arguments.no_derivation(heads, 4 if self.too_large else k, possible)
 

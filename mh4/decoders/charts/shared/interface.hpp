@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -50,6 +51,8 @@ typedef std::vector<std::pair<int, int>> PartRows;  // index rows of a tensor
 // The best tree where trees are scored, not transitions.
 class BestTree : public Reusable {
   public:
+    int k = 0;  // of MH_k, for the chart of all k
+
     // Find the heads of the best tree over n words; returns its score, -inf if there is none. scores: by tensor; cost: of arcs, or NULL.
     virtual double find(int n, const double *const *scores, const double *cost, bool single_root, int *heads) = 0;
     // What a tree uses of each tensor, or NULL if the tree is not in the class.
