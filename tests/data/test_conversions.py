@@ -94,7 +94,7 @@ def test_words_that_are_empty_or_missing(tmp_path):
     assert sentence(upos=["", "Y"]).to_conllu() == sentence(upos=["_", "Y"]).to_conllu()
 
 
-@pytest.mark.parametrize("changed", [{"upos": ["X"]}, {"deprels": ["x"] * 3}, {"probabilities": np.ones(4)}])
+@pytest.mark.parametrize("changed", [{"upos": ["X"]}, {"deprels": ["x"] * 3}])
 def test_columns_of_different_lengths(changed):
     """Words that have no entry are not left out in silence."""
     for use in (list, Sentence.to_conllu, conversions.to_udapi):
