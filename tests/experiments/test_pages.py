@@ -8,11 +8,6 @@ from experiments import pages
 from experiments.pages import Average
 
 
-def test_csv():
-    rows = [["a, b", 3, 0.5, None], ["c", 4, 2 / 3, "0.50"]]
-    assert pages.comma_separated(["name", "n", "x", "y"], rows) == 'name,n,x,y\n"a, b",3,0.5000,\nc,4,0.6667,0.50\n'
-
-
 def test_averages_over_seeds():
     runs = [("mst", 1, 80.0), ("mst", 3, 81.0), ("mh3", 2, 83.256), ("mst", 4, 85.0)]
     records = [{"system": system, "seed": seed, "dev_uas": uas} for system, seed, uas in runs]
@@ -22,13 +17,6 @@ def test_averages_over_seeds():
     assert (str(found["mst"]), str(found["mh3"])) == ("82.00 ± 2.65", "83.26") and found["mst"].seeds_listed == "1 3 4"
     assert pages.plus_minus(1.0, 0.25, "+z.1f") == "+1.0 ± 0.25" and pages.plus_minus(-1.0, None, "+z.1f") == "-1.0"
     assert pages.plus_minus(-0.04, None, "+z.1f") == "+0.0"
-
-
-def test_pages_are_written_where_they_are_said_to_be(tmp_path):
-    written = pages.write(tmp_path / "results", "hu", "Title", ["text"], "a,b\n")
-    assert written == [tmp_path / "results" / name for name in ("hu.md", "hu.csv")]
-    assert [page.read_bytes() for page in written] == [b"# Title\n\ntext\n", b"a,b\n"]
-    assert pages.write(tmp_path, "hu", "Title", ["text"]) == [tmp_path / "hu.md"] == list(tmp_path.glob("hu*"))
 
 
 def test_a_difference_of_means():

@@ -220,18 +220,6 @@ def _trees_of_no_sequence():
             yield heads
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_model_and_another_another(finished, everything, tmp_path):
-    """To the bit."""
-    folder, _, summary = finished
-    same = Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], str(tmp_path / "same"), seed=3).run()
-    Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], str(tmp_path / "other"), seed=4).run()
-    timing = ("seconds", "cpu_seconds", "tokens_per_second")
-    assert {k: v for k, v in same.items() if k not in timing} == {k: v for k, v in summary.items() if k not in timing}
-    one, same, other = (weights(path) for path in (folder, tmp_path / "same", tmp_path / "other"))
-    assert one == same and one.keys() == other.keys() and one != other
-
-
 def weights(folder):
     """The bytes of all arrays of weights.npz."""
     with np.load(os.path.join(str(folder), "weights.npz")) as file:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.engine.models import finished_runs, requested_models
+from experiments.engine.models import requested_models
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.errors import InputError
@@ -35,24 +35,20 @@ def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
             requested_models(Bench(tmp_path), BANK, asked, seeds, systems, systems)
 
 
-def test_models_of_other_settings_are_not_taken(tmp_path):
-    """As after a default has changed: what is measured with them would be called that of today's."""
-    config = BANK.config("mst")
-    for seed, training in ((1, config.training), (2, replace(config.training, patience=1))):
-        folder = tmp_path / "models/toy/mst" / ("seed%d" % seed)
-        finished(folder, replace(config, training=training).to_toml(), updates=9)
-    assert [run.seed for run in requested_models(Bench(tmp_path), BANK, "", "", ["mst"], ["mst"])] == [1]
-    with pytest.raises(InputError, match="^no trained model of mst with seed 2 in .* with today's settings: train one first"):
-        requested_models(Bench(tmp_path), BANK, "mst", "1 2", ["mst"], ["mst"])
-
-
-def test_models_of_other_files_are_not_taken(tmp_path):
-    """As after the toy treebank has changed."""
-    bank = replace(BANK, blobs={"train": "aa", "dev": "bb"})
-    for seed, dev in ((1, "bb"), (2, "cc")):
-        folder = tmp_path / "models/toy/mst" / ("seed%d" % seed)
-        sources = {"train": {"file": "t", "git_blob": "aa"}, "dev": {"file": "d", "git_blob": dev}}
-        finished(folder, sources=sources)
-    assert [run.seed for run in finished_runs(Bench(tmp_path), bank, "mst")] == [1]
-    with pytest.raises(InputError, match="^no trained model of mst with seed 2 in .* on today's files and with today's settings"):
+@pytest.mark.parametrize("other", ["settings", "files"])
+def test_models_of_other_settings_or_files_are_not_taken(tmp_path, other):
+    """As after a default or the toy treebank has changed: what is measured with them would be called that of today's."""
+    bank, config = replace(BANK, blobs={"train": "aa", "dev": "bb"}), BANK.config("mst")
+    changed = replace(config, training=replace(config.training, patience=1))
+    for seed, same in ((1, True), (2, False)):
+        sources = {
+            "train": {"file": "t", "git_blob": "aa"},
+            "dev": {"file": "d", "git_blob": "bb" if same or other == "settings" else "cc"},
+        }
+        settings = (config if same or other == "files" else changed).to_toml()
+        finished(tmp_path / "models/toy/mst" / ("seed%d" % seed), settings, updates=9, sources=sources)
+    assert [run.seed for run in requested_models(Bench(tmp_path), bank, "", "", ["mst"], ["mst"])] == [1]
+    with pytest.raises(
+        InputError, match="^no trained model of mst with seed 2 in .* on today's files and with today's settings: train"
+    ):
         requested_models(Bench(tmp_path), bank, "mst", "1 2", ["mst"], ["mst"])

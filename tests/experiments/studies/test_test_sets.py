@@ -42,14 +42,6 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, stand_in, hu
     assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
 
 
-def test_without_the_segmentation_there_are_trees_of_dev_only(run, stand_in, hungarian, tmp_path):
-    assert run(*of_hungarian(hungarian)) == 0
-    assert [call["file"] for call in calls(stand_in, "parses")] == ["hu-ud-dev.conllu"]
-    assert not {"test", "segmentation", "test_uas", "test_las"} & set(kept(tmp_path))
-    text = trees(trees_file(tmp_path / "home" / "results", "hu/mh3-seed1"))
-    assert [line.split()[1] for line in text.splitlines() if line.startswith("#")] == ["dev"]
-
-
 @pytest.mark.slow
 def test_a_segmentation_that_comes_later_or_is_another_is_parsed_then(run, stand_in, hungarian, segmented, tmp_path):
     assert run(*of_hungarian(hungarian)) == 0 and "test_las" not in kept(tmp_path)
