@@ -86,8 +86,9 @@ SUM_KERNELS = [
 ]
 
 
-# A rule in the names of a kernel; loop is the node that takes all values in between, or None.
-Step = namedtuple("Step", "rule number target antecedents arcs loop has_two kernel")
+# here: the rule in the names of a kernel. values: (name, call that fetches them from `at`, how many) of each antecedent, then of each arc.
+# loop: the node that takes all values in between, or None.
+Step = namedtuple("Step", "rule number target here values loop has_two")
 
 
 def further_nodes(rule):
@@ -107,11 +108,22 @@ def steps_of(kernel):
             if len(loops) > 1 or any(node in names.values() for node in loops):
                 raise ValueError("%s: %s has to fix nodes" % (kernel.name, rules.rule_text(rule)))
             names.update({node: node for node in loops})
-            antecedents = [(item[0], *(names[node] for node in item[1:])) for item in rule.antecedents]
-            arcs = [tuple(names[node] for node in arc) for arc in rule.arcs]
+            antecedents = tuple((item[0], *(names[node] for node in item[1:])) for item in rule.antecedents)
+            arcs = tuple(tuple(names[node] for node in arc) for arc in rule.arcs)
+            here = rule._replace(result=(target.item, *target.nodes), antecedents=antecedents, arcs=arcs)
             loop = loops[0] if loops else None
-            steps.append(Step(rule, number, target, antecedents, arcs, loop, names.get(rule.has_two), kernel))
+            values = [("_".join(item), call(kernel, "", item, loop), "STATES[%s]" % item[0].upper()) for item in antecedents]
+            values += [arc_values(kernel, arc, longest, loop) for arc, longest in zip(arcs, rule.longest, strict=True)]
+            steps.append(Step(rule, number, target, here, values, loop, names.get(rule.has_two)))
     return steps
+
+
+def arc_values(kernel, arc, longest, loop):
+    """As in Step.values."""
+    links, lanes = "longest" if longest else "crossed", kernel.lanes
+    view = "from_lanes" if arc[0] == lanes else "to_lanes" if arc[1] == lanes else "between"
+    nodes = ["at.x" if node == lanes else node if node == loop else "at." + node for node in arc]
+    return "_".join((links, *arc)), "at.chart.%s.%s(%s)" % (links, view, ", ".join(nodes)), 2
 
 
 def check(kernels):
@@ -168,31 +180,18 @@ def call(kernel, what, item, loop=None, values=None):
     return "at.%s(%s)" % ("_".join([what, *item] if what else item), ", ".join(arguments))
 
 
-def accessors(step):
-    """(name in the kernel, call that fetches the values) of each antecedent and of each arc."""
-    antecedents = [("_".join(item), call(step.kernel, "", item, step.loop)) for item in step.antecedents]
-    arcs, lanes = [], step.kernel.lanes
-    for arc, longest in zip(step.arcs, step.rule.longest, strict=True):
-        links = "longest" if longest else "crossed"
-        view = "from_lanes" if arc[0] == lanes else "to_lanes" if arc[1] == lanes else "between"
-        nodes = ["at.x" if node == lanes else node if node == step.loop else "at." + node for node in arc]
-        arcs.append(("_".join((links, *arc)), "at.chart.%s.%s(%s)" % (links, view, ", ".join(nodes))))
-    return antecedents, arcs
-
-
 def chosen(algebra, name, states):
     """One of the values of these states, or their sum."""
     return reduce(lambda text, other: algebra.choose % (text, other), ["%s[%d]" % (name, state) for state in states])
 
 
 def terms(step, cases):
-    """(result, directions, ((name, states), ...) of the antecedents) of the terms of which an item is the maximum or sum."""
-    antecedents, _ = accessors(step)
-    choices = sorted({(case[2], case[3 : 3 + len(step.arcs)]) for case in cases})
-    for result, directions in choices:
-        alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
+    """(result, factors) of the terms of which an item is the maximum or sum; factors: (name, states) of the antecedents and arcs."""
+    names, count = [name for name, _, _ in step.values], len(step.rule.antecedents)
+    for result, directions in sorted({(case[2], case[3 : 3 + len(step.rule.arcs)]) for case in cases}):
+        alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.rule.arcs)] == directions]
         for sides in products(alike):
-            yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=False))
+            yield result, list(zip(names, [*sides[:count], *((direction,) for direction in directions)], strict=True))
 
 
 def is_alone(kernel, target):
@@ -203,13 +202,11 @@ def is_alone(kernel, target):
 
 def updates(kernel, step, cases):
     """The lines that update a target with the instances of a rule."""
-    out, algebra, lines, made = item_name(step.target), kernel.algebra, [], set()
-    _, arcs = accessors(step)
-    for result, directions, antecedents in terms(step, cases):
-        values = [chosen(algebra, name, states) for name, states in antecedents]
-        values += ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions, strict=True)]
+    algebra, lines, made = kernel.algebra, [], set()
+    for result, factors in terms(step, cases):
         update = algebra.update if result in made or not is_alone(kernel, step.target) else "%s = %s;"
-        lines.append(update % ("%s[%d]" % (out, result), algebra.combine.join(values)))
+        value = algebra.combine.join(chosen(algebra, *factor) for factor in factors)
+        lines.append(update % ("%s[%d]" % (item_name(step.target), result), value))
         made.add(result)
     return lines
 
@@ -225,8 +222,7 @@ def loop_groups(steps):
     """
     groups = []
     for step in steps:
-        antecedents, arcs = accessors(step)
-        shared = {(step.loop, call) for _, call in antecedents + arcs} | {(step.loop, step.target.item, step.target.nodes)}
+        shared = {(step.loop, call) for _, call, _ in step.values} | {(step.loop, step.target.item, step.target.nodes)}
         near = [group for group in groups if group[0] & shared]
         groups = [group for group in groups if group not in near]
         groups.append((shared.union(*(group[0] for group in near)), [s for group in near for s in group[1]] + [step]))
@@ -239,14 +235,8 @@ def indent(lines):
 
 def fetched(kernel, steps):
     """The (name, call, size) of all values that the steps, in one block, take from `at`; without the kernel's own items."""
-    own, found = {item_name(target) for target in kernel.targets}, {}
-    for step in steps:
-        antecedents, arcs = accessors(step)
-        sizes = ["STATES[%s]" % item[0].upper() for item in step.antecedents] + [2] * len(arcs)
-        for (name, call), size in zip(antecedents + arcs, sizes, strict=True):
-            if name not in own:
-                found[name] = name, call, size
-    return list(found.values())
+    own = {item_name(target) for target in kernel.targets}
+    return list({value[0]: value for step in steps for value in step.values if value[0] not in own}.values())
 
 
 def block(kernel, steps, lines):
@@ -272,10 +262,7 @@ def inside_block(kernel, steps, table):
 
 def step_text(step):
     """The rule in the names of the kernel and, if they differ, in its own."""
-    here = step.rule._replace(
-        result=(step.target.item, *step.target.nodes), antecedents=tuple(step.antecedents), arcs=tuple(step.arcs)
-    )
-    text = [rules.rule_text(rule) for rule in dict.fromkeys((here, step.rule))]
+    text = [rules.rule_text(rule) for rule in dict.fromkeys((step.here, step.rule))]
     return text[0] if len(text) == 1 else "%s   (%s)" % tuple(text)
 
 
@@ -337,10 +324,8 @@ def outside_block(kernel, steps, table):
     for name, call, size in values:
         lines += ["const auto %s = %s;" % (name, call), "Value %s[%s] = {};" % (derivative(name), size)]
     for step in reversed(steps):
-        _, arcs = accessors(step)
-        cases, lines = table[step.number], [*lines, "// " + step_text(step)]
-        for result, directions, antecedents in terms(step, cases):
-            factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions, strict=True))]
+        lines.append("// " + step_text(step))
+        for result, factors in terms(step, table[step.number]):
             lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
     lines += ["%s.add(%s);" % (name, derivative(name)) for name, _, _ in values]
     return block(kernel, steps, lines)
@@ -353,7 +338,7 @@ def outside_text(kernel, table):
         lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
         if target.item in kernel.keep or target.over:
             lines.append(call(kernel, "derivatives", (target.item, *target.nodes), values=derivative(name)) + ";")
-    used = {name for step in steps if len(step.antecedents) + len(step.arcs) > 1 for name, _ in accessors(step)[0]}
+    used = {"_".join(item) for step in steps if len(step.values) > 1 for item in step.here.antecedents}
     for name, target in own.items():
         if name in used:
             if target.item not in kernel.keep:
@@ -432,19 +417,11 @@ def shape(number, rule, size):
     def numbers(names):
         return braces(nodes.index(name) for name in names)
 
-    counts = len(nodes), len(rule.antecedents), len(rule.arcs), len(rule.order), nodes.index(rule.has_two) if rule.has_two else -1
-    return "    {%s}," % ", ".join(
-        [
-            *map(str, counts),
-            braces(item[0].upper() for item in rule.antecedents),
-            braces(numbers(item[1:]) for item in rule.antecedents),
-            braces(map(numbers, rule.arcs)),
-            braces(map(int, rule.longest)),
-            numbers(rule.order),
-            str(size),
-            "CASES_%d" % number,
-        ]
-    )
+    fields = [len(nodes), len(rule.antecedents), len(rule.arcs), len(rule.order)]
+    fields += [nodes.index(rule.has_two) if rule.has_two else -1, braces(item[0].upper() for item in rule.antecedents)]
+    fields += [braces(numbers(item[1:]) for item in rule.antecedents), braces(map(numbers, rule.arcs))]
+    fields += [braces(map(int, rule.longest)), numbers(rule.order), size, "CASES_%d" % number]
+    return "    %s," % braces(fields)
 
 
 def kinds(states):
