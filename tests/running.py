@@ -10,10 +10,12 @@ import time
 from pathlib import Path
 from unittest import mock
 
+import pytest
 import toy
 from click.testing import CliRunner
 
 from mh4 import cli
+from mh4.errors import InputError
 from mh4.util import streams
 
 INSTALLED = Path(sys.executable).with_name("mh4")
@@ -44,6 +46,14 @@ def refuses(*arguments, stdin=None):
     (line,) = done.stderr.decode().splitlines()
     assert line.startswith("mh4: ")
     return line
+
+
+def refused(call):
+    """The message of an InputError, in one line."""
+    with pytest.raises(InputError) as error:
+        call()
+    assert "\n" not in str(error.value) and len(str(error.value)) < 600
+    return str(error.value)
 
 
 def on_a_terminal(*arguments, streams=("stderr",), columns=200):

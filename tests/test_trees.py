@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny import int32
 
 from mh4 import trees
 from mh4.data import conllu
@@ -21,10 +22,6 @@ NEAREST = {"projective": 3, "mh3": 3, "mh4": 4, "mh5": 5, "1ec": None}  # classe
 PAPER = Path(__file__).parents[1] / "experiments" / "published" / "table3_coverage.csv"
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def int32(tree):
-    return np.array(tree, dtype=np.int32)
 
 
 def crossed(heads):

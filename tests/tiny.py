@@ -2,8 +2,14 @@
 
 import hashlib
 
+import numpy as np
+
 WORD = "%d\tw%d\t_\t_\t_\t_\t%d\tdep\t_\t_\n"
 PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1)  # the last is in no class
+
+
+def int32(heads):
+    return np.array(heads, dtype=np.int32)
 
 
 def as_conllu(*trees):

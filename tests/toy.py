@@ -8,6 +8,7 @@ from mh4.data import conllu
 from mh4.data import toy as generator
 from mh4.parser import config
 from mh4.parser.config import Config
+from mh4.util.progress import Listener
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,3 +70,20 @@ def probabilities_of_labels(parser, sentences):
 
     found = review(parser, [("", 0, conllu.Block([], sentence)) for sentence in sentences])
     return np.concatenate([one.deprels[1:] for one in found])
+
+
+class Cut(Listener):
+    """Interrupts training after some evaluations or updates, as a signal would."""
+
+    def __init__(self, evaluations=10**9, updates=10**9):
+        self.evaluations, self.updates, self.metrics = evaluations, updates, []
+
+    def update(self, words, loss):
+        self.updates -= 1
+        if not self.updates:
+            raise KeyboardInterrupt
+
+    def evaluation(self, metrics):
+        self.metrics.append(metrics)
+        if len(self.metrics) == self.evaluations:
+            raise KeyboardInterrupt

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from running import refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
-from tiny import CROSSING, NEITHER, PROJECTIVE, as_conllu
+from tiny import CROSSING, NEITHER, PROJECTIVE, as_conllu, int32
 
 from mh4.analysis import coverage
 from mh4.errors import InputError
@@ -21,10 +21,6 @@ def bank(tmp_path):
     path = tmp_path / "bank.conllu"
     path.write_text(as_conllu(PROJECTIVE, CROSSING, NEITHER))
     return str(path)
-
-
-def int32(tree):
-    return np.array(tree, dtype=np.int32)
 
 
 # -------------------------------------------------------------------------------------------------------------- counting

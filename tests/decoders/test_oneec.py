@@ -20,10 +20,6 @@ COUNTS = [1, 3, 16, 125, 1104]
 seeds = st.integers(0, 2**32 - 1)
 
 
-def int32(heads):
-    return np.array(heads, dtype=np.int32)
-
-
 def only(heads):
     """A cost that forbids all other trees."""
     cost = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)

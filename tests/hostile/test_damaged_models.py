@@ -15,6 +15,7 @@ import pytest
 import toy
 from click.testing import CliRunner
 from damage import damages
+from running import refused
 
 import mh4
 from mh4 import cli
@@ -22,7 +23,6 @@ from mh4.errors import InputError
 from mh4.parser import config
 from mh4.training import card
 from mh4.training.trainer import Trainer
-from mh4.util.progress import Listener
 
 pytestmark = pytest.mark.slow
 
@@ -52,14 +52,6 @@ def parsed(folder, sentences):
     return [
         (s.heads.tolist(), s.deprels, s.upos, s.xpos, s.feats) for s in mh4.load(str(folder)).parse(sentences[:20], tags=True)
     ]
-
-
-def refused(call):
-    """The message of an InputError, in one line."""
-    with pytest.raises(InputError) as error:
-        call()
-    assert "\n" not in str(error.value) and len(str(error.value)) < 600
-    return str(error.value)
 
 
 def info(folder):
@@ -259,19 +251,11 @@ def test_a_damaged_model_does_not_harm_others(model, intact, sentences, tmp_path
 def test_a_damaged_run_is_not_resumed(sentences, tmp_path):
     """Nor does it end as if nothing had happened: the checkpoint, the best weights and the record must be intact."""
 
-    class Cut(Exception):
-        pass
-
-    class Until(Listener):
-        def evaluation(self, metrics):
-            if metrics["evaluation"] == 2:
-                raise Cut
-
     def learner(folder, **options):
         return trainer(sentences, folder, "mst", config.with_settings(TINY, ["training.max_updates=30"]), **options)
 
-    with pytest.raises(Cut):
-        learner(tmp_path / "cut", listener=Until()).run()
+    with pytest.raises(KeyboardInterrupt):
+        learner(tmp_path / "cut", listener=toy.Cut(evaluations=2)).run()
     whole = learner(tmp_path / "whole").run()
 
     def cut_off(path):

@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 import toy
+from running import refused
 from safetensors.numpy import save_file
 
 import mh4
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError
 from mh4.parser import config, long_sentences
 from mh4.parser.contextual_vectors import Contextual, Window, key
 from mh4.parser.model import Model
@@ -33,13 +33,6 @@ def files(sentences, tmp_path_factory):
     save_file(matrices(sentences[:30]), folder / "train.safetensors")
     save_file(matrices(sentences[30:40], np.float16), folder / "dev.safetensors")
     return [str(folder / name) for name in ("dev.safetensors", "train.safetensors")]
-
-
-def refused(call):
-    with pytest.raises(InputError) as error:
-        call()
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def model(sentences, files=()):

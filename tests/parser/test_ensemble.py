@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import toy
 from running import COMMAND, refuses, succeeds
+from tiny import int32
 
 import mh4
 from mh4 import trees
@@ -21,10 +22,6 @@ from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
 
 BRUTE = {"mst": "all", "mh4": "mh4", "1ec": "1ec"}
-
-
-def int32(heads):
-    return np.array(heads, dtype=np.int32)
 
 
 def support(heads, votes):

@@ -149,7 +149,7 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
     rng = np.random.default_rng(6)
     words = [word for sentence in gold for word in sentence.words][:100]
     for _ in range(3):
-        tree = random_tree(100, rng)
+        tree = np.array(brute.random_tree(100, rng, single_root=True), dtype=np.int32)
         labels = ["x%d" % m for m in range(100)]
         given = partly(Sentence(words, heads=tree, deprels=labels), rng, share)
         (found,) = long_sentences.parse(parsers[name], [given], keep_heads=True)
@@ -158,14 +158,6 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
         fixed = given.heads >= 0
         assert (found.heads[fixed] == given.heads[fixed]).all() and (found.heads[1:] == 0).sum() == 1
         assert all(old in ("_", new) for old, new in zip(given.deprels, found.deprels)) and "_" not in found.deprels
-
-
-def random_tree(n, rng):
-    order = rng.permutation(np.arange(1, n + 1))
-    heads = np.full(n + 1, -1, dtype=np.int32)
-    for k, word in enumerate(order):
-        heads[word] = order[rng.integers(k)] if k else 0
-    return heads
 
 
 def test_the_best_trees_with_their_probabilities(parsers, gold):

@@ -11,11 +11,10 @@ import zipfile
 import pytest
 import toy
 from click.testing import CliRunner
-from running import refuses
+from running import refused, refuses
 
 import mh4
 from mh4 import cli
-from mh4.errors import InputError
 from mh4.parser import config, model_files
 from mh4.training import card
 from mh4.training.trainer import Trainer
@@ -42,13 +41,6 @@ def packed(folder, treebank, tmp_path_factory):
 
 def run(*arguments):
     return CliRunner().invoke(cli.main, list(map(str, arguments)))
-
-
-def refused(call):
-    with pytest.raises(InputError) as error:
-        call()
-    assert "\n" not in str(error.value)
-    return str(error.value)
 
 
 def rewritten(packed, path, change):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import toy
-from test_training import SHORT, Cut, weights
+from test_training import SHORT, weights
 
 import mh4
 from mh4.data import conllu
@@ -158,7 +158,7 @@ def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
         return Trainer("mst", config.with_settings(SHORT, assignments), *everything, str(tmp_path), seed, listener=listener)
 
     with pytest.raises(KeyboardInterrupt):
-        trainer(listener=Cut(evaluations=2)).run()
+        trainer(listener=toy.Cut(evaluations=2)).run()
     for assignments, seed, message in (
         (
             ["training.clip=1", "training.patience=3"],
@@ -170,7 +170,7 @@ def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
         with pytest.raises(InputError, match="other settings " + message):
             trainer(*assignments, seed=seed).run()
     longer = ["training.max_updates=24", "training.evaluate_updates=7"]
-    seen = Cut()
+    seen = toy.Cut()
     summary = trainer(*longer, listener=seen).run()
     assert [metrics["updates"] for metrics in seen.metrics] == [14, 21, 24]
     assert summary["changes"] == [{"updates": 10, "training.evaluate_updates": 7, "training.max_updates": 24}]
@@ -184,7 +184,7 @@ def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
 def test_files_are_known_by_their_content(files, tmp_path, finished):
     """A renamed one is resumed; one that differs is named."""
     given = {"train": [files["a"], files["b"]], "dev": files["c"], "model": tmp_path / "model", "system": "mst", "config": SHORT}
-    listener = Cut(evaluations=99 if finished else 1)
+    listener = toy.Cut(evaluations=99 if finished else 1)
     with nullcontext() if finished else pytest.raises(KeyboardInterrupt):
         mh4.train(**given, progress=listener)
     renamed, changed = tmp_path / "renamed.conllu", tmp_path / "changed.conllu"
@@ -214,7 +214,7 @@ def test_a_change_that_is_cut_off_is_noted_once(files, tmp_path, monkeypatch, ag
         write_text(path, text)
 
     with pytest.raises(KeyboardInterrupt):
-        trainer(20, listener=Cut(evaluations=2)).run()
+        trainer(20, listener=toy.Cut(evaluations=2)).run()
     with monkeypatch.context() as patched:
         patched.setattr("mh4.training.trainer.write_text", cut_off)
         with pytest.raises(KeyboardInterrupt):

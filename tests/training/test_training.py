@@ -47,23 +47,6 @@ def test_another_build_of_dynet(tmp_path):
     assert done.stderr == "mh4: this needs mh4's build of DyNet, and another one is installed: run `mh4 install-dynet`\n"
 
 
-class Cut(Listener):
-    """Interrupts training after some evaluations or updates, as a signal would."""
-
-    def __init__(self, evaluations=10**9, updates=10**9):
-        self.evaluations, self.updates, self.metrics = evaluations, updates, []
-
-    def update(self, words, loss):
-        self.updates -= 1
-        if not self.updates:
-            raise KeyboardInterrupt
-
-    def evaluation(self, metrics):
-        self.metrics.append(metrics)
-        if len(self.metrics) == self.evaluations:
-            raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_shortest_sentence(system, everything, tmp_path):
     """A minibatch of one word of one letter: its matrices have a single column."""
@@ -107,7 +90,7 @@ class UntilPerfect(Listener):
 def finished(everything, tmp_path_factory):
     """The model folder of a short run with dropout, and its summary."""
     folder = str(tmp_path_factory.mktemp("model"))
-    learner = Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], folder, seed=3, listener=Cut())
+    learner = Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], folder, seed=3, listener=toy.Cut())
     return folder, learner, learner.run()
 
 
@@ -228,7 +211,7 @@ def weights(folder):
 
 def test_cut_off_before_the_first_evaluation_starts_again(everything, tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=Cut(updates=2)).run()
+        Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=toy.Cut(updates=2)).run()
     with pytest.raises(InputError, match="weights.npz: no weights there, expected a trained model"):  # random ones are none
         mh4.load(tmp_path)
     assert Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()["updates"] == 20
@@ -324,7 +307,7 @@ def test_other_settings_do_not_resume_from_weights_of_a_later_evaluation(everyth
         return Trainer("mst", changed, everything[:60], everything[60:90], str(tmp_path), listener=listener)
 
     with pytest.raises(KeyboardInterrupt):
-        learner(listener=Cut(evaluations=2)).run()
+        learner(listener=toy.Cut(evaluations=2)).run()
     with np.load(tmp_path / "weights.npz") as file:
         arrays = dict(file)
     model = mh4.load(str(tmp_path)).model

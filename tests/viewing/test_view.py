@@ -6,6 +6,7 @@ import shlex
 import shutil
 from xml.dom import minidom
 
+import brute
 import numpy as np
 import pytest
 import toy
@@ -42,14 +43,6 @@ def file(tmp_path):
     return str(path)
 
 
-def random_tree(rng, n):
-    """Heads of a random tree, usually with many crossings, sometimes with several roots."""
-    order, heads = [0, *(rng.permutation(n) + 1)], np.full(n + 1, -1)
-    for k in range(1, n + 1):
-        heads[order[k]] = order[rng.integers(k)]
-    return heads
-
-
 def run(*arguments, **options):
     return CliRunner().invoke(cli.main, ["view", *map(str, arguments)], **options)
 
@@ -62,7 +55,7 @@ def test_arcs_and_labels_do_not_touch(seed):
     """Arcs on one level have nothing in common but ends, longer arcs are above those within them, and there is room for text."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 15))
-    heads = random_tree(rng, n)
+    heads = np.array(brute.random_tree(n, rng))
     words, labels = (["x" * int(k) for k in rng.integers(1, 12, size=n)] for _ in range(2))
     (placed,) = layout.place(words, [(heads, labels)])
     spans = [(min(h, m), max(h, m), placed.levels[m - 1]) for m, h in enumerate(heads[1:], start=1)]
@@ -103,7 +96,7 @@ def test_trees_together_share_their_words(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 15))
     words, tags = (["x" * int(k) for k in rng.integers(1, 12, size=n)] for _ in range(2))
-    drawn = [(random_tree(rng, n), ["x" * int(k) for k in rng.integers(1, 12, size=n)]) for _ in range(3)]
+    drawn = [(np.array(brute.random_tree(n, rng)), ["x" * int(k) for k in rng.integers(1, 12, size=n)]) for _ in range(3)]
     together = layout.place(words, drawn, tags=[tags, [""] * n])
     assert len({(tuple(one.words), one.width) for one in together}) == 1
     for one, (heads, labels) in zip(together, drawn):
@@ -153,14 +146,18 @@ def test_transitions_shown_make_the_tree(tmp_path):
 def test_a_tree_without_transitions():
     """That neither MH4 nor MH5 can derive."""
     rng = np.random.default_rng(1)
-    heads = next(heads for heads in (random_tree(rng, 12) for _ in range(100)) if not trees.in_class(heads, "mh5"))
+    heads = next(
+        heads for heads in (np.array(brute.random_tree(12, rng)) for _ in range(100)) if not trees.in_class(heads, "mh5")
+    )
     codes, source = page.transitions(Sentence(["x"] * 12, heads=heads))
     assert codes == [] and "outside MH5" in page._SOURCES[source]
 
 
 def test_a_tree_that_is_too_long_for_mh5(monkeypatch):
     heads = next(
-        heads for heads in (random_tree(np.random.default_rng(k), 9) for k in range(99)) if not trees.in_class(heads, "mh4")
+        heads
+        for heads in (np.array(brute.random_tree(9, np.random.default_rng(k))) for k in range(99))
+        if not trees.in_class(heads, "mh4")
     )
     monkeypatch.setattr(page, "_LONGEST_FOR_MH5", 8)
     codes, source = page.transitions(Sentence(["x"] * 9, heads=heads))
