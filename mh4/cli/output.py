@@ -60,7 +60,7 @@ def destinations(
     pairs = named(inputs, extension, [output, *omitted])
     files = [file for file, _, _ in pairs]
     check_inputs(files)
-    if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
+    if [folder for _, _, folder in pairs] == [""] and not (output.endswith(os.sep) or os.path.isdir(output)):
         return [(files[0], output)]
     if output == "-":
         several = "several files" if len(files) > 1 else "the files of a folder"

@@ -159,6 +159,7 @@ def test_rejects_that_cannot_be(folder, given, model):
 def test_compressed_files(folder, given, model):
     """Every command reads them; a damaged one leaves nothing behind."""
     plain = succeeds("parse", "--model", model, str(given))
+    assert succeeds("parse", "--model", model, str(given), str(given)) == plain  # each file once
     packed, out = folder / "pac.conllu.gz", folder / "out.conllu.xz"
     packed.write_bytes(gzip.compress(given.read_bytes()))
     assert succeeds("parse", "--model", model, str(packed), "-o", str(out)) == b""
