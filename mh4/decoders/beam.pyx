@@ -168,7 +168,7 @@ cdef class Search:
         self.n = n
         self.transitions = transitions
         self.beam = min(beam, 2**31 - 1)
-        self.single = single_root
+        self.single = arguments.flag(single_root)
 
     cdef run(self):
         """Find the best sequence. Raises ValueError if there is none."""

@@ -91,7 +91,7 @@ cdef class Sentences:
         self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
         if self.by_parts:
             self.names = ("arc", "crossed_arc", "grandparent", "sibling")
-        self.single_root, self.most, self.single, self.count = single_root, most, lengths is None, 1
+        self.single_root, self.most, self.single, self.count = arguments.flag(single_root), most, lengths is None, 1
         some = tensors["shift" if "shift" in tensors else "arc" if self.by_parts else "arcs"]
         self.longest = some.shape[some.ndim - 1] - (2 if "shift" in tensors else 1)
         self.before, self.before_one = self.before_one, [0, self.longest]

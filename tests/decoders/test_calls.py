@@ -73,6 +73,13 @@ def test_tensors_of_different_sentences(of, call, options):
             call({**four, name: five[name]})
 
 
+@every_call
+@pytest.mark.parametrize("wrong", ["no", "", None, 2, [], [True]], ids=repr)
+def test_a_single_root_that_is_neither_true_nor_false(of, call, options, wrong):
+    with pytest.raises(ValueError, match="^single_root: expected True or False, got "):
+        call(of.sample(3, rng_for("root")), single_root=wrong)
+
+
 @pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
 def test_heads_of_any_type(decoder):
     scores = decoder.sample(5, rng_for("heads"))
