@@ -466,6 +466,12 @@ def test_the_steps_of_a_setup(place, commands):
         assert steps(place, commands) == expected, key
 
 
+@pytest.mark.parametrize("python, pip", [("true", "true"), ("true", "false"), ("false", "true")])
+def test_mh4_is_installed_if_it_is_compiled_and_pip_succeeds(console, python, pip):
+    with nullcontext() if python == pip else pytest.raises(InputError):
+        console.run(["sh", "-c", environment.COMPILE_AND_INSTALL, shutil.which(python), pip])
+
+
 def test_after_an_interruption_all_is_made_anew_after_a_failure_one_step(place, commands):
     complete(place)
     with pytest.raises(InputError), place.step(None, "package"):
