@@ -1,16 +1,17 @@
 """``make conll17 [UD=folder] [CONLL17=folder]``: the scores of the shared task's systems in the paper (Tables 5 and 6)
 
 Scores the outputs that are columns of these tables, for all treebanks whose test sets and outputs are in two folders, by default
-data/ud-2.0 and data/conll17, where `mh4 data --conll17` puts them, and says which scores agree with the paper's.
+data/ud-2.0 and data/conll17, where `mh4 data --conll17` puts them, and says which scores agree with the paper's. The report shows them in
+its Tables 5 and 6.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from experiments import pages, published
+from experiments import published
 from experiments.engine import shared_task
-from experiments.engine.command import repeat, study
+from experiments.engine.command import study
 from experiments.engine.record_fields import SharedTask
 from experiments.engine.workplace import Bench, shown
 from experiments.pages import show
@@ -46,16 +47,15 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     if not scored:
         raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (shown(tests), shown(outputs), HOW))
     kept = shared_task.load_all(bench.results)
-    parts: list[pages.Part] = []
-    for number in published.TEST_TABLES:
-        mine = [record for record in kept if published.test_table(record["lang"]) == number]
-        parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
-    entries = [record["systems"][system] for record in kept for system in published.COLUMNS if system in record["systems"]]
-    made = sorted({(entry.get("commit", "unknown"), entry.get("scorer", "unknown")) for entry in entries})
-    parts += [NOTE, pages.items(agreement(kept, missing)), OF_FILES]
-    parts += pages.command([repeat()], *("At commit %s, with the official scorer of %s." % how for how in made))
-    written = pages.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts)
-    show(bench.console, table(kept), "\n".join(agreement(kept, missing)), written)
+    rejected = [
+        "Not scored, as the official scorer rejects it: %s of %s: %s"
+        % (published.COLUMNS[system], record["lang"], entry["rejected"])
+        for record in kept
+        for system, entry in record["systems"].items()
+        if "rejected" in entry
+    ]
+    note = [NOTE, *rejected, *("Not scored: %s (%s)." % reason for reason in missing.items())]
+    show(bench.console, table(kept), "\n".join(note), [bench.results / shared_task.FILE])
 
 
 def available(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
@@ -73,31 +73,6 @@ def available(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict
             lacking[what] = path.name + " is not the released file"
     there = {what: path for what, path in paths.items() if what not in lacking}
     return there, lacking if there else {"test": "neither test set nor outputs"}
-
-
-def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[str]:
-    """Lines stating which rows equal the paper's, which do not, and which are missing and why.
-
-    missing: why something was not scored, by language.
-    """
-    same, lines = [], []
-    for record in kept:
-        different, scored = [], 0
-        for system, entry in record["systems"].items():
-            paper = _published(record["lang"], system)
-            if "rejected" in entry:
-                message = "Not scored, as the official scorer rejects it: %s of %s: %s"
-                lines.append(message % (published.COLUMNS[system], record["lang"], entry["rejected"]))
-            elif paper is not None:
-                scored += 1
-                different += [] if published.same_digits(entry["las"], paper) else [published.COLUMNS[system]]
-        if different:
-            lines.append("Different from the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
-        elif scored == len(published.TEST_COLUMNS):
-            same.append(record["lang"])
-    if same:
-        lines.insert(0, "Identical to the paper's Tables 5 and 6 in both columns: %s (%d)." % (", ".join(same), len(same)))
-    return lines + ["Not scored: %s (%s)." % reason for reason in missing.items()]
 
 
 def _published(lang: str, system: str) -> float | None:
@@ -119,9 +94,4 @@ def table(kept: Sequence[SharedTask]) -> Table:
     return Table(["treebank", *published.COLUMNS.values()], body, right=1)
 
 
-NOTE = """\
-✓: identical to the paper, which does not list the baseline. The baseline's segmentation is the input of the paper's
-parsers and of ours."""
-OF_FILES = """\
-The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0. `conll17.jsonl` has their git blob
-ids, and every score with the commit that produced it."""
+NOTE = "LAS on the test sets of UD 2.0. ✓: identical to the paper, which does not list the baseline."
