@@ -71,7 +71,7 @@ def train(
     train_files, dev_files = _files(train, "train"), _files(dev, "dev")
     folder = _path(model, "model")
     from_folder = None if init is None else _path(init, "init")
-    base = Config()
+    base = None
     if from_folder is not None:
         from mh4.parser.model import description
 
@@ -167,16 +167,10 @@ def _files(given: Path | Iterable[Path], what: str) -> list[str]:
 
 
 def settings_of(
-    system: str, config: Settings | Iterable[Settings] = (), settings: str | Iterable[str] = (), base: Config | None = None
+    system: str, config: Settings | Iterable[Settings], settings: str | Iterable[str], base: Config | None = None
 ) -> Config:
     """Return the settings of a training, as `train` is given them; base: those to begin with. Raises InputError for bad ones."""
-    assignments = [settings] if isinstance(settings, str) else items_of(settings)
-    if assignments is None:
-        raise InputError("settings cannot be %s, expected strings such as training.max_updates=500" % shown(settings))
-    return configuration.with_settings(_configured(config, system, base or Config()), assignments)
-
-
-def _configured(config: Settings | Iterable[Settings], system: str, base: Config) -> Config:
+    base = base or Config()
     one = isinstance(config, (str, os.PathLike, Mapping, Config))
     several: Sequence[Any] | None = [config] if one else items_of(config)
     if several is None:
@@ -188,7 +182,10 @@ def _configured(config: Settings | Iterable[Settings], system: str, base: Config
             base = configuration.override(base, {k: dict(v) if isinstance(v, Mapping) else v for k, v in given.items()}, "config")
         else:
             base = systems.settings([_path(given, "config")], system, base)
-    return base
+    assignments = [settings] if isinstance(settings, str) else items_of(settings)
+    if assignments is None:
+        raise InputError("settings cannot be %s, expected strings such as training.max_updates=500" % shown(settings))
+    return configuration.with_settings(base, assignments)
 
 
 def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence[str]) -> Config:
@@ -200,11 +197,14 @@ def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence
     if given and encoder.vectors == "none":
         encoder = replace(encoder, vectors="frozen")
     if not given and not begun and encoder.vectors != "none":
-        raise InputError("encoder.vectors = %s needs a file of vectors: --vectors FILE" % encoder.vectors)
+        raise InputError(
+            "encoder.vectors = %s needs a file of vectors: --vectors FILE, or in Python vectors=FILE" % encoder.vectors
+        )
     if contextual and not encoder.contextual:
         encoder = replace(encoder, contextual=Contextual(contextual).dimensions)
     if not contextual and encoder.contextual:
-        raise InputError("encoder.contextual = %d needs vectors of all sentences: --contextual FILE" % encoder.contextual)
+        needed = "--contextual FILE, or in Python contextual=FILE"
+        raise InputError("encoder.contextual = %d needs vectors of all sentences: %s" % (encoder.contextual, needed))
     return replace(config, encoder=encoder)
 
 

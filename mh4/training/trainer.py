@@ -129,7 +129,7 @@ class Trainer:
         """Say which sentences are too long to be decoded exactly, and how they are treated."""
         what = {"dev": "they are parsed as `mh4 parse` does it"}
         if self.longest == self.most:
-            what["train"] = "their trees are not learned (--set training.longest=N learns those of up to N words)"
+            what["train"] = "their trees are not learned (training.longest=N learns those of up to N words)"
         for split, becomes in what.items():
             long = [sentence for sentence in getattr(self, split) if len(sentence) > self.most]
             if long:
@@ -147,8 +147,7 @@ class Trainer:
             raise InputError("%s: %s" % (sentence.name, can))
         if single_root and roots > 1:
             raise InputError(
-                "%s: %d words have the root as head, expected one (--set scorer.single_root=false allows more)"
-                % (sentence.name, roots)
+                "%s: %d words have the root as head, expected one (scorer.single_root=false allows more)" % (sentence.name, roots)
             )
         with naming(sentence, "train on"):
             return self.model.system.training_tree(sentence.heads, single_root)
