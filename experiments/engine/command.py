@@ -16,7 +16,7 @@ from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS, Treebank, located, own, with_test
 from mh4.cli.group import reporting_errors, say
 from mh4.data import treebanks
-from mh4.errors import InputError, unknown
+from mh4.errors import InputError, telling_warnings, unknown
 from mh4.parser import systems as registry
 from mh4.parser.systems import SYSTEMS
 from mh4.util import cpu, streams
@@ -56,7 +56,7 @@ class Command(click.Command):
     """A command whose function returns an exit code or None. It reports errors as the commands of `mh4` do."""
 
     def invoke(self, context: click.Context) -> Any:
-        with reporting_errors(self.name or ""):
+        with reporting_errors(self.name or ""), telling_warnings(lambda text: say(text, err=True)):
             try:
                 code = super().invoke(context) or 0
                 streams.finish()

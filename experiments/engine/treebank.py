@@ -13,7 +13,7 @@ from experiments.engine.run import system_and_loss
 from experiments.engine.workplace import EXPERIMENTS
 from mh4.cli.group import say
 from mh4.data import conll17 as shared_task
-from mh4.data import treebanks
+from mh4.data import conllu, treebanks
 from mh4.errors import InputError
 from mh4.parser import config, systems
 from mh4.util.files import git_blob_id
@@ -135,6 +135,16 @@ def own(source: str, name: str) -> Treebank:
     test = files.pop("test", None)
     blobs = {split: git_blob_id(path) for split, path in files.items()}
     return Treebank(name, name, OWN_FILES, files, blobs, (test, test) if test else None)
+
+
+def warn_of_overlap(bank: Treebank) -> None:
+    """Warn if the development set or the test set of a treebank of one's own has sentences that are also in the training set."""
+    from mh4.training import train  # which takes long to import
+
+    files = {**bank.paths, **({"test": bank.test[0]} if bank.test else {})}
+    sentences = {split: [block.sentence for block in conllu.blocks(str(path), trees=False)] for split, path in files.items()}
+    for split in ("dev", "test"):
+        train.warn_of_overlap(sentences["train"], sentences.get(split, []), split)
 
 
 def described(path: Path) -> File:

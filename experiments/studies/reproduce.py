@@ -10,6 +10,7 @@ from experiments.engine import shared_task
 from experiments.engine.command import DEFAULT_SEEDS, DEFAULT_SYSTEMS, LANG, TOY_SEEDS, form_of, repeat, request, study
 from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.records import load
+from experiments.engine.treebank import warn_of_overlap
 from experiments.engine.workplace import Bench
 from experiments.pages import all_scores, show, show_for_paper
 from experiments.tables import paper_tables
@@ -34,6 +35,8 @@ def reproduce(bench: Bench, **variables: str) -> int:
     form = form_of(variables.pop("format"))
     asked = request(**variables)
     results, bank = bench.results, asked.treebank()
+    if asked.own:
+        warn_of_overlap(bank)
     experiment = Experiment(bank, asked.systems, asked.seeds, repeat(SEEDS=asked.seeds), bench)
     shared_task.score_available(bank, results)
     experiment.train(asked.jobs, lambda: paper_tables.write(bank.name, results))

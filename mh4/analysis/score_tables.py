@@ -38,6 +38,12 @@ class Result(NamedTuple):
         return dict(sorted(found.items(), key=lambda item: (-item[1].gold, item[0])))
 
 
+def has_gold_tags(result: Result) -> bool:
+    """Return whether a file has other trees than gold but the same tags, as it has if `mh4 parse` copied them from there."""
+    tags, trees = (one.gold == one.system == one.correct for one in (result.metrics["AllTags"], result.metrics["LAS"]))
+    return tags and not trees
+
+
 def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
     """Score CoNLL-U files against gold. Raises InputError for files that the official scorer rejects."""
     results = [Result(path, {}, Counter()) for path in system_paths]

@@ -41,6 +41,12 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     if counts and as_json:
         raise InputError("--json has counts and percentages, so that --counts has no effect: omit it")
     results = score_tables.score_files(gold_file, system_files)
+    copied = [result.path for result in results if score_tables.has_gold_tags(result)]
+    if copied:
+        text = (
+            "mh4: %s: all tags are those of gold; if they were copied, the scores of tags, and MLAS, say nothing about a parser"
+        )
+        say(text % ", ".join(copied), err=True)
     if as_json:
         click.echo(json.dumps(score_tables.record(gold_file, results, by), indent=1))
         return

@@ -23,12 +23,18 @@ def test(folder: str, gold_file: str, contextual: tuple[str, ...], decode: Decod
 
     GOLD.conllu may be a folder, whose .conllu files count as one file. Without it, or for "-", standard input is read.
     """
+    import os
+
     from mh4.data import conllu
+    from mh4.parser.model import trained_on
+    from mh4.util.files import git_blob_id
     from mh4.util.progress import counting
 
     gold = conllu.read(gold_file)
     words = sum(map(len, gold))
     parser = mh4.load(folder, decode, beam, contextual=contextual)
+    if os.path.isfile(gold_file) and git_blob_id(gold_file) in trained_on(folder, "git_blob"):
+        say("mh4: %s: the model was trained on it, so that scores say little about other texts" % gold_file, err=True)
     with counting("parsing", words) as progress:
         scores = parser.test(gold, progress)
     say("UAS %.2f  LAS %.2f  (%s, %s)" % (scores["uas"], scores["las"], counted(len(gold), "sentence"), counted(words, "word")))

@@ -683,8 +683,9 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
             raise InputError("%s: begins with %s, expected the ID of a word" % (at(row), _named(found[0])))
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
-            plus = "; CoNLL-U Plus, which has more, is not supported" if len(columns) > 10 else ""
-            raise InputError("%s: %s, expected 10 separated by tabs%s" % (at(row), counted(len(columns), "column"), plus))
+            hint = "; CoNLL-U Plus, which has more, is not supported" if len(columns) > 10 else ""
+            hint = "; mh4 parse reads running text with --text" if len(columns) == 1 else hint
+            raise InputError("%s: %s, expected 10 separated by tabs%s" % (at(row), counted(len(columns), "column"), hint))
         if columns[ID] == str(len(rows) + 1):
             rows.append(row)
             cells.append(columns)

@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -288,11 +288,11 @@ def description(files: model_files.Folder) -> tuple[str, int, Config]:
     return system, seed, configuration.override(Config(), settings, path)
 
 
-def trained_on(path: str) -> list[str]:
-    """Return the names of the files that the model at `path` was trained on; none without a record of them."""
+def trained_on(path: str, field: Literal["file", "git_blob"] = "file") -> list[str]:
+    """Return the names, or the git blob ids, of the files that the model at `path` was trained on; none without a record of them."""
     try:
         sources = model_files.each_source(model_files.opened(path).record("summary.json")["sources"])
-        return [str(source["file"]) for name, source in sources if name == "train"]
+        return [str(source[field]) for name, source in sources if name == "train"]
     except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
 

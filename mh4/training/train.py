@@ -107,7 +107,7 @@ def train(
         raise InputError("train: no word has both a HEAD and a DEPREL to learn from")
     if not any((sentence.heads[1:] >= 0).any() for sentence in sentences["dev"] if sentence.heads is not None):
         raise InputError("dev: no word has a HEAD to score parses by")
-    _warn_of_overlap(sentences["train"], sentences["dev"])
+    warn_of_overlap(sentences["train"], sentences["dev"], "dev")
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
         # A label root that only the first model has is not that of roots here.
         chosen = replace(chosen, scorer=replace(chosen.scorer, root_label=False))
@@ -138,13 +138,13 @@ def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
     return {path: sentences for path, sentences in found.items() if sentences}
 
 
-def _warn_of_overlap(train: Sequence[Sentence], dev: Sequence[Sentence], least: int = 10) -> None:
-    """Warn if more than one percent of dev's sentences with at least so many words are also in train."""
-    known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in dev if len(sentence) >= least]
+def warn_of_overlap(train: Iterable[Sentence], others: Iterable[Sentence], split: str, least: int = 10) -> None:
+    """Warn if more than one percent of the sentences of a split with at least so many words are also in train."""
+    known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in others if len(sentence) >= least]
     both = sum(tuple(sentence.words) in known for sentence in long)
     if both > len(long) / 100:
         text = "train also has %d of %s with %d words or more, so that scores say little about other texts"
-        warnings.warn(text % (both, counted(len(long), "dev sentence"), least), RuntimeWarning, stacklevel=3)
+        warnings.warn(text % (both, counted(len(long), split + " sentence"), least), RuntimeWarning, stacklevel=3)
 
 
 def _path(given: Path, what: str) -> str:

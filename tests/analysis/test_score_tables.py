@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import segmented
 from hypothesis import given, settings
-from running import refuses, succeeds
+from running import mh4, refuses, succeeds
 
 from mh4.analysis import arcs, error_tables, evaluation, score_tables
 from mh4.analysis.evaluation import Counts
@@ -33,6 +33,15 @@ def test_one_system_gets_the_scorers_own_table(paths):
     for system in paths[1:]:
         assert succeeds("evaluate", paths[0], system).decode() == official_table(paths[0], system)
         assert succeeds("evaluate", paths[0], system, "--counts").decode() == official_table(paths[0], system, counts=True)
+
+
+def test_tags_that_are_those_of_gold_are_pointed_out(paths):
+    text = Path(paths[0]).read_text(encoding="utf-8").replace("\t_\t_\n", "other\t_\t_\n")
+    Path(paths[1]).write_text(text, encoding="utf-8")
+    Path(paths[2]).write_text(text.replace("\tX\t", "\tNOUN\t"), encoding="utf-8")
+    for path in paths:
+        said = mh4("evaluate", paths[0], path).stderr.decode()
+        assert ("%s: all tags are those of gold; " % path in said) is (path == paths[1])
 
 
 def test_tables_in_other_forms(paths):

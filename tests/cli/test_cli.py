@@ -193,6 +193,12 @@ def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
     assert succeeds("parse", "--model", model, str(path)).count(odd.encode("utf-8")) == 2
 
 
+def test_a_test_on_training_data_is_pointed_out(model, treebank):
+    train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
+    warned = "mh4: %s: the model was trained on it, so that scores say little about other texts\n" % train
+    assert mh4("test", "--model", model, train).stderr.decode() == warned and succeeds("test", "--model", model, dev)
+
+
 def test_info_says_what_the_model_is(model):
     text = succeeds("info", model).decode()
     assert "mh4-hybrid, seed 1" in text and "trained: dev UAS" in text

@@ -74,7 +74,10 @@ def test_standard_input_and_output(monkeypatch, capsysbinary):
 
 BAD = {
     "nine columns": (row(1) + "\n" + row(2)[:-2], "line 2, sentence 1: 9 columns, expected 10"),
-    "spaces for tabs": (row(1).replace("\t", " "), "line 1, sentence 1: 1 column, expected 10"),
+    "spaces for tabs": (
+        row(1).replace("\t", " "),
+        "line 1, sentence 1: 1 column, expected 10 separated by tabs; mh4 parse reads running text with --text",
+    ),
     "cycle": (
         "# sent_id = c\n" + row(1) + "\n" + row(2, head="3") + "\n" + row(3, head="2"),
         "sentence 1 (c): word 2 is part of a cycle",

@@ -15,6 +15,9 @@ from mh4.cli import main
 SECONDS = 30  # of processor time, which does not depend on what else the machine does
 MEMORY = 8 << 30  # more than any command here needs
 
+# what commands that succeed may say on standard error
+NOTES = re.compile(" written to |; its parse is empty|: the model was trained on it, ")
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -33,9 +36,7 @@ class Outcome:
             return "exit code %d: %s" % (self.code, self.stderr[-600:])
         if "Traceback" in self.stderr:
             return "traceback: " + self.stderr[-600:]
-        lines = [
-            line for line in self.stderr.splitlines() if self.code or not re.search(" written to |; its parse is empty", line)
-        ]
+        lines = [line for line in self.stderr.splitlines() if self.code or not NOTES.search(line)]
         if self.code == 2 and not (len(lines) == 1 and lines[0].startswith("mh4: ") and len(lines[0]) < 2000):
             return "message of %d lines: %s" % (len(lines), self.stderr[:600])
         if self.code == 0 and lines:

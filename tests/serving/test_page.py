@@ -85,7 +85,9 @@ def test_text_is_text(page):
     Select(find(page, "#input")).select_by_value("conllu")
     find(page, "button").click()
     wait_for(page, lambda: "1 column," in status(page))
-    assert texts(page, "pre") == ["data, line 1, sentence 1: 1 column, expected 10 separated by tabs\n"]
+    assert texts(page, "pre") == [
+        "data, line 1, sentence 1: 1 column, expected 10 separated by tabs; mh4 parse reads running text with --text\n"
+    ]
 
 
 def test_the_link_carries_the_text(page, server):

@@ -351,7 +351,11 @@ def test_what_cannot_be_served(models, tmp_path):
         ([old, "-o", old], "%s would overwrite %s, which is read: choose another output" % (old, old)),
         ([old, "-o", __file__], "%s exists: name a new file" % __file__),
         ([old, "-o", str(new), "--host", "0.0.0.0"], "--host 0.0.0.0: %s can be corrected on this machine only" % old),
-        ([__file__, "-o", str(new)], "%s, line 1, sentence 1: 1 column, expected 10 separated by tabs" % __file__),
+        (
+            [__file__, "-o", str(new)],
+            "%s, line 1, sentence 1: 1 column, expected 10 separated by tabs; mh4 parse reads running text with --text"
+            % __file__,
+        ),
     ):
         assert refused("--model", model, "--port", "0", *arguments) == "mh4: " + said and not new.exists()
 

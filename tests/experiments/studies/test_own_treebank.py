@@ -65,6 +65,14 @@ def test_its_table_for_a_paper(run, mine, tmp_path, capsys):
     assert "FORMAT: pdf is not one of text, markdown, csv, latex" in capsys.readouterr().err
 
 
+def test_sentences_of_train_in_another_split_are_counted(run, mine, capsys):
+    text = as_conllu(*((word, 0, "root") if word == "a" else (word, 1, "dep") for word in "abcdefghij"))
+    for split in ("train", "test"):
+        (mine / ("tlh_small-ud-%s.conllu" % split)).write_text(text)
+    assert run("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds", "1") == 0
+    assert "train also has 1 of 1 test sentence with 10 words or more, so that scores say little" in capsys.readouterr().err
+
+
 def test_two_systems_are_compared_on_its_test_set(run, mine, tmp_path, capsys):
     asked = ("--treebank", str(mine), "--name", "mine")
     assert run(*asked, "--systems", "mh3 mst", "--seeds", "1 2") == 0
