@@ -88,15 +88,13 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
     if text and format_of_input not in (None, "text"):
         raise InputError("--text is the same as --input text, so it excludes --input %s" % format_of_input)
     found = "text" if text else format_of_input or "conllu"
+    given = "--text" if text else "--input %s" % found
     if (found in SEGMENTED) != bool(segmenter):
-        given = "--text" if text else "--input %s" % found
         needed = "--segmenter is for raw text: it needs --text or --input presegmented"
         raise InputError("%s needs --segmenter FILE" % given if found in SEGMENTED else needed)
     for name, value in for_conllu.items():
         if found != "conllu" and value:
-            raise InputError(
-                "--%s is for CoNLL-U, and not for %s" % (name.replace("_", "-"), "--text" if text else "--input %s" % found)
-            )
+            raise InputError("--%s is for CoNLL-U, and not for %s" % (name.replace("_", "-"), given))
     return found
 
 

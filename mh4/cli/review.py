@@ -107,11 +107,10 @@ def review(
     for file, times in Counter(map(os.path.realpath, names)).items():
         if times > 1:  # a parser would have learned sentences that it judges
             raise InputError("%s: this file is given twice" % file)
-    found = [(file, *one) for file, content in conllu.each_file(treebanks, omitted) for one in enumerate(content, start=1)]
-    distinct = len(set(names.values())) == len(names)
-    blocks: Numbered = [
-        (one_line(names[file] if distinct else conllu.name_of(file)), number, block) for file, number, block in found
-    ]
+    if len(set(names.values())) < len(names):
+        names = {file: conllu.name_of(file) for file in names}
+    found = conllu.each_file(treebanks, omitted)
+    blocks: Numbered = [(one_line(names[file]), *one) for file, content in found for one in enumerate(content, start=1)]
     reviewed: list[Reviewed] = []
     if model:
         reviewed = list(review.review(Parser.load(model), blocks))
@@ -119,9 +118,8 @@ def review(
         assert folder
         parts = [blocks[k::folds] for k in range(folds)]
         if not all(parts):
-            raise InputError(
-                "there are only %s, expected at least as many as --folds %d" % (counted(len(blocks), "sentence"), folds)
-            )
+            few = counted(len(blocks), "sentence")
+            raise InputError("there are only %s, expected at least as many as --folds %d" % (few, folds))
         for part, path in zip(parts, _trained(parts, folder, jobs, training), strict=True):
             reviewed += review.review(Parser.load(path), part)
         place = {id(block): k for k, (_, _, block) in enumerate(blocks)}

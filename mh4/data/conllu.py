@@ -265,9 +265,8 @@ class Block:
         for k, cell in enumerate(self.column(MISC)):
             kept = [a for a in cell.split("|") if a.split("=")[0] not in PROBABILITIES]
             if probable:
-                kept = [a for a in kept if a not in ("_", "")] + [
-                    "%s=%s" % (name, values[k]) for name, values in probable.items()
-                ]
+                kept = [a for a in kept if a not in ("_", "")]
+                kept += ["%s=%s" % (name, values[k]) for name, values in probable.items()]
             column.append("|".join(kept) or "_")
         return column
 
@@ -342,8 +341,9 @@ def files_of(paths: Sequence[str], omitted: Sequence[str] = ()) -> dict[str, str
     They are in the order of `paths`, and those of a folder in that of the names.
     omitted: folders from which nothing is taken, such as that of parses in the folder of gold.
     """
-    found = named(paths, omitted=omitted)
-    return {name: file for file, name, _ in sorted(found, key=lambda one: (paths.index(one[2] or one[0]), one[1]))}
+    order = {path: k for k, path in enumerate(paths)}
+    found = sorted(named(paths, omitted=omitted), key=lambda one: (order[one[2] or one[0]], one[1]))
+    return {name: file for file, name, _ in found}
 
 
 def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[Block]:
@@ -600,9 +600,8 @@ def is_blank(line: str) -> bool:
 def check_word(form: str, where: str) -> None:
     """Raise InputError, which begins with `where`, if a word is empty, only spaces, or has white space that is no space."""
     if found := WHITE_SPACE.search(form):
-        raise InputError(
-            "%s: %s in the word %s, which may have no white space but spaces" % (where, _named(found[0]), shown(form))
-        )
+        wrong = "%s in the word %s, which may have no white space but spaces" % (_named(found[0]), shown(form))
+        raise InputError("%s: %s" % (where, wrong))
     if not form.strip():
         raise InputError("%s: FORM is %s, expected a word" % (where, shown(form) if form else "empty"))
 
@@ -611,9 +610,8 @@ def check_columns(columns: Mapping[str, str], where: str) -> None:
     """Raise InputError, which begins with `where`, if a column, by name, is empty, or cannot be written."""
     for name, cell in columns.items():
         if not cell.strip():
-            raise InputError(
-                "%s: %s is %s, expected a value, or _ if there is none" % (where, name, shown(cell) if cell else "empty")
-            )
+            wrong = "%s is %s, expected a value, or _ if there is none" % (name, shown(cell) if cell else "empty")
+            raise InputError("%s: %s" % (where, wrong))
         if _UNWRITABLE.search(cell):
             raise InputError("%s: %s is %s, which no column can hold" % (where, name, shown(cell)))
 

@@ -152,17 +152,14 @@ class _Endpoints:
         except InputError as error:
             raise HTTPException(400, str(error)) from None
         except Busy:
-            raise HTTPException(
-                503, "too many requests are waiting: try again later", {"Retry-After": str(_RETRY_AFTER)}
-            ) from None
+            later = {"Retry-After": str(_RETRY_AFTER)}
+            raise HTTPException(503, "too many requests are waiting: try again later", later) from None
         except TooLong:
-            raise HTTPException(
-                504, "this took more than %s: send fewer or shorter sentences" % counted(limits.seconds, "second", "g")
-            ) from None
+            sentence = "this took more than %s: send fewer or shorter sentences" % counted(limits.seconds, "second", "g")
+            raise HTTPException(504, sentence) from None
         except (Killed, MemoryError):
-            raise HTTPException(
-                500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"
-            ) from None
+            sentence = "the process that parses was killed, perhaps because memory ran out: send shorter sentences"
+            raise HTTPException(500, sentence) from None
         request.state.facts.update(sentences=answer.sentences, words=answer.words)
         for text in answer.warnings:
             LOG.warning("warning", extra={"facts": {"text": text}})

@@ -68,9 +68,8 @@ async def _serve(
     ready: Callable[[str], Any],
     correcting: Correcting | None,
 ) -> None:
-    workers = Workers(
-        size, limits.waiting, limits.seconds, (answering.load, dict(models), answering.checksums_of(models.values()))
-    )
+    load = answering.load, dict(models), answering.checksums_of(models.values())
+    workers = Workers(size, limits.waiting, limits.seconds, load)
     try:
         with _interrupted_once():
             abilities = await workers.start()
