@@ -112,7 +112,7 @@ def _compared(bank: Treebank, runs: Runs, results: Path, split: str) -> Comparis
 
 def scores(found: Comparison) -> Table:
     """UAS, LAS and exact matches of both systems, and the significance of the difference."""
-    header = ["", *_names(found), "difference", "95 % interval", "p, bootstrap"]
+    header = ["", *_names(found), "diff.", "95 % interval", "p"]
     body = [[MEASURES[key], *difference_cells(one)[:5]] for key, one in found.differences.items()]
     return Table(header, body, right=1)
 
