@@ -17,7 +17,7 @@ from glob import glob
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OLDEST, NEWEST = (3, 11), (3, 14)  # of the Pythons that mh4 was tested with
+OLDEST, NEWEST = (3, 11), (3, 15)  # of the Pythons that mh4 was tested with
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 # These stay in .venv, since the decoders are compiled again whenever they change: those of pyproject.toml, and numpy for DyNet.
 BUILD_TOOLS = ["pip>=25.1", "setuptools>=77", "cython>=3.1", "numpy"]
