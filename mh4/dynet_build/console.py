@@ -104,7 +104,7 @@ class Console:
         if self.label is not None and now >= self.next_line:
             self.next_line += LINE_EVERY
             found = PERCENT.findall(self._output(start))
-            self.say("  ... " + duration(now - self.began) + (", %d %%" % max(map(int, found)) if found else ""))
+            self.say("  ... " + duration(now - self.began) + (", %d %%" % int(found[-1]) if found else ""))
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
