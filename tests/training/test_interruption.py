@@ -183,7 +183,7 @@ from mh4.cli import main
 
 moment, number = sys.argv.pop(1), int(sys.argv.pop(1))
 place, name = {
-    "reading": (conllu, "blocks"),
+    "reading": (conllu, "each_file"),
     "update": (trainer.Trainer, "learn"),
     "evaluation": (Parser, "derivations"),
     "temperature": (calibration, "negative_log_likelihood"),
