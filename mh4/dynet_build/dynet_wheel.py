@@ -198,7 +198,7 @@ def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str], 
                 archive.extractall(target)
             return
         console.step("DyNet %s: compiling (takes minutes, once per machine)" % VERSION)
-        console.run(["make", "-j%d" % jobs, "bindings", "dynet"], env, binaries, FAILURE)
+        console.run(["make", "-j%d" % jobs, "compiled"], env, binaries, FAILURE)
         path = os.path.join(binaries, "libdynet.zip")
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for part in _files(target, "libdynet.*"):

@@ -23,3 +23,7 @@ set_target_properties(dynet PROPERTIES SOURCES "${SOURCES_OF_DYNET};$<TARGET_OBJ
 add_library(bindings OBJECT ../python/_dynet.cpp)
 target_include_directories(bindings PRIVATE ${PYTHON_HEADERS})
 target_compile_options(bindings PRIVATE -O2)
+
+# One target, since make would finish the first of two before it begins the second.
+add_custom_target(compiled)
+add_dependencies(compiled bindings dynet)
