@@ -95,9 +95,11 @@ class BuildDecoders(build_ext):
         for built, objects in charts:
             built.extra_objects += objects.result()
         super().build_extensions()
-        for path in glob("mh4/*/*.so"):
-            if path.split(".")[0].replace(os.sep, ".") not in (*names, SHARED):  # a former module would hide one in Python
-                os.unlink(path)
+        for folder in ("", self.build_lib + os.sep):
+            for path in glob(folder + "mh4/*/*.so"):
+                name = path[len(folder) :].split(".")[0].replace(os.sep, ".")
+                if name not in (*names, SHARED):  # a former module would hide one in Python
+                    os.unlink(path)
 
     def compile_charts(self, extension, variant):
         """Compile the charts of a module, if it has any and is to be built, and return the names of the objects."""
