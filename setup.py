@@ -88,9 +88,8 @@ class BuildDecoders(build_ext):
         modules = [Extension(name, [path_of(name, ".pyx")], language="c++") for name in names]
         cythonize([extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED)
         with ThreadPoolExecutor(self.parallel) as pool:
-            pairs = [
-                (built, variant) for built in self.extensions[::-1] for variant in VARIANTS
-            ]  # oneec, which takes longest, early
+            # oneec, which takes longest, comes early.
+            pairs = [(built, variant) for built in self.extensions[::-1] for variant in VARIANTS]
             charts = [(built, pool.submit(self.compile_charts, built, variant)) for built, variant in pairs]
         for built, objects in charts:
             built.extra_objects += objects.result()
@@ -130,8 +129,9 @@ def write_stub(path):
         file.write("\n".join(lines) + "\n")
 
 
-for path in glob("mh4/*/*.pyx"):
-    write_stub(path)
-names = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"))]
-extensions = [] if "MH4_COMPILED" in os.environ else [extension(name) for name in [*names, SHARED]]
+names, extensions = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"))], []
+if "MH4_COMPILED" not in os.environ:
+    for name in names:
+        write_stub(path_of(name, ".pyx"))
+    extensions = [extension(name) for name in [*names, SHARED]]
 setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders})
