@@ -22,6 +22,7 @@ from mh4.util.files import git_blob_id, make_folder, write_text
 from mh4.util.plots import plotted
 from mh4.util.text_tables import Form, Table, written
 
+NONE = "–"  # a cell without a score
 FEWEST_SEEDS = 5  # from which an interval over seeds is about right
 ENDINGS: dict[Form, str] = {"latex": "tex", "markdown": "md", "csv": "csv"}  # of files of tables for a paper
 Part = str | Table  # a str is Markdown
@@ -179,11 +180,12 @@ def print_table(table: Table, console: Console) -> None:
     console.print("\n%s\n" % table.text(), soft_wrap=True)
 
 
-def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:
-    """Print a table, its note, and the paths of its pages."""
+def show(console: Console, table: Table, note: str, pages: Sequence[Path] = ()) -> None:
+    """Print a table, its note, and the paths of its pages, if any."""
     print_table(table, console)
     console.print(note, soft_wrap=True)
-    report_written(pages)
+    if pages:
+        report_written(pages)
 
 
 def show_for_paper(console: Console, page: Path, note: str, table: Table, form: Form) -> None:

@@ -58,7 +58,7 @@ class Evaluation(TypedDict):
 class Record(Origin):
     """The record of a finished run, or of an ensemble.
 
-    seconds_to_paper: None if it never reached the paper's score. settings_of: the name of settings other than the defaults.
+    settings_of: the name of settings other than the defaults.
     trees_git_blob: the git blob id of the file of its trees. row: its row of the study. found: what the study measures of its model.
     curve: its evaluations.
     """
@@ -78,7 +78,6 @@ class Record(Origin):
     command: NotRequired[str]
     reproduce: NotRequired[str]
     settings_of: NotRequired[str]
-    seconds_to_paper: NotRequired[float | None]
     test: NotRequired[File]
     segmentation: NotRequired[File]
     settings: NotRequired[dict[str, dict[str, bool | int | float | str]]]

@@ -145,7 +145,6 @@ class Records:
             **({"machines": origin["machines"]} if origin.get("machines") else {}),
             **_settings(run),
             **read_json(run.folder / PREDICTED),
-            **self._against_the_paper(run.system, curve),
             "curve": curve,
         }
         record.pop("sources", None)  # redundant
@@ -183,14 +182,6 @@ class Records:
         if all(kept[name] == record[name] for name in RESULT if name in kept and name in record):
             return before.get("differs_from")
         return cast(Origin, {name: kept[name] for name in (*RESULT, "commit", "date", "machines") if name in kept})
-
-    def _against_the_paper(self, system: str, evaluations: Sequence[Evaluation]) -> dict:
-        """Return the seconds on one core until dev UAS first reached the paper's mean: null if never, no field if the paper has none."""
-        paper = published.dev_uas(self.bank.lang, self.bank.release, system)
-        if paper is None:
-            return {}
-        reached = (each["seconds"] for each in evaluations if each["dev_uas"] >= paper[0])
-        return {"seconds_to_paper": next(reached, None)}
 
     def forget_others(self) -> None:
         """Remove records of an older toy treebank, or of older settings for it, and of ensembles of such runs.

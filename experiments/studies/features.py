@@ -21,7 +21,7 @@ def features(bench: Bench, seeds: str, **variables: str) -> int:
     bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, repeat(SEEDS=asked.seeds), bench)
     experiment.train(asked.jobs, lambda: paper_tables.write(bank.name, bench.results), records_count=True)
-    scores = paper_tables.Features(bank.name, load_any(bank.name, bench.results))
+    scores = paper_tables.Features(load_any(bank.name, bench.results))
     if scores.runs and scores.rows():
-        show(bench.console, scores.table(), scores.note(), scores.write(bench.results))
+        show(bench.console, scores.table(), scores.note(), [bench.results / (bank.name + ".md")])
     return exit_code([experiment])

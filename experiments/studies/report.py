@@ -20,17 +20,15 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
 from experiments.engine.treebank import settings_of
 from experiments.engine.workplace import Bench, report_written, shown
-from experiments.pages import Average, averages, error_between, error_of_difference, page_name, pooled
+from experiments.pages import NONE, Average, averages, error_between, error_of_difference, page_name, pooled
 from experiments.studies import compare, coverage
 from experiments.tables import agreement, paper_tables, summary, systems
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.util.cpu import described
 from mh4.util.text_tables import Table
 
 NAME = "report"
 TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
-NONE = "–"  # a cell without a score
 FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which it finds it on par (Sections 1 and 7)
 
 
@@ -226,7 +224,7 @@ def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
     for name in dict.fromkeys([*langs, *runs]):
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
         numbers = {system: published.dev_uas(lang, release, system) for system in published.systems("")}
-        ours = {row.system: row.ours for row in paper_tables.Dev(name, runs[name]).rows()} if name in runs else {}
+        ours = {row.system: row.ours for row in paper_tables.Dev(runs[name]).rows()} if name in runs else {}
         lines.append(Line(name, ours, {system: Average(*pair) for system, pair in numbers.items() if pair}))
     return lines
 
@@ -237,7 +235,7 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
     langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
     for name in [*langs, *(name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs)]:
         lang = runs[name][0]["lang"] if name in runs else name
-        tested = paper_tables.tested(name, runs[name], results) if name in runs else None
+        tested = paper_tables.tested(runs[name], results) if name in runs else None
         ours = {row.system: row.ours for row in tested.rows()} if tested and tested.compares else {}
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
@@ -249,9 +247,9 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
 
 def _other_tests(runs: Runs, results: Path) -> Parts:
     """Return the test scores that are in neither Table 5 nor Table 6."""
-    found = [paper_tables.tested(name, mine, results) for name, mine in runs.items()]
-    others = [tested for tested in found if tested and tested.table_number is None]
-    lines = [Line(tested.name, {row.system: row.ours for row in tested.rows()}, {}) for tested in others]
+    found = {name: paper_tables.tested(mine, results) for name, mine in runs.items()}
+    others = {name: tested for name, tested in found.items() if tested and tested.table_number is None}
+    lines = [Line(name, {row.system: row.ours for row in tested.rows()}, {}) for name, tested in others.items()]
     return [_table(lines)] if lines else []
 
 
@@ -367,16 +365,8 @@ def _speed(runs: Runs) -> Parts:
 
 
 def _runs(runs: Runs) -> Parts:
-    body = []
-    for name, run in ((name, run) for name, mine in runs.items() for run in mine):
-        scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else NONE]
-        times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
-        machines = [(described(one["processor"], one.get("flags", "")), one["python"]) for one in run.get("machines", [])]
-        where = ", ".join("%s, Python %s" % machine for machine in machines) or "not recorded"
-        body.append([name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where])
-    header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
     message = "Processor flags, versions of packages, settings, data and commands are in the records, LANG.jsonl."
-    return [Table(header, body, right=2, left_from=7), message]
+    return [paper_tables.every_run(runs), message]
 
 
 def _differing(runs: Runs) -> Parts:

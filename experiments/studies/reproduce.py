@@ -11,7 +11,7 @@ from experiments.engine.command import DEFAULT_SEEDS, DEFAULT_SYSTEMS, LANG, TOY
 from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.records import load
 from experiments.engine.treebank import warn_of_overlap
-from experiments.engine.workplace import Bench
+from experiments.engine.workplace import Bench, report_written
 from experiments.pages import all_scores, show, show_for_paper
 from experiments.tables import paper_tables
 from mh4.data.conll17 import SYSTEMS as OF_TASK
@@ -42,8 +42,8 @@ def reproduce(bench: Bench, **variables: str) -> int:
     experiment.train(asked.jobs, lambda: paper_tables.write(bank.name, results))
     if experiment.recorded():
         runs = load(bank.name, results)
-        for one in (paper_tables.Dev(bank.name, runs), paper_tables.tested(bank.name, runs, results)):
-            if one:
-                show(bench.console, one.table(), one.note(), [results / (bank.name + one.ending + ".md")])
+        for one in paper_tables.sections(runs, results):
+            show(bench.console, one.table(), one.note())
+        report_written([results / (bank.name + ".md")])
         show_for_paper(bench.console, results / bank.name, paper_tables.caption(runs), all_scores(runs), form)
     return exit_code([experiment])

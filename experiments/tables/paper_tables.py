@@ -1,19 +1,19 @@
-"""The paper's tables of a treebank, from its records: 4 (development set), 1 and 2 (features), 5 or 6 (test set); a page for each."""
+"""The paper's tables of a treebank, from its records: 4 (development set), 1 and 2 (features), 5 or 6 (test set), on one page."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from experiments import pages, published
 from experiments.engine import records, shared_task
-from experiments.engine.provenance import make_command
 from experiments.engine.record_fields import Output, Record
 from experiments.engine.run import duration
 from experiments.engine.treebank import OWN_FILES
 from experiments.pages import Average, averages
 from mh4.data import conll17, treebanks
+from mh4.util.cpu import described
 from mh4.util.text_tables import Table
 
 # Decoding and features as in the csv of the paper's numbers, and the system.
@@ -24,34 +24,45 @@ FEATURES = (
     ("global", "s0 b0", "mh4-two"),
     ("global", "hybrid", "mh4-hybrid"),
 )
-TO_PAPER = "to the paper's mean"
-EVERY_RUN: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a record has of a column, and its form
-    "system": ("system", str),
-    "seed": ("seed", str),
-    "UAS": ("dev_uas", "{:.2f}".format),
-    "LAS": ("dev_las", "{:.2f}".format),
-    "test UAS": ("test_uas", "{:.2f}".format),
-    "test LAS": ("test_las", "{:.2f}".format),
-    "epochs": ("epochs", "{:.1f}".format),
-    "updates": ("updates", str),
-    "time": ("seconds", duration),
-    TO_PAPER: ("seconds_to_paper", duration),
-    "tokens/s": ("tokens_per_second", "{:.0f}".format),
-    "finished": ("date", str),
-    "commit": ("commit", str),
-}
 
 
 def write(name: str, results: Path) -> list[Path]:
-    """Write the pages of treebank `name` from all its records in the folder `results`; return their paths.
-
-    That on features only if there is a greedy parser, and that of the test set only if models have been tested.
-    """
+    """Write the page of treebank `name` from all its records in the folder `results`; return its path."""
     runs = records.load(name, results)
-    features, test = Features(name, runs), tested(name, runs, results)
-    greedy = any(decoding == "local" for decoding, _, _ in features.rows())
-    made: list[Dev | Features | Test] = [Dev(name, runs), *([features] if greedy else []), *([test] if test else [])]
-    return [path for scores in made for path in scores.write(results)]
+    files, others, parts = dict[str, Any](records.files(runs[0])), "", list[pages.Part]()
+    for one in sections(runs, results):
+        parts += ["## " + one.title, one.table(), one.note(), one.about]
+        if isinstance(one, Test):
+            files |= one.files()
+            others = " and `%s`" % shared_task.FILE if one.outputs else ""
+    parts += ["## Runs", every_run({name: runs}), _of_test_scores(runs), OF_TREES % name]
+    parts += pages.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files.items())
+    parts += pages.command(records.commands(runs), "This page is made from `%s.jsonl`%s." % (name, others))
+    return pages.write(results, name, pages.of_treebank(runs[0]), parts)
+
+
+def sections(runs: Sequence[Record], results: Path) -> "list[Dev | Features | Test]":
+    """Return the scores of the runs on a treebank: those on dev, by features if there are any, and on test if there are any."""
+    features, test = Features(runs), tested(runs, results)
+    return [Dev(runs), *([features] if features.rows() else []), *([test] if test else [])]
+
+
+OF_TREES = """\
+`trees/%s/` has the predicted trees of each run for dev and test, without words:
+`.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
+
+
+def every_run(by_treebank: Mapping[str, Sequence[Record]]) -> Table:
+    """Return a row for each run of each treebank: its scores, times and origin."""
+    body = []
+    for name, run in ((name, run) for name, runs in by_treebank.items() for run in runs):
+        scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else pages.NONE]
+        times = [duration(run[key]) if key in run else pages.NONE for key in ("seconds", "cpu_seconds")]
+        machines = [(described(one["processor"], one.get("flags", "")), one["python"]) for one in run.get("machines", [])]
+        where = ", ".join("%s, Python %s" % machine for machine in machines) or "not recorded"
+        body.append([name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where])
+    header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
+    return Table(header, body, right=2, left_from=7)
 
 
 def caption(runs: Sequence[Record]) -> str:
@@ -78,12 +89,9 @@ def _of_test_scores(runs: Sequence[Record]) -> str:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of runs on treebank `name`: a table, a note on how to read it, and a page with both."""
+    """A section of the page: the scores of runs on a treebank as a table, and a note on how to read it."""
 
-    name: str
     runs: Sequence[Record]
-
-    ending = ""  # of the page's name
 
     @property
     def lang(self) -> str:
@@ -92,9 +100,6 @@ class Scores:
     @property
     def release(self) -> str:
         return self.runs[0]["release"]
-
-    def _write(self, results: Path, title: str, *parts: pages.Part) -> list[Path]:
-        return pages.write(results, self.name + self.ending, "%s: %s" % (pages.of_treebank(self.runs[0]), title), parts)
 
 
 class SystemRow(NamedTuple):
@@ -134,6 +139,12 @@ def _table(score: str, rows: Sequence[SystemRow]) -> Table:
 class Dev(Scores):
     """Table 4: UAS on the development set by system, mean and standard deviation over seeds, compared with the paper's."""
 
+    title = "UAS on the development set"
+    about = """\
+UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The
+score of a run is that of its best evaluation on the development set, which also selects its model. The standard
+deviation is the sample standard deviation (n - 1)."""
+
     def rows(self) -> list[SystemRow]:
         """Return a row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
         found = []
@@ -157,48 +168,20 @@ class Dev(Scores):
             return "The paper gives no development-set UAS for %s." % what
         return "The paper's numbers are from Table 4, with 5 seeds, on the same files."
 
-    def write(self, results: Path) -> list[Path]:
-        """Write the page; return its path."""
-        columns = dict(EVERY_RUN)
-        if not any("seconds_to_paper" in run for run in self.runs):  # the paper has no score of the treebank
-            del columns[TO_PAPER]
-        body = [["" if run.get(name) is None else form(run.get(name)) for name, form in columns.values()] for run in self.runs]
-        files = records.files(self.runs[0])
-        return self._write(
-            results,
-            "UAS on the development set",
-            self.table(),
-            self.note(),
-            OF_DEV,
-            "## Runs",
-            Table(list(columns), body, right=1, left_from=list(columns).index("finished")),
-            _of_test_scores(self.runs) + (OF_TIMES if TO_PAPER in columns else ""),
-            OF_TREES % self.name,
-            *pages.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in files.items()),
-            *pages.command(records.commands(self.runs), "This page is made from `%s.jsonl`." % self.name),
-        )
-
-
-OF_DEV = """\
-UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The
-score of a run is that of its best evaluation on the development set, which also selects its model. The standard
-deviation is the sample standard deviation (n - 1)."""
-OF_TIMES = """ To the paper's mean: time for
-training and evaluation on one core until dev UAS first reaches it."""
-OF_TREES = """\
-`trees/%s/` has the predicted trees of each run for dev and test, without words:
-`.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
-
 
 class Features(Scores):
     """Tables 1 and 2: UAS on the development set by the number of positions used as features, of greedy parsers and of exact ones."""
 
-    ending = "-features"
+    title = "UAS on the development set, by features"
+    about = """\
+Local parsers are greedy and score every transition on all features; global ones find the best derivation, and hybrid ones
+score shifts on s0 b0 and reduces on s1 s0 b0."""
 
     def rows(self) -> dict[tuple[str, str, str], Average]:
-        """Return dev UAS over seeds of each of FEATURES with records."""
+        """Return dev UAS over seeds of each of FEATURES with records; none without a greedy parser."""
         ours = averages(self.runs, "dev_uas")
-        return {row: ours[row[2]] for row in FEATURES if row[2] in ours}
+        found = {row: ours[row[2]] for row in FEATURES if row[2] in ours}
+        return found if any(decoding == "local" for decoding, _, _ in found) else {}
 
     def table(self) -> Table:
         header, body = ["decoding", "features", "system", "seeds", "dev UAS"], []
@@ -212,25 +195,11 @@ class Features(Scores):
             return "The paper has no numbers for the toy treebank: the table shows that all of the workflow has run."
         return OF_LANGUAGE % (self.lang, self.release)
 
-    def write(self, results: Path) -> list[Path]:
-        """Write the page; return its path."""
-        seeds, settings = sorted({seed for ours in self.rows().values() for seed in ours.seeds}), self.runs[0].get("settings_of")
-        ud = None if self.lang == treebanks.TOY or self.release == published.RELEASE else "FOLDER"  # what is downloaded is UD 2.0
-        command = make_command("features", LANG=self.lang, SEEDS=seeds, SETTINGS=settings, UD=ud)
-        made = MADE_OF_RUNS % ((self.name,) * 3)
-        parts: list[pages.Part] = [self.table(), self.note(), OF_FEATURES, made, pages.code([command])]
-        return self._write(results, "UAS on the development set, by features", *parts)
-
 
 OF_LANGUAGE = (
     "The scores are for %s (%s), while the paper's Tables 1 and 2 only give averages over 10 languages of UD 2.0: individual "
     "numbers are not comparable, but the differences between feature sets are."
 )
-OF_FEATURES = """\
-UAS in percent over all words, with gold segmentation: mean and standard deviation (n - 1) over seeds. Local parsers are
-greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts on
-s0 b0 and reduces on s1 s0 b0."""
-MADE_OF_RUNS = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
 
 
 @dataclass(frozen=True)
@@ -244,7 +213,9 @@ class Test(Scores):
     others: int
     outputs: Mapping[str, Output]
 
-    ending = "-test"
+    @property
+    def title(self) -> str:
+        return "LAS on the test set" + (" (Table %d)" % self.table_number if self.table_number else "")
 
     @property
     def compares(self) -> bool:
@@ -282,32 +253,31 @@ class Test(Scores):
         same = any(row.agrees for row in self.rows())
         return message + (" ✓: the shared task's output, scored here, gets the identical score." if same else "")
 
-    def write(self, results: Path) -> list[Path]:
-        """Write the page; return its path."""
-        run, rejected = self.runs[0], "The official scorer rejects the output of %s: %s."
-        files = [("test", run["test"]), ("segmentation", run["segmentation"])]
-        files += [(row.name, self.outputs[row.system]) for row in self.rows() if row.system in published.COLUMNS]
-        parts: list[pages.Part] = [self.table(), self.note(), OF_TEST % (self.name, self.name)]
-        for system, entry in self.outputs.items():
-            parts += [rejected % (published.COLUMNS[system], entry["rejected"])] if "rejected" in entry else []
-        if self.others:
-            counts = self.others, self.others + len(self.runs)
-            parts.append("Omitted, without scores on these files: %d of %d runs." % counts)
-        others = " and `%s`" % shared_task.FILE if self.outputs else ""
-        made = "This page is made from `%s.jsonl`%s." % (self.name, others)
-        parts += pages.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files)
-        parts += pages.command(records.commands(self.runs), made)
-        title = "LAS on the test set" + (" (Table %d)" % self.table_number if self.table_number else "")
-        return self._write(results, title, *parts)
+    @property
+    def about(self) -> str:
+        """What else there is to say, also of what has no score."""
+        message, counts = "The official scorer rejects the output of %s: %s.", (self.others, self.others + len(self.runs))
+        rejected = {published.COLUMNS[name]: one["rejected"] for name, one in self.outputs.items() if "rejected" in one}
+        omitted = ["Omitted, without scores on these files: %d of %d runs." % counts] if self.others else []
+        return "\n\n".join([OF_TEST, *map(message.__mod__, rejected.items()), *omitted])
+
+    def files(self) -> dict[str, Any]:
+        """Return the files that were tested on, and the outputs of the shared task's systems that have scores, by what they are."""
+        run, systems = self.runs[0], [row for row in self.rows() if row.system in published.COLUMNS]
+        return {
+            "test": run["test"],
+            "segmentation": run["segmentation"],
+            **{one.name: self.outputs[one.system] for one in systems},
+        }
 
 
 OF_TEST = """\
 LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over seeds.
-Models were selected on the development set. Every run is in [%s.md](%s.md)."""
+Models were selected on the development set."""
 
 
-def tested(name: str, runs: Sequence[Record], results: Path) -> Test | None:
-    """Return the test scores of these runs on treebank `name`, on the files that most of them were tested on; None if there are none."""
+def tested(runs: Sequence[Record], results: Path) -> Test | None:
+    """Return the test scores of a treebank's runs, on the files that most of them were tested on; None if there are none."""
     scored = [run for run in runs if {"test_las", "test", "segmentation"} <= set(run)]
     if not scored:
         return None
@@ -315,7 +285,7 @@ def tested(name: str, runs: Sequence[Record], results: Path) -> Test | None:
     same = [run for run in scored if _files(run) == chosen]
     reference = shared_task.load(same[0]["lang"], results)
     outputs = reference["systems"] if reference and reference["test"]["git_blob"] == chosen[0] else {}
-    return Test(name, same, len(runs) - len(same), outputs)
+    return Test(same, len(runs) - len(same), outputs)
 
 
 def _files(run: Record) -> tuple[str, str]:

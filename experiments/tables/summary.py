@@ -36,8 +36,8 @@ def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
         if settings not in SETTINGS:
             continue
         bank = name.removesuffix("-" + settings)
-        tested = paper_tables.tested(name, runs, results)
-        for score, mine in (("dev_uas", paper_tables.Dev(name, runs)), ("test_las", tested)):
+        tested = paper_tables.tested(runs, results)
+        for score, mine in (("dev_uas", paper_tables.Dev(runs)), ("test_las", tested)):
             for row in mine.rows() if mine else ():
                 if not row.system.endswith(LIKELIHOOD) and row.system not in published.COLUMNS:
                     found.setdefault((bank, row.system), {})[score, settings] = row

@@ -70,8 +70,7 @@ def test_the_pages_and_the_records(home, paths, capsys, monkeypatch):
     page = (results / "toy-ensemble-mh3-mst.md").read_text(encoding="utf-8")
     assert 'make ensemble LANG=toy SYSTEMS="mst mh3"' in page and str(home) not in page
     assert "ensemble of all seeds" in out
-    pages = [(results / name).read_text(encoding="utf-8") for name in ("toy.md", "toy-test.md")]
-    assert all("| ensemble-mh3-mst | 1 2 | " in text for text in pages)
+    assert (results / "toy.md").read_text(encoding="utf-8").count("| ensemble-mh3-mst | 1 2 | ") == 2
 
 
 @pytest.mark.slow

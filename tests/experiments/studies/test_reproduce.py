@@ -35,7 +35,6 @@ def test_every_run_is_trained_and_reported(run, stand_in, tmp_path, capsys, monk
     assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
     assert summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ")
     assert "--seed 1" in summary["command"]
-    assert "seconds_to_paper" not in summary  # the paper has no toys
     assert_nothing_of_this_machine(results, tmp_path)
 
 
@@ -46,7 +45,6 @@ def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys
         (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8").splitlines()
     )
     assert "84.59 ± 0.50" in capsys.readouterr().out
-    assert [kept(tmp_path, "hu/mh4-hybrid-seed%d" % seed)["seconds_to_paper"] for seed in (1, 2, 3)] == [300.0] * 3
 
 
 @pytest.mark.parametrize("name", ["a b", "a$b", "\udcff", "é", "[red]", "%s", "{0}", "it's", "-x", "~"])
@@ -121,7 +119,7 @@ def test_settings_stand_apart(run, stand_in, hungarian, tmp_path, capsys):
     record = kept(tmp_path, "hu-authors/mh4-hybrid-seed1")
     assert record["settings_of"] == "authors"
     page = (results / "hu-authors.md").read_text(encoding="utf-8")
-    assert page.startswith("# hu (UD 2.0, settings: authors): UAS") and "84.59 ± 0.50" in page
+    assert page.startswith("# hu (UD 2.0, settings: authors)\n") and "84.59 ± 0.50" in page
     given = [call["argv"] for call in calls(stand_in) if "authors" in str(call["argv"])]
     assert len(given) == 2 and all("settings/authors.toml" in " ".join(argv) for argv in given)
     assert "--config" not in next(call["argv"] for call in calls(stand_in) if "authors" not in str(call["argv"]))

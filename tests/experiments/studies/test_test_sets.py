@@ -82,7 +82,7 @@ def test_what_to_test_on_is_downloaded_as_the_treebank_is(run, downloads, tmp_pa
     asked = ["hu-ud-train", "hu-ud-dev", "hu-udpipe", "hu-stanford", "hu-c2l2", "hu-ud-test"]
     assert downloads[1] == [name + ".conllu" for name in asked]
     assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and capsys.readouterr().err == ""
-    assert (tmp_path / "home" / "results" / "hu-test.md").exists()
+    assert "test LAS |" in (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["hu-udpipe.conllu", "hu-ud-test.conllu"])
@@ -92,7 +92,7 @@ def test_a_failed_download_does_not_stop_the_training(run, downloads, tmp_path, 
     output = capsys.readouterr()
     assert output.err == "no scores on the test set: no connection to mh4.invalid\n"
     assert "83.10" in output.out and "test LAS" not in output.out and "test_las" not in kept(tmp_path)
-    assert (tmp_path / "home" / "results" / "hu.md").exists() and not (tmp_path / "home" / "results" / "hu-test.md").exists()
+    assert "## LAS on the test set" not in (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8")
     assert ("hu-c2l2.conllu" in downloads[1]) == (name == "hu-ud-test.conllu")  # the segmentation comes first
 
 

@@ -32,62 +32,49 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
     untrained = ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4", "mh4-two")
     trained = sorted(call["run"] for call in calls(stand_in))
     assert trained == sorted("%s-%d" % (s, n) for s in untrained for n in (1, 2))
-    page = (results / "hu-features.md").read_text(encoding="utf-8").splitlines()
-    assert page[2].split(" | ")[-1] == "paper's average |"
-    assert page[4:9] == [
+    page = (results / "hu.md").read_text(encoding="utf-8").splitlines()
+    start = page.index("## UAS on the development set, by features")
+    assert page[start + 2].split(" | ")[-1] == "paper's average |"
+    assert page[start + 4 : start + 9] == [
         "| local | s0 b0 | greedy-mh4-two | 1 2 | 60.15 ± 0.07 | 49.83 |",
         "| local | s1 s0 b0 | greedy-mh4-three | 1 2 | 82.15 ± 0.07 | 85.17 |",
         "| local | s2 s1 s0 b0 | greedy-mh4 | 1 2 | 82.40 ± 0.07 | 85.27 |",
         "| global | s0 b0 | mh4-two | 1 2 | 83.65 ± 0.07 | 86.79 |",
         "| global | hybrid | mh4-hybrid | 1 2 3 | 84.39 ± 0.22 | 87.27 |",
     ]
-    assert "averages over 10 languages" in "\n".join(page) and 'make features LANG=hu SEEDS="1 2 3"' in "\n".join(page)
+    assert "averages over 10 languages" in "\n".join(page)
     assert "82.40 ± 0.07" in capsys.readouterr().out
     assert run_features("--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
     assert len(calls(stand_in)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
 
 
-def test_the_page_is_among_those_made_from_records(tmp_path):
+def test_they_need_a_greedy_parser(tmp_path):
     record(tmp_path, "hu", "mh4-two", 1, 84.0)
-    assert tmp_path / "hu-features.md" not in paper_tables.write("hu", tmp_path)  # without a greedy parser there is no Table 1
+    (page,) = paper_tables.write("hu", tmp_path)
+    assert "by features" not in page.read_text(encoding="utf-8")  # there is no Table 1
     record(tmp_path, "hu", "greedy-mh4", 1, 82.0)
-    assert tmp_path / "hu-features.md" in paper_tables.write("hu", tmp_path)
-    page = (tmp_path / "hu-features.md").read_text(encoding="utf-8")
-    assert "| greedy-mh4 | 1 | 82.00 |" in page and "| mh4-two | 1 | 84.00 |" in page
-
-
-def test_the_command_is_for_the_same_files(tmp_path):
-    """Without a folder, it would be for UD 2.0."""
-    for name, release, more, expected in (
-        ("eu", "UD 2.0", {}, 'make features LANG=eu SEEDS="1"'),
-        ("eu-ud1.4", "UD 1.4", {}, 'make features LANG=eu SEEDS="1" UD=FOLDER'),
-        ("eu-ud1.4-authors", "UD 1.4", {"settings_of": "authors"}, 'make features LANG=eu SEEDS="1" SETTINGS=authors UD=FOLDER'),
-        ("toy", "toy treebank", {"lang": "toy"}, 'make features LANG=toy SEEDS="1"'),
-    ):
-        record(tmp_path, name, "greedy-mh4", 1, 80.0, **{"lang": "eu", "release": release, **more})
-        paper_tables.write(name, tmp_path)
-        text = (tmp_path / (name + "-features.md")).read_text(encoding="utf-8")
-        assert text.endswith("\n    %s\n" % expected)
+    paper_tables.write("hu", tmp_path)
+    *_, features = page.read_text(encoding="utf-8").partition("by features")
+    assert "| greedy-mh4 | 1 | 82.00 |" in features and "| mh4-two | 1 | 84.00 |" in features
 
 
 # Table 4
 
 
-def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_path):
-    record(tmp_path, "hu", "mh4-hybrid", 1, 85.0, test_uas=81.234, test_las=76.543, seconds_to_paper=3599.9)
-    record(tmp_path, "hu", "mst", 1, 82.0, seconds_to_paper=None)  # it was never as good
-    lines = Dev("hu", load("hu", tmp_path)).write(tmp_path)[0].read_text(encoding="utf-8").splitlines()
-    header = next(line for line in lines if "test LAS" in line).strip("| ").split(" | ")
-    assert header[3:6] == ["LAS", "test UAS", "test LAS"] and header[8:10] == ["time", "to the paper's mean"]
-    assert "| mh4-hybrid | 1 | 85.00 | 80.00 | 81.23 | 76.54 |  |  | 1:02:05 | 0:59:59 |  | 2018-07-15 | abc |" in lines
-    assert "| mst | 1 | 82.00 | 77.00 |  |  |  |  | 1:02:05 |  |  | 2018-07-15 | abc |" in lines
+def test_every_run_has_its_scores_times_and_origin(tmp_path):
+    record(tmp_path, "hu", "mh4-hybrid", 1, 85.0, test_uas=81.234, test_las=76.543, cpu_seconds=60)
+    record(tmp_path, "hu", "mst", 1, 82.0)
+    (page,) = paper_tables.write("hu", tmp_path)
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert "| hu | mh4-hybrid | 1 | 85.00 | 76.54 | 1:02:05 | 0:01:00 | abc | 2018-07-15 | not recorded |" in lines
+    assert "| hu | mst | 1 | 82.00 | – | 1:02:05 | – | abc | 2018-07-15 | not recorded |" in lines
 
 
 def test_the_segmentation_of_the_test_set_is_that_of_its_file_or_of_the_baseline(tmp_path):
     files = [{"path": name, "git_blob": name} for name in ("test.conllu", "hu-udpipe.conllu")]
     for name, segmentation, said in (("mine", files[0], "gold segmentation"), ("hu", files[1], "baseline")):
-        record(tmp_path, name, "mst", 1, 82.0, test_las=76.5, test=files[0], segmentation=segmentation)
-        page = Dev(name, load(name, tmp_path)).write(tmp_path)[0].read_text(encoding="utf-8")
+        record(tmp_path, name, "mst", 1, 82.0, test_las=76.5, test_uas=80.0, test=files[0], segmentation=segmentation)
+        page = paper_tables.write(name, tmp_path)[0].read_text(encoding="utf-8")
         assert said in next(line for line in page.splitlines() if line.startswith("Test scores"))
 
 
@@ -96,11 +83,11 @@ def test_the_segmentation_of_the_test_set_is_that_of_its_file_or_of_the_baseline
 )
 def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
     record(tmp_path, name, "mh4-hybrid", 1, 84.0, lang="toy" if name == "toy" else "eu", release=release)
-    (markdown,) = Dev(name, load(name, tmp_path)).write(tmp_path)
+    (markdown,) = paper_tables.write(name, tmp_path)
     text = markdown.read_text(encoding="utf-8")
     assert release in text.splitlines()[0] and "| system | seeds | dev UAS |" in text
     assert "84.13" not in text and "are not comparable" in text  # 84.13: the paper's, for eu
-    (row,) = Dev(name, load(name, tmp_path)).rows()
+    (row,) = Dev(load(name, tmp_path)).rows()
     assert row.paper is None and row.difference is None
 
 
@@ -123,12 +110,11 @@ def references(results, **systems):
 
 
 def page(results, name="hu"):
-    """The lines of the page, and its rows by system."""
-    runs = load(name, results)
-    scores = paper_tables.tested(name, runs, results)
-    (markdown,) = scores.write(results)
-    assert markdown == results / (name + "-test.md")
-    return markdown.read_text(encoding="utf-8").splitlines(), {row.system: row for row in scores.rows()}
+    """The lines of its section and what follows, and its rows by system."""
+    scores = paper_tables.tested(load(name, results), results)
+    (markdown,) = paper_tables.write(name, results)
+    lines = markdown.read_text(encoding="utf-8").splitlines()
+    return lines[lines.index("## " + scores.title) :], {row.system: row for row in scores.rows()}
 
 
 def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
@@ -140,7 +126,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
     record(tmp_path, "hu", "mst", 3, 83.0)  # of before there was a segmentation
     references(tmp_path, c2l2={"las": 76.0}, udpipe={"las": 64.301}, stanford={"las": 77.5573})
     lines, table = page(tmp_path)
-    assert lines[0] == "# hu (UD 2.0): LAS on the test set (Table 5)"
+    assert lines[0] == "## LAS on the test set (Table 5)"
     assert lines[2:11] == [
         "| system | seeds | test LAS | paper | difference |",
         "| --- | --- | ---: | ---: | ---: |",
@@ -164,7 +150,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
 def test_without_tested_runs_there_is_no_page(tmp_path):
     record(tmp_path, "hu", "mh3", 1, 83.0)
     references(tmp_path, stanford={"las": 77.56})
-    assert paper_tables.tested("hu", load("hu", tmp_path), tmp_path) is None
+    assert paper_tables.tested(load("hu", tmp_path), tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -174,7 +160,7 @@ def test_other_files_are_never_compared_with_the_paper(tmp_path, other):
     add(tmp_path, "mh4-hybrid", 1, 76.9, **other)
     references(tmp_path, stanford={"las": 77.5573})
     lines, table = page(tmp_path)
-    assert lines[0].endswith(": LAS on the test set") and lines[2] == "| system | seeds | test LAS |"
+    assert lines[0] == "## LAS on the test set" and lines[2] == "| system | seeds | test LAS |"
     assert any("are not comparable" in line for line in lines)
     assert not any("76.90 ±" in line or "77.56 |  |" in line for line in lines)
     assert {row.paper for row in table.values()} == {None}
