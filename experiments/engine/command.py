@@ -23,9 +23,7 @@ from mh4.util import cpu, streams
 from mh4.util.text_tables import Form
 
 LISTS = ("langs", "rows", "systems", "seeds")
-# Of what is studied, not of where and by whom.
-CHOICES = ("lang", "treebank", "name", *LISTS, "length", "settings", "system", "seed", "updates", "split")
-VARIABLES = (*CHOICES, "ud", "later", "conll17", "jobs", "slurm", "format")  # of all studies
+NOT_VARIABLES = ("LANG", "NAME")  # in the environment, which has others of these names
 
 # The defaults of `make reproduce`.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
@@ -70,44 +68,15 @@ class Command(click.Command):
 
 
 class Study(Command):
-    """The command of a study. Its options are the variables of its `make` target, in either case."""
+    """The command of a study. Its options are the variables of its `make` target, in either case, which may also be in the environment."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Ignore variables of other studies, since make passes on all of them, unless they choose what is studied."""
-        arguments = [re.sub(r"^--[A-Z0-9]+(?==)", lambda name: name[0].lower(), each) for each in arguments]
-        own = {parameter.name for parameter in self.params}
-        others = set(VARIABLES) - own
-        given = dict(each[2:].split("=", 1) for each in arguments if each.startswith("--") and "=" in each)
         with reporting_errors(self.name or ""):
-            for name in given:
-                if name not in VARIABLES:
-                    raise InputError(unknown("variable", name.upper(), map(str.upper, VARIABLES)))
-            for name in (name for name in CHOICES if given.get(name) and name in others):
-                instead = "; to choose some of its treebanks, give LANGS" if name == "lang" and "langs" in own else ""
-                message = "is not of one treebank" if name == "lang" else "has no choice of these"
-                raise InputError("%s=%s: this study %s%s" % (name.upper(), given[name], message, instead))
-        begins = tuple("--%s=" % name for name in others)
-        return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])
-
-    def format_usage(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write("usage: %s\n" % introduced(self.callback)[0].replace("\n", "\n" + " " * 7))
-
-    def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        self.format_usage(context, formatter)
-        shown = {each.opts[0][2:].upper(): each.help or "" for each in self.params if isinstance(each, click.Option)}
-        width = max([7, *map(len, shown)])
-        for name, meaning in shown.items():
-            formatter.write("  %-*s  %s\n" % (width, name, meaning.replace("\n", "\n" + " " * (width + 4))))
-
-    def get_short_help_str(self, limit: int = 45) -> str:
-        return introduced(self.callback)[1].replace("\n", " ")
-
-
-def introduced(function: Any) -> tuple[str, str]:
-    """Return the usage and purpose of a study, from the first paragraph of the module of its function."""
-    paragraph = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[0]
-    usage, _, what = paragraph.removeprefix("``").partition("``:")
-    return usage, what.strip()
+            try:
+                return super().parse_args(context, arguments)
+            except click.NoSuchOption as error:
+                known = [option.opts[0][2:] for option in self.params]
+                raise InputError(unknown("variable", error.option_name[2:].upper(), known)) from None
 
 
 def study(**meanings: str) -> Callable[[Callable[..., Any]], click.Command]:
@@ -117,10 +86,17 @@ def study(**meanings: str) -> Callable[[Callable[..., Any]], click.Command]:
     """
 
     def command(function: Callable[..., Any]) -> click.Command:
-        names = map(str.lower, re.findall("([A-Z0-9]+)=", introduced(function)[0]))
-        options = [click.Option(["--" + name], default="", help={**MEANINGS, **meanings}[name]) for name in names]
-        return click.command(cls=Study, params=options)(click.pass_obj(function))
+        about = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[0].replace("``", "")
+        usage, _, what = about.partition(":")
+        options = [
+            click.Option(["--" + name], default="", envvar=name if name not in NOT_VARIABLES else None, help=known[name.lower()])
+            for name in re.findall("([A-Z0-9]+)=", usage)
+        ]
+        settings = {"token_normalize_func": str.lower}
+        made = click.command(cls=Study, params=options, help=about, short_help=" ".join(what.split()), context_settings=settings)
+        return made(click.pass_obj(function))
 
+    known = {**MEANINGS, **meanings}
     return command
 
 

@@ -24,7 +24,9 @@ def study(*arguments, home=None, **bench):
     from experiments.__main__ import main
     from experiments.engine.workplace import Bench
 
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as ended, pytest.MonkeyPatch.context() as environment:
+        for name in ("UD", "LATER", "CONLL17"):  # which `make test` may be given
+            environment.delenv(name, raising=False)
         main((*(("--home", str(home)) if home else ()), *arguments), prog_name="experiments", obj=Bench(**bench))
     return ended.value.code or 0
 
@@ -50,7 +52,7 @@ def trained(patch, home, *runs, updates=40):
 def usage(name):
     """The usage of a study, as its file begins."""
     begin = (ROOT / "experiments" / "studies" / (name + ".py")).read_text(encoding="utf-8").partition("``:")[0]
-    return begin.replace('"""``', "usage: ").replace("\n", "\n       ")
+    return begin.removeprefix('"""``')
 
 
 def calls(stand_in, name="calls"):
