@@ -4,9 +4,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -167,7 +164,7 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
     """Train a parser for each part, on all parts but this and the next, its development set; return the folders of the parsers."""
     from mh4.util import reading
     from mh4.util.files import make_folder, write_text
-    from mh4.util.processes import Child, Killed
+    from mh4.util.processes import Pool
 
     arguments = []
     make_folder(os.path.join(folder, str(len(parts))))  # the first to be made, as its name is the number of parts
@@ -186,27 +183,10 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
         config = [LIKELIHOOD, *training["config"]]
         arguments.append({**files, "model": os.path.join(place, "model"), **training, "config": config})
 
-    idle: SimpleQueue[Child] = SimpleQueue()
-
-    def train(of_part: dict[str, Any]) -> str:
-        child = idle.get()
-        try:
-            child.call(train_parser, of_part)
-        except Killed:
-            raise InputError("the training of %s was killed, perhaps because memory ran out" % of_part["model"]) from None
-        finally:
-            idle.put(child)
-        return of_part["model"]
-
-    with ThreadPoolExecutor(jobs) as threads, ExitStack() as children:  # each thread waits for a child
-        try:
-            for _ in range(min(jobs, len(parts))):
-                child = Child()
-                children.callback(child.kill)
-                idle.put(child)
-            return list(threads.map(train, arguments))
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)  # before their children are killed
+    with Pool("the process that trains a parser", min(jobs, len(parts))) as pool:
+        for training_of_part in [pool.submit(train_parser, of_part) for of_part in arguments]:
+            training_of_part.result()
+    return [of_part["model"] for of_part in arguments]
 
 
 def train_parser(arguments: dict[str, Any]) -> None:

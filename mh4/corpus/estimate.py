@@ -20,7 +20,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError, collected_warnings, counted
 from mh4.util import compression, memory
-from mh4.util.processes import temporary_child
+from mh4.util.processes import Pool
 
 _PORTIONS = 8  # of the sample, at equal distances as far as there are other files
 _SECONDS = 30  # after which no more is parsed
@@ -59,11 +59,11 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     """
     total = sum(sizes(inputs))
     parts: list[Measured] = []
-    with temporary_child("the process that parsed a sample") as child:
+    with Pool("the process that parsed a sample") as process:
         for source, shard, content in _sample(inputs, settings.by_line):
             if not parts:
-                child.call(_measure, settings, source, shard, content)  # which loads the model
-            parts.append(child.call(_measure, settings, source, shard, content))
+                process.call(_measure, settings, source, shard, content)  # which loads the model
+            parts.append(process.call(_measure, settings, source, shard, content))
             if sum(part.seconds for part in parts) > _SECONDS:
                 break
     if not parts:

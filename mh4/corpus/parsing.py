@@ -20,7 +20,7 @@ from mh4.parser import checksums, long_sentences, parallel, writing
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
 from mh4.util import compression, memory
-from mh4.util.processes import temporary_child
+from mh4.util.processes import Pool
 
 if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
@@ -31,8 +31,8 @@ def check(settings: Settings) -> None:
 
     Another process finds out, since the model would stay in the memory of this one.
     """
-    with temporary_child("the process that loaded the model") as child:
-        child.call(_check, settings)
+    with Pool("the process that loaded the model") as process:
+        process.call(_check, settings)
 
 
 def _check(settings: Settings) -> None:

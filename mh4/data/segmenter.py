@@ -19,7 +19,7 @@ from mh4.data.conllu import Block, Sentence
 from mh4.data.split_text import with_line_ends
 from mh4.errors import InputError, needs, shown
 from mh4.util.files import atomic_path
-from mh4.util.processes import temporary_child
+from mh4.util.processes import Pool
 from mh4.util.reading import open_regular
 
 EPOCHS = 20
@@ -158,8 +158,8 @@ def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[
     reader = Thread(target=_report, args=(read, epochs, report))
     reader.start()
     try:
-        with temporary_child("training the segmenter") as child:
-            return child.call(_train, train_text, dev_text, epochs, DupFd(write))
+        with Pool("training the segmenter") as process:
+            return process.call(_train, train_text, dev_text, epochs, DupFd(write))
     finally:
         os.close(write)  # which ends what there is to report
         reader.join()

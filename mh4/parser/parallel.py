@@ -3,21 +3,19 @@
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from concurrent.futures import Future
 from functools import lru_cache
 from itertools import chain, groupby
-from queue import SimpleQueue
 from typing import Any
 
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import InputError, collected_warnings
+from mh4.errors import collected_warnings
 from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.parsing import Parser
 from mh4.util import cpu
 from mh4.util.batching import batches
-from mh4.util.processes import Child, Killed
+from mh4.util.processes import Pool
 
 Load = Callable[..., Parser | Ensemble]
 Arguments = tuple[Hashable, ...]
@@ -48,32 +46,14 @@ def parse(
         for chunk in chunks:
             yield from zip(chunk, _parse(*work, [block.sentence for block in chunk]), strict=True)
         return
-    idle: SimpleQueue[Child] = SimpleQueue()
     running: deque[tuple[list[Block], Future]] = deque()
-
-    def parsed_by_child(sentences: list[Sentence]) -> tuple[list[Sentence], list[str]]:
-        child = idle.get()
-        try:
-            return child.call(_parse_elsewhere, *work, sentences)
-        except Killed:
-            raise InputError("a process of --jobs was killed, perhaps because memory ran out: try fewer") from None
-        finally:
-            idle.put(child)
-
-    with ThreadPoolExecutor(jobs) as threads, ExitStack() as children:  # each thread waits for a child
-        try:
-            for number, chunk in enumerate(chunks):
-                if number < jobs:
-                    child = Child()
-                    children.callback(child.kill)
-                    idle.put(child)
-                running.append((chunk, threads.submit(parsed_by_child, [block.sentence for block in chunk])))
-                if len(running) > 2 * jobs:
-                    yield from _parsed(*running.popleft())
-            while running:
+    with Pool("a process of --jobs", jobs, ": try fewer") as pool:
+        for chunk in chunks:
+            running.append((chunk, pool.submit(_parse_elsewhere, *work, [block.sentence for block in chunk])))
+            if len(running) > 2 * jobs:
                 yield from _parsed(*running.popleft())
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)  # before their children are killed
+        while running:
+            yield from _parsed(*running.popleft())
 
 
 def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:

@@ -7,10 +7,12 @@ import os
 import signal
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from multiprocessing import resource_tracker
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
@@ -69,16 +71,46 @@ class Child:
         self._kill()
 
 
-@contextmanager
-def temporary_child(what: str) -> Iterator[Child]:
-    """Yield a child that ends with the block. If it is killed, InputError says so of `what`."""
-    child = Child()
-    try:
-        yield child
-    except Killed:
-        raise InputError("%s was killed, perhaps because memory ran out" % what) from None
-    finally:
-        child.kill()
+class Pool:
+    """Up to `number` children, started as they are needed, which end with the block. If one is killed, InputError says so of `what`.
+
+    advice: the end of the message.
+    """
+
+    def __init__(self, what: str, number: int = 1, advice: str = "") -> None:
+        self._killed, self._number = "%s was killed, perhaps because memory ran out%s" % (what, advice), number
+        self._threads = ThreadPoolExecutor(number)  # each of which waits for a child
+        self._children: list[Child] = []
+        self._idle: SimpleQueue[Child] = SimpleQueue()
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for child in self._children:
+            child.kill()
+        self._threads.shutdown()
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
+        """Have a child call a function, once one is idle; the calls are made in their order."""
+        if len(self._children) < self._number:
+            self._children.append(Child())
+            self._idle.put(self._children[-1])
+        return self._threads.submit(self._call, function, *arguments)
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a call in a child."""
+        return self.submit(function, *arguments).result()
+
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        child = self._idle.get()
+        try:
+            return child.call(function, *arguments)
+        except Killed:
+            raise InputError(self._killed) from None
+        finally:
+            self._idle.put(child)
 
 
 def _kill(process: Any, parent: int) -> None:

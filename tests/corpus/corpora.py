@@ -54,8 +54,8 @@ class Here:
         pass
 
 
-class ChildHere:
-    """A child process that is this one."""
+class PoolHere:
+    """A pool whose process is this one."""
 
     def call(self, function, *arguments):
         return function(*arguments)
@@ -113,7 +113,7 @@ def pool(monkeypatch, before=lambda shard: None):
         yield Here(before)
 
     monkeypatch.setattr(workers, "start", here)
-    monkeypatch.setattr(parsing, "temporary_child", lambda what: nullcontext(ChildHere()))
+    monkeypatch.setattr(parsing, "Pool", lambda what: nullcontext(PoolHere()))
 
 
 def mh4(*arguments, code=0):

@@ -7,8 +7,7 @@ from mh4.data import conllu
 from mh4.errors import OutOfMemory
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser
-from mh4.util import cpu
-from mh4.util.processes import Child
+from mh4.util import cpu, processes
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +44,12 @@ def test_as_many_processes_as_make_sense(model, monkeypatch):
     """Not more than there are cores, nor than there are chunks."""
     started = []
 
-    class Counted(parallel.Child):
+    class Counted(processes.Child):
         def __init__(self):
             started.append(self)
             super().__init__()
 
-    monkeypatch.setattr(parallel, "Child", Counted)
+    monkeypatch.setattr(processes, "Child", Counted)
     blocks = [conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10)]
     assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
     assert len(started) <= 1
@@ -65,7 +64,8 @@ def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
     monkeypatch.setattr(cpu, "cores", lambda: 2)
     children = []
-    monkeypatch.setattr(parallel, "Child", lambda: children.append(Child()) or children[-1])
+    start = processes.Child
+    monkeypatch.setattr(processes, "Child", lambda: children.append(start()) or children[-1])
     blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10**9))
     parsed = parallel.parse(Parser.load, (model,), blocks, 2)
     next(parsed)
