@@ -21,7 +21,6 @@ from mh4.util.files import lock, make_folder
 from mh4.util.processes import with_parent
 
 POLL_SECONDS = 0.5
-STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
 RETRIES = 2  # of a call that fails in a job
 
 _children: set[Popen] = set()
@@ -82,7 +81,10 @@ def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
         yield Workers(pool)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        _stop()
+        with _guard:
+            _stopping.set()
+            for process in list(_children):  # which can be killed at any time
+                process.kill()
         raise
     finally:
         pool.shutdown()
@@ -102,7 +104,7 @@ def child(command: Sequence[str], environment: dict[str, str], **options: Any) -
             try:
                 yield process
             except BaseException:
-                _signal([process], signal.SIGKILL)
+                process.kill()
                 raise
     finally:
         _children.discard(process)
@@ -129,26 +131,6 @@ def train(run: Run, environment: dict[str, str], waits: bool) -> None:
         raise Failed("was killed by signal %d%s" % (-code, " (out of memory?)" if code == -signal.SIGKILL else ""), code)
     if code:
         raise Failed("ended with exit code %d" % code, code)
-
-
-def _stop() -> None:
-    """Interrupt the children, wait for them, and kill those still running (immediately on a second Ctrl-C)."""
-    with _guard:
-        _stopping.set()
-        children = list(_children)
-    _signal(children, signal.SIGINT)
-    deadline = time.monotonic() + STOP_SECONDS
-    try:
-        while any(process.poll() is None for process in children) and time.monotonic() < deadline:
-            time.sleep(0.05)
-    finally:
-        _signal(children, signal.SIGKILL)
-
-
-def _signal(children: Sequence[Popen], number: int) -> None:
-    for process in children:
-        if process.poll() is None:  # so its number is not another's yet
-            os.killpg(process.pid, number)
 
 
 def check_slurm() -> None:

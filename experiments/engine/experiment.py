@@ -164,16 +164,16 @@ def train_together(
     were trained, are not repeated.
     """
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
-    runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
+    runs, anew = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run], False
     for run in runs:
         experiment = experiment_of[run.folder]
         if records_count and experiment.records.of(run):
             run.state = DONE
         elif experiment.is_done(run):
             run.state = DONE
-            run.read_metrics()
             experiment.finished(run, experiment.predicted(run))
-    if any(run.metrics for run in runs):
+            anew = True
+    if anew:
         recorded()
     waiting, bench = [run for run in runs if run.state == WAITING], experiments[0].bench
     message = "%s: %d to train, %d already finished; models in %s"
@@ -201,7 +201,6 @@ def train_together(
 
 def _end(run: Run, error: BaseException | None, killed: tuple[type[BaseException], ...]) -> None:
     """Update the state of a run from the end of its call: done or, with a reason, failed, which does not stop the others."""
-    run.read_metrics()
     run.state = FAILED if error else DONE
     if isinstance(error, Failed):
         run.failure, run.exit_code = error.args

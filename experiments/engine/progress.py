@@ -10,40 +10,32 @@ from experiments.engine.run import DONE, FAILED, TRAINING, Run, duration
 from experiments.engine.workplace import shown
 from mh4.errors import one_line
 
-REPORT_SECONDS = 60.0  # between evaluations of a run that are printed
-
-_FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev_uas": "%.2f", "best_dev_uas": "%.2f"}
+REPORT_SECONDS = 60.0  # between lines of the log of a run that are printed
 
 
 def display(runs: Sequence[Run], console: Console) -> Callable[[], None]:
-    """Return a function that prints a line for each run that has started or ended since, and at intervals its last evaluation."""
-    printed = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
+    """Return a function that prints a line for each run that has started or ended since, and at intervals the last line of its log."""
+    printed = {run.folder: (run.state, "", 0.0) for run in runs}  # and when
     width = max((len(run.name) for run in runs), default=0)
 
     def show() -> None:
         now = time.monotonic()
         for run in runs:
-            state, metrics, before = printed[run.folder]
-            if run.state == state and (run.metrics == metrics or now - before < REPORT_SECONDS):
-                continue
-            printed[run.folder] = run.state, run.metrics, now
-            if run.state == state:
-                numbers = tuple(_number(run, key) for key in _FORMS)
-                text = "evaluation %s, epoch %s, %s tokens/s, dev UAS %s, best %s" % numbers
-            elif run.state == TRAINING:
+            state, before, when = printed[run.folder]
+            text = before
+            if run.state == state == TRAINING and now - when >= REPORT_SECONDS:
+                text = one_line([before, *run.log_tail()][-1])
+            elif run.state != state and run.state == TRAINING:
                 text = "training; log in %s" % os.path.relpath(run.log)
-            elif run.state == DONE:
-                text = "done in %s: best dev UAS %.2f" % (duration(run.seconds), run.dev_uas)
-            else:
-                text = run.failure
-            console.print("%-*s  %s" % (width, run.name, text), soft_wrap=True)
+            elif run.state != state:
+                text = (
+                    "done in %s: best dev UAS %.2f" % (duration(run.seconds), run.dev_uas) if run.state == DONE else run.failure
+                )
+            if text != before:
+                printed[run.folder] = run.state, text, now
+                console.print("%-*s  %s" % (width, run.name, text), soft_wrap=True)
 
     return show
-
-
-def _number(run: Run, key: str) -> str:
-    value = run.metrics.get(key)
-    return _FORMS[key] % value if isinstance(value, (int, float)) else ""
 
 
 def failures(runs: Sequence[Run], console: Console) -> int:

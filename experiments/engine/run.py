@@ -8,8 +8,8 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from mh4.errors import InputError
@@ -35,7 +35,6 @@ class Run:
     state: str = WAITING
     started: float = 0.0  # when it was first seen training
     seconds: float = 0.0  # since then
-    metrics: dict = field(default_factory=dict)  # the last evaluation
     failure: str = ""  # why it failed
     exit_code: int | None = None
     log_start: int = 0  # where the log of the last attempt begins, in bytes
@@ -79,19 +78,12 @@ class Run:
         """The commits of the code that trained it; empty if there is no record of them."""
         return ", ".join(self.origin().get("commits", []))
 
-    def read_metrics(self) -> None:
-        """Read the last evaluation, if any, for the display. Damage is reported when the run is recorded."""
-        with suppress(OSError, ValueError, TypeError, IndexError):
-            lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").split("\n")  # of which the last is incomplete
-            self.metrics = dict(json.loads(lines[-2]))
-
     def follow(self) -> None:
-        """Update the state from the files, as the run may be made on another machine."""
+        """Update the state from the log, as the run may be made on another machine."""
         if self.state == WAITING and self.log.exists() and self.log.stat().st_size > self.log_start:
             self.state, self.started = TRAINING, time.monotonic()
         if self.state == TRAINING:
             self.seconds = time.monotonic() - self.started
-            self.read_metrics()
 
     def log_tail(self) -> list[str]:
         """Return the last non-empty lines printed by the last attempt."""

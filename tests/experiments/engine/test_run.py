@@ -4,31 +4,24 @@ import json
 
 import pytest
 
-from experiments.engine.progress import failures
+from experiments.engine import progress
 from experiments.engine.run import FAILED, Run
 from experiments.engine.workplace import Bench
 from mh4.errors import InputError
 
 
-def line(evaluation):
-    return json.dumps({"evaluation": evaluation}) + "\n"
-
-
-def test_the_last_whole_line_is_what_is_known_of_a_training(tmp_path):
-    run, metrics = Run("mh3", 1, tmp_path), tmp_path / "metrics.jsonl"
-    run.read_metrics()
-    assert run.metrics == {}
-    for text, last in (
-        ("", {}),
-        (line(1)[:5], {}),  # still being written
-        (line(1), {"evaluation": 1}),
-        (line(1) + line(2) + line(3)[:-1], {"evaluation": 2}),
-        (line(1) + line(2) + line(3), {"evaluation": 3}),
-        (line(1) + line(2), {"evaluation": 2}),  # resumed from there
-    ):
-        metrics.write_text(text)
-        run.read_metrics()
-        assert run.metrics == last
+def test_of_a_training_the_last_line_of_its_log_is_displayed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "REPORT_SECONDS", 0)
+    run = Run("mh3", 1, tmp_path)
+    show = progress.display([run], Bench().console)
+    for line, said in (("mh4 train", "training; log in "), ("evaluation 1", "evaluation 1"), ("evaluation 2", "evaluation 2")):
+        with open(run.log, "a") as log:
+            log.write(line + "\n")
+        run.follow()
+        show()
+        assert capsys.readouterr().out.startswith("mh3 seed 1  " + said)
+    show()
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("damage", [{}, {"dev_uas": "80"}, {"dev_uas": None}])
@@ -41,7 +34,7 @@ def test_a_finished_run_without_its_score_is_named(tmp_path, damage):
 
 def test_paths_with_brackets_are_shown_as_they_are(tmp_path, capsys):
     run = Run("mh3", 1, tmp_path / "[bold] :x:", state=FAILED, failure="ended with exit code 2", exit_code=2)
-    assert failures([run], Bench().console) == 1
+    assert progress.failures([run], Bench().console) == 1
     said = capsys.readouterr().out
     assert said.splitlines()[0] == "mh3 seed 1 failed: ended with exit code 2 (%s)" % run.log
     assert "delete %s to" % run.folder in said
@@ -50,5 +43,5 @@ def test_paths_with_brackets_are_shown_as_they_are(tmp_path, capsys):
 def test_a_log_does_not_control_the_terminal(tmp_path, capsys):
     run = Run("mh3", 1, tmp_path, state=FAILED, failure="ended")
     run.log.write_bytes("started\n\x1b[2J \x9b \u202e\n".encode())
-    failures([run], Bench().console)
+    progress.failures([run], Bench().console)
     assert capsys.readouterr().out.splitlines()[1] == r"    \x1b[2J \x9b \u202e"
