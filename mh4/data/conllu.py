@@ -418,13 +418,14 @@ class Run(NamedTuple):
     portion: int
 
 
-def runs(text: Iterable[str], name: str, first: int = 0, at_once: bool = False) -> Iterator[Run]:
+def runs(text: Iterable[str], name: str, first: int = 0, at_once: bool = False, by_line: bool = False) -> Iterator[Run]:
     """Yield the sentences or paragraphs of lines of file `name`, the first of which has the number `first`. at_once: see blocks.
 
-    Raises InputError for one that is longer than any can be.
+    by_line: whether each line is a sentence, as in mh4.corpus.cutting. Raises InputError for one that is longer than any can be.
     """
     portion = size = 0
-    for start, lines in _between_blanks(text, name, first, at_once):
+    each_line = ((k, [line]) for k, line in enumerate(text, start=first))
+    for start, lines in each_line if by_line else _between_blanks(text, name, first, at_once):
         if size >= PORTION:
             portion, size = portion + 1, 0
         size += sum(len(line) if line.isascii() else len(line.encode("utf-8", "surrogateescape")) for line in lines)

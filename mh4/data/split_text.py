@@ -37,8 +37,9 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> I
     words: list[str] = []
     first = number = size = 0
     each = (
-        (k, part, portion)
-        for k, (line, portion) in enumerate(_in_portions(lines, split), start=start.line + 1)
+        (k, part, run.portion)
+        for run in conllu.runs(lines, name, start.line, by_line=split == "horizontal")
+        for k, line in enumerate(run.lines, start=run.first + 1)
         for part in with_line_ends(line.rstrip("\r\n")).split("\n")
     )
     for k, line, portion in each:
@@ -59,21 +60,6 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> I
         yield _block(words, name, first, number + 1, portion)
     elif not number:
         raise conllu.NoSentences("%s: no words in it" % name)
-
-
-def _in_portions(lines: Iterable[str], split: str) -> Iterator[tuple[str, int]]:
-    """Yield the lines, each with its portion, as mh4.corpus.cutting cuts a file: after a blank line, or with "horizontal" any line."""
-    portion = size = 0
-    begun = ended = False  # see conllu.runs
-    for line in lines:
-        blank = conllu.is_blank(line)
-        if split == "horizontal" or ended and not blank:
-            begun = False
-            if size >= conllu.PORTION:
-                portion, size = portion + 1, 0
-        size += len(line.encode("utf-8", "surrogateescape"))
-        begun, ended = begun or not blank, begun and blank
-        yield line, portion
 
 
 def _block(words: list[str], name: str, line: int, number: int, portion: int) -> Block:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mh4.corpus import cutting
-from mh4.data import conllu, split_text
+from mh4.data import conllu
 
 MARK = "\ufeff".encode()
 WORD = "1\tw\t_\t_\t_\t_\t_\t_\t_\t_"
@@ -70,8 +70,8 @@ def test_portions_of_text_that_is_split(content, portion, split):
         patched.setattr(conllu, "PORTION", portion)
         lines = list(conllu.decoded(io.BytesIO(content), "FILE"))
         found = {}
-        for line, number in split_text._in_portions(lines, split):
-            found[number] = found.get(number, "") + line
+        for run in conllu.runs(lines, "FILE", by_line=split == "horizontal"):
+            found[run.portion] = found.get(run.portion, "") + "".join(run.lines)
         assert [one.encode() for one in found.values()] == list(
             cutting.portions(io.BytesIO(content), "FILE", by_line=split == "horizontal")
         )
