@@ -17,7 +17,7 @@ from experiments.engine import lines, shared_task
 from experiments.engine.provenance import without_machine
 from experiments.engine.record_fields import Evaluation, File, Member, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json, system_and_loss
-from experiments.engine.treebank import OWN_FILES, Treebank, settings_of
+from experiments.engine.treebank import OWN_FILES, Treebank
 from experiments.engine.workplace import RESULTS, shown
 from mh4.cli.group import say
 from mh4.data import treebanks
@@ -309,16 +309,10 @@ def load_all(results: Path, toy: bool = False) -> dict[str, list[Record]]:
 def load_any(name: str, results: Path) -> list[Record]:
     """Return the records of treebank `name`, if there are any, by system (in the order of ``published.place``) and seed.
 
-    Raises InputError if one is damaged, or has other settings than the file's name says, or if they do not belong together.
+    Raises InputError if one is damaged, or if they do not belong together.
     """
-    path, settings = file_of(results, name), settings_of(name)
+    path = file_of(results, name)
     records = list(read(path).values())
-    for record in records:
-        theirs = record.get("settings_of", "")
-        if theirs != settings and not (theirs and name.endswith("-" + theirs)):  # which may be one's own
-            message = "%s: %s seed %d is of a run with other settings (%s) than those of its file (%s): move or delete this line"
-            names = theirs or "defaults", settings or "defaults"
-            raise InputError(message % (shown(path), record["system"], record["seed"], *names))
     _check_together(records, path)
     return sorted(records, key=lambda record: (published.place(record["system"]), record["seed"]))
 

@@ -37,13 +37,6 @@ def test_runs_with_different_settings_are_not_averaged(tmp_path):
             pages.write("eu", tmp_path)
 
 
-@pytest.mark.parametrize("folder, other", [("eu", "authors"), ("eu-authors", "")])
-def test_a_record_belongs_in_the_file_of_its_settings(tmp_path, folder, other):
-    record(tmp_path, folder, "mh3", 1, 80.0, **({"settings_of": other} if other else {}))
-    with pytest.raises(InputError, match="%s.jsonl: mh3 seed 1 is of a run with other settings .* than those of its" % folder):
-        records.load(folder, tmp_path)
-
-
 @pytest.mark.parametrize(
     "damage, said",
     [
