@@ -106,10 +106,15 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
 def all_scores(records: Sequence[Record]) -> Table:
     """Return every score of each system on a treebank, mean and standard deviation over its seeds, except those that a run lacks."""
     known = [score for score in get_args(Score) if all(score in record for record in records)]
-    columns = {score.replace("_uas", " UAS").replace("_las", " LAS"): averages(records, score) for score in known}
+    columns = {titled(score): averages(records, score) for score in known}
     seeds = {system: "%d" % len(one.seeds) for system, one in columns["dev UAS"].items()}
     body = [[system, number, *(str(column[system]) for column in columns.values())] for system, number in seeds.items()]
     return Table(["system", "seeds", *columns], body, right=1)
+
+
+def titled(score: Score) -> str:
+    """Return the title of a score in tables: "dev UAS" for dev_uas."""
+    return score.replace("_uas", " UAS").replace("_las", " LAS")
 
 
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], form: str = "%.4f") -> str:

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from experiments import pages, published
 from experiments.engine import records, shared_task
-from experiments.engine.record_fields import Output, Record
+from experiments.engine.record_fields import Output, Record, Score
 from experiments.engine.run import duration
 from experiments.engine.treebank import OWN_FILES
 from experiments.pages import Average, averages
@@ -35,7 +35,7 @@ def write(name: str, results: Path) -> list[Path]:
         if isinstance(one, Test):
             files |= one.files()
             others = " and `%s`" % shared_task.FILE if one.outputs else ""
-    parts += ["## Runs", every_run({name: runs}), _of_test_scores(runs), OF_TREES % name]
+    parts += ["## Runs", every_run({name: runs}, get_args(Score)), _of_test_scores(runs), OF_TREES % name]
     parts += pages.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files.items())
     parts += pages.command(records.commands(runs), "This page is made from `%s.jsonl`%s." % (name, others))
     return pages.write(results, name, pages.of_treebank(runs[0]), parts)
@@ -52,17 +52,17 @@ OF_TREES = """\
 `.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
 
 
-def every_run(by_treebank: Mapping[str, Sequence[Record]]) -> Table:
-    """Return a row for each run of each treebank: its scores, times and origin."""
+def every_run(by_treebank: Mapping[str, Sequence[Record]], scores: Sequence[Score] = ("dev_uas", "test_las")) -> Table:
+    """Return a row for each run of each treebank: these scores, its times and its origin."""
     body = []
     for name, run in ((name, run) for name, runs in by_treebank.items() for run in runs):
-        scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else pages.NONE]
+        found = ["%.2f" % run[score] if score in run else pages.NONE for score in scores]
         times = [duration(run[key]) if key in run else pages.NONE for key in ("seconds", "cpu_seconds")]
         machines = [(described(one["processor"], one.get("flags", "")), one["python"]) for one in run.get("machines", [])]
         where = ", ".join("%s, Python %s" % machine for machine in machines) or "not recorded"
-        body.append([name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where])
-    header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
-    return Table(header, body, right=2, left_from=7)
+        body.append([name, run["system"], str(run["seed"]), *found, *times, run.get("commit", ""), run.get("date", ""), where])
+    header = ["treebank", "system", "seed", *map(pages.titled, scores), "wall time", "CPU time", "commit", "date", "processor"]
+    return Table(header, body, right=2, left_from=5 + len(scores))
 
 
 def caption(runs: Sequence[Record]) -> str:

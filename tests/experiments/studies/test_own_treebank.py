@@ -29,7 +29,7 @@ def test_any_treebank_is_trained_and_tabulated(run, mine, tmp_path, capsys, begi
     out, results = capsys.readouterr().out, tmp_path / "home" / "results"
     assert "83.15 ± 0.07" in out and "dev UAS" in out and "test LAS" in out and "paper" not in out
     page = (results / "mine.md").read_text(encoding="utf-8")
-    assert "| mst | 1 2 | 82.65 ± 0.07 |" in page.splitlines() and "| mine | mst | 2 | 82.70 | 50.00 |" in page
+    assert "| mst | 1 2 | 82.65 ± 0.07 |" in page.splitlines() and "| mine | mst | 2 | 82.70 | 77.70 | 100.00 | 50.00 |" in page
     assert "paper" not in page and "conll17" not in page
     assert recorded(results, "mine/mst-seed2")["reproduce"] == (
         'make reproduce TREEBANK=%s NAME=mine SYSTEMS="mh3 mst" SEEDS="1 2"' % ("%s%s" % (mine, begin)).rpartition("/")[2]

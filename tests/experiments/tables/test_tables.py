@@ -66,8 +66,10 @@ def test_every_run_has_its_scores_times_and_origin(tmp_path):
     record(tmp_path, "hu", "mst", 1, 82.0)
     (page,) = paper_tables.write("hu", tmp_path)
     lines = page.read_text(encoding="utf-8").splitlines()
-    assert "| hu | mh4-hybrid | 1 | 85.00 | 76.54 | 1:02:05 | 0:01:00 | abc | 2018-07-15 | not recorded |" in lines
-    assert "| hu | mst | 1 | 82.00 | – | 1:02:05 | – | abc | 2018-07-15 | not recorded |" in lines
+    assert (
+        "| hu | mh4-hybrid | 1 | 85.00 | 80.00 | 81.23 | 76.54 | 1:02:05 | 0:01:00 | abc | 2018-07-15 | not recorded |" in lines
+    )
+    assert "| hu | mst | 1 | 82.00 | 77.00 | – | – | 1:02:05 | – | abc | 2018-07-15 | not recorded |" in lines
 
 
 def test_the_segmentation_of_the_test_set_is_that_of_its_file_or_of_the_baseline(tmp_path):
