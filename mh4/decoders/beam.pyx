@@ -139,11 +139,6 @@ cdef struct Hypothesis:
     double score
 
 
-cdef struct Continuation:
-    int hypothesis, code
-    double score
-
-
 @cython.final  # so that its methods are compiled into their callers
 cdef class Search:
     """A search over n words. Here an empty position is n+1, the index of its scores."""
@@ -157,7 +152,7 @@ cdef class Search:
     cdef const float* on_arcs         # by head and dependent, or NULL
     cdef vector[Cell] cells
     cdef vector[Hypothesis] hypotheses  # of all steps, for tracing back the best
-    cdef vector[Continuation] continuations
+    cdef vector[Hypothesis] continuations  # whose transitions have not been executed
     cdef vector[double] ranking
     cdef Watch watch
     cdef vector[int] path, codes  # the best sequence: the hypothesis before each transition, and its code
@@ -210,15 +205,15 @@ cdef class Search:
     cdef int extend(self, int h) except -1 nogil:
         """Append the continuations of a hypothesis that are legal and not forbidden."""
         cdef Positions here = self.positions(h)
+        cdef Hypothesis one = self.hypotheses[h]
+        cdef double before = one.score
         cdef int code
-        cdef double score
         self.watch.after(20 * self.transitions)
         make_room(self.continuations, self.transitions)
         for code in range(self.transitions):
-            if self.legal(code, here):
-                score = self.hypotheses[h].score + self.score(code, here)
-                if score > -INFINITY:
-                    self.continuations.push_back(Continuation(h, code, score))
+            one.previous, one.code, one.score = h, code, before + self.score(code, here)
+            if one.score > -INFINITY:
+                self.continuations.push_back(one)
 
     cdef Positions positions(self, int h) noexcept nogil:
         cdef Positions here
@@ -233,68 +228,60 @@ cdef class Search:
         return here
 
     cdef double score(self, int code, Positions here) noexcept nogil:
-        cdef size_t side = self.n + 2, head
+        """Return the score of a transition, -inf unless it is legal (as Configuration.legal).
+
+        With a single root, only the last transition makes an arc from the root.
+        """
+        cdef size_t side = self.n + 2
+        cdef int end = self.n + 1, head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
+        cdef int dependent = dependent_of(code, here.s2, here.s1, here.s0)
         cdef double score = self.on_s0b0[code][here.s0 * side + here.b0]
+        if code == SH:
+            if here.b0 == end:
+                return -INFINITY
+        elif head >= end or not 0 < dependent < end or (head == 0 and self.single and (code != RA or here.b0 < end)):
+            return -INFINITY
         if self.on_s1s0[code] != NULL:
             score += self.on_s1s0[code][here.s1 * side + here.s0]
         if self.on_s2s1[code] != NULL:
             score += self.on_s2s1[code][here.s2 * side + here.s1]
         if self.on_arcs != NULL and code != SH:
-            head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
-            score += self.on_arcs[head * (side - 1) + dependent_of(code, here.s2, here.s1, here.s0)]
+            score += self.on_arcs[head * (side - 1) + dependent]
         return score
-
-    cdef bint legal(self, int code, Positions here) noexcept nogil:
-        """Return whether a transition is legal (as Configuration.legal); with a single root, only the last makes an arc from the root."""
-        cdef int end = self.n + 1, head, dependent
-        if code == SH:
-            return here.b0 < end
-        head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
-        dependent = dependent_of(code, here.s2, here.s1, here.s0)
-        if head == 0 and self.single and (code != RA or here.b0 < end):
-            return False
-        return head < end and 0 < dependent < end
 
     cdef int keep_best(self) except -1 nogil:
         """Make the next beam: the best continuations in the order they were found, among equal ones the first."""
-        cdef size_t room = self.continuations.size(), k
+        cdef size_t count = self.continuations.size(), k
+        cdef Py_ssize_t room = 0  # for those with the least score that is in the beam
         cdef double least = -INFINITY
-        cdef Continuation one
-        if room > <size_t>self.beam:
+        if count > <size_t>self.beam:
             self.ranking.clear()
-            make_room(self.ranking, room)
-            for k in range(room):
+            make_room(self.ranking, count)
+            for k in range(count):
                 self.watch.after(2)
                 self.ranking.push_back(-self.continuations[k].score)
             nth_element(self.ranking.begin(), self.ranking.begin() + (self.beam - 1), self.ranking.end(), Less(self.watch))
             least = -self.ranking[self.beam - 1]
-            room = self.beam
-            for k in range(self.continuations.size()):  # all that are better than the least have a place
+            for k in range(self.beam):
                 self.watch.after(2)
-                room -= self.continuations[k].score > least
-        for k in range(self.continuations.size()):
-            one = self.continuations[k]
-            if one.score > least:
-                self.make(one)
-            elif one.score == least and room > 0:
-                room -= 1
-                self.make(one)
+                room += self.ranking[k] == -least
+        for k in range(count):
+            room -= self.continuations[k].score == least
+            if self.continuations[k].score > least or (self.continuations[k].score == least and room >= 0):
+                self.make(self.continuations[k])
 
-    cdef int make(self, Continuation one) except -1 nogil:
-        """Execute a transition."""
-        cdef Hypothesis before = self.hypotheses[one.hypothesis]
-        cdef int top = before.top, b0 = before.b0
-        cdef Cell cell = self.cells[top]
+    cdef int make(self, Hypothesis one) except -1 nogil:
+        """Execute the transition of a continuation."""
         self.watch.after(30)
         make_room(self.cells, 3)
         make_room(self.hypotheses, 1)
         if one.code == SH:
-            self.cells.push_back(Cell(b0, top))
-            top = <int>self.cells.size() - 1
-            b0 += 1
+            self.cells.push_back(Cell(one.b0, one.top))
+            one.top = <int>self.cells.size() - 1
+            one.b0 += 1
         else:
-            top = self.without(top, dependent_of(one.code, 2, 1, 0))
-        self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
+            one.top = self.without(one.top, dependent_of(one.code, 2, 1, 0))
+        self.hypotheses.push_back(one)
 
     cdef int without(self, int top, int depth) except -1 nogil:
         """Remove the node at a depth from a stack (0 for s0, 1 for s1, 2 for s2), and return the new top cell."""

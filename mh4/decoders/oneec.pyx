@@ -58,14 +58,15 @@ whether it is crossed there, and which sibling and grandparent are visible by th
 items.
 
 With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
-has_two in rules.py), uncrossed ones where nothing follows (may_have_two in blocks.hpp and projective.hpp).
+has_two in rules.py), uncrossed ones where nothing follows (may_have_two in layout.hpp and projective.hpp).
 
 The chart is in C++, in charts/oneec/. Read rules.py first, then generate.py, which writes the rules as kernels when the decoders are
 built (recurrences.hpp), and complexes.hpp, where `Complexes::fill` is the order in which they fill the chart. projective.hpp has E, C
-and S; `arcs` is where an uncrossed arc gets its score. trace.hpp goes from the chart to the tree. blocks.hpp and tables.hpp are memory.
+and S; `arcs` is where an uncrossed arc gets its score. trace.hpp goes from the chart to the tree. blocks.hpp, layout.hpp and tables.hpp
+are memory.
 
-marginals has a chart of its own, in inside_outside.hpp, with the same recurrences in projective.hpp, and kernels for sums in the same
-generated file. sum_tables.hpp is its memory, and sum_projective.hpp the reverse of projective.hpp.
+marginals has a chart of its own, by the same complexes.hpp and projective.hpp with the kernels for sums, and with sum_tables.hpp as its
+memory. inside_outside.hpp and sum_projective.hpp are the reverse of these.
 """
 
 import numpy as np

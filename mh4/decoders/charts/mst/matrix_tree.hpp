@@ -20,56 +20,33 @@
 
 namespace VARIANT::marginals {
 
-// The words that can be the single root of a tree.
-class Roots {
-    const double *arcs;  // (n + 1, n + 1) by head, dependent; -inf if there is no arc
-    int n;
+// The word with the best arc from 0 of those that all others can descend from, which can be the single root of a tree; 0 if there is none.
+// arcs: (n + 1, n + 1) by head, dependent; -inf if there is no arc. O(n^2) time if the first one can, at most O(n^3).
+static int best_root(const double *arcs, int n, signals::Watch &watch) {
+    const auto arc = [=](int head, int dependent) { return arcs[(size_t)head * (n + 1) + dependent]; };
+    std::vector<int> words(n), below;
     std::vector<bool> reached;
-    std::vector<int> agenda, words;
-    signals::Watch watch;
-
-    double arc(int head, int dependent) const { return arcs[(size_t)head * (n + 1) + dependent]; }
-
-    // Whether all other words can descend from this one.
-    bool reaches_all(int word) {
+    std::iota(words.begin(), words.end(), 1);
+    std::stable_sort(words.begin(), words.end(), [=](int a, int b) { return arc(0, a) > arc(0, b); });
+    for (int word : words) {
+        if (arc(0, word) == -INFINITY)
+            break;
         reached.assign(n + 1, false);
         reached[word] = true;
-        agenda.assign(1, word);
-        int left = n - 1;
-        while (!agenda.empty()) {
-            const int x = agenda.back();
-            agenda.pop_back();
+        below.assign(1, word);
+        for (size_t x = 0; x < below.size(); x++) {
             watch.pass(4 * n);
             for (int y = 1; y <= n; y++)
-                if (!reached[y] && arc(x, y) > -INFINITY) {
+                if (!reached[y] && arc(below[x], y) > -INFINITY) {
                     reached[y] = true;
-                    agenda.push_back(y);
-                    left--;
+                    below.push_back(y);
                 }
         }
-        return left == 0;
+        if ((int)below.size() == n)
+            return word;
     }
-
-  public:
-    // The word with the best arc from 0 of those that all others can descend from; 0 if there is none.
-    int find(const double *of, int length) {
-        arcs = of;
-        n = length;
-        words.resize(n);
-        std::iota(words.begin(), words.end(), 1);
-        std::stable_sort(words.begin(), words.end(), [this](int a, int b) { return arc(0, a) > arc(0, b); });
-        std::vector<bool> below(n + 1, false);  // of a word that cannot be the root: so they cannot either
-        for (int word : words) {
-            if (below[word] || arc(0, word) == -INFINITY)
-                continue;
-            if (reaches_all(word))
-                return word;
-            for (int x = 1; x <= n; x++)
-                below[x] = below[x] || reached[x];
-        }
-        return 0;
-    }
-};
+    return 0;
+}
 
 template <class N> class MST {
   protected:
@@ -81,7 +58,6 @@ template <class N> class MST {
     signals::Watch watch;
     int n, stride;
     bool single_root;
-    Roots roots;
     std::vector<int> order;       // nodes, opposite to elimination: first 0 and, with a single root, a word that can be the root
     Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
     std::vector<Value> totals;
@@ -220,7 +196,7 @@ template <class N> class MST {
         order.resize(n + 1);
         std::iota(order.begin(), order.end(), 0);
         if (single_root) {
-            const int root = roots.find(scores.tensors[ARCS], n);
+            const int root = best_root(scores.tensors[ARCS], n, watch);
             if (!root)
                 return true;
             std::swap(order[1], order[root]);

@@ -1,18 +1,18 @@
 """Write recurrences.hpp, the rules of rules.py in C++; setup.py does so before compiling.
 
-The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart: those of the decoder with
-maxima, and in the namespace `sums`, with SUM_RULES, those of the marginals with sums, each followed by its reverse. A kernel derives
-some items by all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and
-arcs are stored: a kernel asks its argument `at` for them. For the rule
+The header has the rules as a table, for the trace, and the *kernels* below, which fill the charts: in MaxKernels those of the decoder,
+with maxima, and in SumKernels, with SUM_RULES, those of the marginals, each followed by its reverse. A kernel derives some items by
+all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and arcs are stored: a
+kernel asks its argument `at` for them (complexes.hpp). For the rule
 
     open a b x <- closed a t x, gap t b
 
-it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
-state; so if complexes.hpp lacks one of these functions, it does not compile. Arcs come from the Links of at.chart.
+it calls at.tile<CLOSED>(at.of_a(), t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
+state. Items with a value for each lane are asked for by `tile`, since those of a are all stored alike. Arcs come from the Links of
+at.chart.
 
-Kernels for sums ask for items of three nodes as at.tile<CLOSED>(at.of_a(), t), since those of a are all stored alike. The reverse of
-such a kernel, `..._outside`, takes the derivatives by its items, at.derivatives<OPEN>(at.of_a(), at.b, ...), and adds to those by
-everything that they are made of: what at.tile returns also has a function `add`. It does so in the opposite order.
+The reverse of a kernel, `..._outside`, takes the derivatives by its items, at.derivatives<OPEN>(at.of_a(), at.b, ...), and adds to those
+by everything that they are made of: what at.tile returns also has a function `add`. It does so in the opposite order.
 """
 
 import os
@@ -49,7 +49,7 @@ def complexes(nodes, over, **fixed):
     return [Target("complex", tuple(nodes), fixed, set(over))]
 
 
-# The nodes of a kernel "near" are a, b and x on the side of a; those of "far" are l, r and x beyond r.
+# The nodes of the kernels "near" are a, b and x on the side of a; those of "far" are l, r and x beyond r.
 NEAR = "hooked a b x, open a b x, closed a b x, neither_open a b x, neither a b x, arm x b a"
 SHARED = [
     kernel("hinges", None, "hinge t b v", "hinge"),
@@ -61,7 +61,8 @@ SHARED = [
     kernel("complexes_of_wings", "a", complexes("lr", "ab", a="a"), ""),
 ]
 KERNELS = [
-    kernel("near", "x", NEAR, "open closed neither arm"),
+    kernel("near_left", "x", NEAR, "closed neither arm"),
+    kernel("near_right", "x", NEAR, "open closed neither arm"),
     kernel("far", "x", "hooked l r x, open l r x, closed l r x, both l r x, spanned l r x", "open closed spanned"),
     *SHARED,
 ]
@@ -161,8 +162,8 @@ def products(cases):
 
 
 def place(kernel, item, loop=None):
-    """The arguments of at.tile for an item whose values are in tiles of a kernel for sums, otherwise None."""
-    if kernel.algebra is MAXIMA or len(item) < 4:
+    """The arguments of at.tile for an item with a value for each lane of the kernel, otherwise None."""
+    if len(item) < 4:
         return None
     first, second, last = item[1:]
     owner, lanes = (last, first) if item[0] in ("arm", "half_pivot") else (first, last)
@@ -384,15 +385,13 @@ static const Shape SHAPES[] = {
 };
 constexpr int FIRST_SHAPE[KINDS + 1] = {%(first)s};  // of the rules for each kind of items
 
+struct MaxKernels {
 %(kernels)s
+};
 
-namespace sums {
-
-%(sum_kinds)s
-
+struct SumKernels {
 %(sum_kernels)s
-
-}  // namespace sums
+};
 
 }  // namespace VARIANT::oneec
 """
@@ -434,8 +433,8 @@ def kinds(states):
 def header():
     for kernels in (KERNELS, SUM_KERNELS):
         check(kernels)
-    states, table = rules.tables(rules.RULES)
-    sum_states, sum_table = rules.tables(rules.SUM_RULES)
+    table = rules.tables(rules.RULES)[1]
+    states, sum_table = rules.tables(rules.SUM_RULES)  # which have all items of RULES, too, in the same states
     cases = []
     for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True)):
         text = ", ".join("{%s}" % ",".join(map(str, row)) for row in rows)
@@ -457,7 +456,6 @@ def header():
         "shapes": "\n".join(shape(number, rules.RULES[number], len(table[number])) for number in by_kind),
         "first": ", ".join(str(sum(number < i for number in map(kind_of, by_kind))) for i in range(len(states) + 1)),
         "kernels": "\n\n".join(kernel_text(kernel, table) for kernel in KERNELS),
-        "sum_kinds": kinds(sum_states),
         "sum_kernels": "\n\n".join(sum_kernels),
     }
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "tables.hpp"
+#include "layout.hpp"
 
 namespace VARIANT::oneec {
 

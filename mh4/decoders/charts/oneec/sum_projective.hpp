@@ -1,14 +1,14 @@
 // The reverse of the projective part, for sums over 1EC trees.
 #pragma once
 
-#include "projective.hpp"
+#include "complexes.hpp"
 #include "sum_tables.hpp"
 
 namespace VARIANT::oneec {
 namespace sums {
 
-template <class N> struct Projective : oneec::Projective<Tables<N>> {
-    typedef oneec::Projective<Tables<N>> Base;
+template <class N> struct Projective : Complexes<Tables<N>> {
+    typedef Complexes<Tables<N>> Base;
     using typename Base::Value, typename Base::Vector;
     using Base::n, Base::side, Base::width, Base::rows, Base::hidden, Base::derivatives, Base::WIDTH, Base::gap_rows;
     using Base::may_have_two, Base::at_e, Base::at_c, Base::at_s, Base::at_pairs;
@@ -29,15 +29,17 @@ template <class N> struct Projective : oneec::Projective<Tables<N>> {
         halves_crossed_outside(l, r);
     }
 
-  private:
+  protected:
     Value& by(Value* value) const { return value[derivatives]; }
+
+  private:
 
     // Vectors of g
     static void add_product(Value* out, const Value* row, Value coef, int count) {
-        for (int g = 0; g < count; g += WIDTH) N::put(out + g, N::at(out + g) + N::at(row + g) * coef);
+        for (int g = 0; g < count; g += WIDTH) Base::add(out + g, N::at(row + g) * coef);
     }
     static void add_products(Value* out, const Value* left, const Value* right, int count) {
-        for (int g = 0; g < count; g += WIDTH) N::put(out + g, N::at(out + g) + N::at(left + g) * N::at(right + g));
+        for (int g = 0; g < count; g += WIDTH) Base::add(out + g, N::at(left + g) * N::at(right + g));
     }
     static Value dot(const Value* left, const Value* right, int count) {
         Vector sum = Vector();

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "recurrences.hpp"
+#include "layout.hpp"
 #include "weights.hpp"
 
 namespace VARIANT::oneec {
@@ -17,10 +17,9 @@ namespace sums {
 
 // The distance from a value to its derivative, and the views of values through which kernels read and, in their reverse, add
 // derivatives to what there is.
-template <class N> struct Views {
-    typedef typename N::Value Value;
-    typedef typename N::Vector Vector;
-    enum { WIDTH = N::WIDTH };
+template <class N> struct Views : N {
+    using typename N::Value, typename N::Vector;
+    using N::WIDTH;
 
     static INLINE Vector loosely_at(const Value* at) {  // N::at, for any address
         if (N::DUAL) {  // whose vectors are not in memory as they are
@@ -40,13 +39,12 @@ template <class N> struct Views {
         } else
             __builtin_memcpy(at, &vector, sizeof vector);
     }
-    static INLINE void add_loosely(Value* at, const Vector& more) { put_loosely(at, loosely_at(at) + more); }
+    static INLINE void add(Value* to, const Vector& more) { N::put(to, N::at(to) + more); }
     // How sums are found by the recurrences of Projective
     template <class A> static INLINE A either(const A& a, const A& b) { return a + b; }
     template <class A, class B> static INLINE auto both(const A& a, const B& b) { return a * b; }
     static INLINE Vector with_arc(const Vector& rest, const Vector& grandparents, const Value& arc) { return rest * grandparents * arc; }
-    static INLINE Vector at(const Value* values) { return N::at(values); }
-    static INLINE void put(Value* to, const Vector& values) { N::put(to, values); }
+    static Value any(const Vector& lanes) { return N::sum(lanes); }  // of them
     static Value nothing() { return Value(); }
     static Value one() { return N::exponential(0); }
     static INLINE Vector spread(Value value) {
@@ -60,10 +58,7 @@ template <class N> struct Views {
         ptrdiff_t derivatives;
         INLINE Vector operator[](int state) const { return N::at(at + state * WIDTH); }
         template <int size> INLINE void add(const Vector (&more)[size]) const {
-            for (int i = 0; i < size; i++) {
-                Value* to = at + derivatives + i * WIDTH;
-                N::put(to, N::at(to) + more[i]);
-            }
+            for (int i = 0; i < size; i++) Views::add(at + derivatives + i * WIDTH, more[i]);
         }
     };
 
@@ -72,7 +67,8 @@ template <class N> struct Views {
         ptrdiff_t derivatives;
         INLINE Vector operator[](int i) const { return loosely_at(rows[i]); }
         template <int size> INLINE void add(const Vector (&more)[size]) const {
-            for (int i = 0; i < size; i++) add_loosely(rows[i] + derivatives, more[i]);
+            for (int i = 0; i < size; i++)
+                put_loosely(rows[i] + derivatives, loosely_at(rows[i] + derivatives) + more[i]);
         }
     };
 
@@ -82,7 +78,7 @@ template <class N> struct Views {
         Value* lanes;
         INLINE Value operator[](int i) const { return at[i * stride]; }
         template <int size> INLINE void add(const Vector (&more)[size]) const {
-            for (int i = 0; i < size; i++) N::put(lanes + i * WIDTH, N::at(lanes + i * WIDTH) + more[i]);
+            for (int i = 0; i < size; i++) Views::add(lanes + i * WIDTH, more[i]);
         }
     };
 
@@ -95,25 +91,6 @@ template <class N> struct Views {
             for (int i = 0; i < size; i++) derivatives[i * stride] += more[i];
         }
     };
-};
-
-// Tiles of the items of one kind in regions of two nodes, first and second; contiguous over the second.
-template <class N, int kind> struct Tiles {
-    typedef typename N::Value Value;
-    Value* origin;
-    const ptrdiff_t* first;  // for each first node and block: where the tile of node 0 as the second is or would be, in tiles
-    int blocks;
-
-    INLINE Value* tile(int node, int block, int second) const {
-        return origin + (first[node * blocks + block] + second) * (STATES[kind] * N::WIDTH);
-    }
-};
-
-// Those of several kinds.
-template <class N, int... kinds> struct Group : Tiles<N, kinds>... {
-    template <int kind> INLINE typename N::Value* tile(int node, int block, int second) const {
-        return Tiles<N, kind>::tile(node, block, second);
-    }
 };
 
 using marginals::Counts, marginals::Scores;  // whose tensors are those of Part, as in oneec.marginals
@@ -189,26 +166,19 @@ class Scaling {
 // All items of a sentence, where l counts down from n and, for each l, r counts up from l+1. Items of the left have regions l r
 // with x < l, those of the right have x > r; in tiles over r and over l. In Layer are those that only items with the same l need:
 // they are computed again in the reverse.
-template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH> {
-    typedef Views<N> Of;
-    using typename Of::Value, typename Of::Vector, typename Of::Rows, typename Of::Common, typename Of::Single;
-    enum { WIDTH = N::WIDTH };
-    typedef Layout<Value, WIDTH> Base;
-    using Base::n, Base::side, Base::blocks, Base::width, Base::shift, Base::rows, Base::hidden;
-    using Base::may_have_two, Base::blocks_before, Base::block_of, Base::at_c, Base::memory, Base::watch, Base::take;
+template <class N> struct Tables : Layout<Views<N>> {
+    typedef Layout<Views<N>> Base;
+    using typename Base::Common, typename Base::LinkRows, typename Base::Single, typename Base::Value, typename Base::Vector;
+    using Base::n, Base::side, Base::blocks, Base::width, Base::rows, Base::hidden, Base::derivatives, Base::gap_rows, Base::hinges;
+    using Base::may_have_two, Base::blocks_before, Base::at_c, Base::memory, Base::watch, Base::take, Base::take_rows, Base::WIDTH;
+    template <int... kinds> using Group = typename Base::template Group<kinds...>;
+    typedef SumKernels Kernels;
 
-    struct Links {  // crossed arcs of node v with all x
-        Value *to, *from;  // [v, x]: x->v and v->x
-        Value* lanes;      // of derivatives of `between`
-        int side, width;
-        ptrdiff_t derivatives;
+    struct Links : LinkRows {
+        Value* lanes;  // of derivatives by `between`
+        int side;
+        using LinkRows::to, LinkRows::from, LinkRows::width, LinkRows::derivatives;
 
-        INLINE Rows from_lanes(int x, int v) const {  // arcs x-v, for the block that begins at x
-            return Rows{{to + v * width + x, from + v * width + x, nullptr}, derivatives};
-        }
-        INLINE Rows to_lanes(int v, int x) const {  // arcs v-x
-            return Rows{{from + v * width + x, to + v * width + x, nullptr}, derivatives};
-        }
         INLINE Common between(int a, int b) const {
             return Common{from + a * width + b, to - from, lanes + (a * side + b) * 2 * WIDTH};
         }
@@ -218,43 +188,75 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
             const Value by_second = N::sum(N::at(lanes + ((m * side + h) * 2 + 1) * WIDTH));
             return from[h * width + m] * (*by_row + *by_column + (by_first + by_second));
         }
-    };
+    } crossed, longest;  // the latter including those of 0 even with a single root
 
-    ptrdiff_t derivatives;
-
-    struct Side : Group<N, OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT, HOOKED, SEVERAL, SEVERAL_CLOSED> {  // where x is
-        int shift;                   // by how much its first block begins before node 0
+    // Items of regions a b for x on the side of a
+    struct Left : Group<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT> {
         Value *pivot, *pivot_lanes;  // pivot a b v of the current l and r: [v] by state; lanes of derivatives
-    } left, right;                   // the last three kinds only on the right
-    // Of l, over r, the first node being given as 0; wing l b a is over b, in blocks of a
-    struct Layer : Group<N, OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH, SPANNED, WING> {
+    } of_left;
+    struct Right : Left, Group<HOOKED, SEVERAL, SEVERAL_CLOSED> {} right;
+    // Of l, over r; wing l b a is over b, in blocks of a
+    struct Layer
+        : Group<OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH, SPANNED, WING> {
         Value *begin, *end;
-    } layer;
+    } of_l;
 
-    Links crossed, longest;         // crossed arcs; the latter including those of 0 even with a single root
-    Value* gaps;                    // [a, b, state]
-    Value* gap_lanes;               // the same, lanes of derivatives
-    Value* gap_rows[STATES[GAP]];   // [a, b] by state
-    Value* complexes[STATES[COMPLEX]];               // [l, r] by state
-    Value *complex_apart, *complex_above;            // [a, b], either order; [a, b]: a above b
-    Value *crossed_half, *crossed_pair;              // [h, end]
-    Value* pairs;                                    // rows over g
-    Value *arc, *sibling, *hidden_sibling;           // [h, m]; [m, s]; [m]
-    Value* grandparent;                              // rows over g, [m]
-    Value *hinge, *hinge_lanes, *neither_lanes;      // for half pivots: [t]
-    Value* coefs;                                    // scratch
+    Value *gaps, *gap_lanes;            // [a, b, state]; the same, lanes of derivatives
+    Value* complexes[STATES[COMPLEX]];  // [l, r] by state
+    Value* pairs;                       // rows over g
+    Value* hidden_sibling;              // [m]
+    Value *hinge_lanes, *neither_lanes;  // for half pivots: [t]
 
+    INLINE const Layer& layer(int) const { return of_l; }
+    INLINE const Left& left(int) const { return of_left; }
+
+    // What kernels ask for
+
+    INLINE Of<Left> ends(int b) const { return {of_left, b}; }
+
+    template <int kind, class Items, class At>
+    INLINE void keep(Of<Items> of, const At& at, int second, const Vector (&values)[STATES[kind]]) const {
+        Value* const to = this->template tile<kind>(of, at.block, second).at;
+        for (int i = 0; i < STATES[kind]; i++) {
+            N::put(to + i * WIDTH, values[i]);
+            std::fill_n(to + i * WIDTH, at.first_lane, Value());
+            std::fill(to + i * WIDTH + at.end_lane, to + (i + 1) * WIDTH, Value());
+        }
+    }
+    // The derivatives by an item
+    template <int kind, class Items> INLINE void fetch(Of<Items> of, int block, int second, Vector (&by)[STATES[kind]]) const {
+        const Value* const from = this->template tile<kind>(of, block, second).at + derivatives;
+        for (int i = 0; i < STATES[kind]; i++) by[i] = N::at(from + i * WIDTH);
+    }
+    template <int size> INLINE void fetch(Common item, Value (&by)[size]) const {
+        for (int i = 0; i < size; i++) by[i] = item.at[i + derivatives] + N::sum(N::at(item.lanes + i * WIDTH));
+    }
+
+    template <int kind> INLINE Single scalar(const Left& of, int a, int b, int v) const {
+        const bool by_v = kind == HALF_PIVOT;  // whose first node is v
+        Value* const at = static_cast<const Tiles<Value, WIDTH, kind>&>(of).cell(by_v ? v : a, b, by_v ? a : v);
+        return Single{at, WIDTH, at + derivatives};
+    }
+    INLINE Common neither(const Left& of, int a, int b, int v) const {
+        return Common{scalar<NEITHER>(of, a, b, v).at, WIDTH, neither_lanes + a * STATES[NEITHER] * WIDTH};
+    }
+    INLINE Common hinge(int t) const { return Common{hinges + t * STATES[HINGE], 1, hinge_lanes + t * STATES[HINGE] * WIDTH}; }
+    INLINE Common pivot(const Left& of, int v) const {
+        return Common{of.pivot + v * STATES[PIVOT], 1, of.pivot_lanes + v * STATES[PIVOT] * WIDTH};
+    }
+    INLINE Single scalar_pivot(const Left& of, int v) const {
+        Value* const at = of.pivot + v * STATES[PIVOT];
+        return Single{at, 1, at + derivatives};
+    }
     INLINE Common gap(int a, int b) const {
         const int at = (a * side + b) * STATES[GAP];
         return Common{gaps + at, 1, gap_lanes + at * WIDTH};
     }
-    INLINE Single single_gap(int a, int b) const {
+    INLINE Single scalar_gap(int a, int b) const {
         Value* at = gaps + (a * side + b) * STATES[GAP];
         return Single{at, 1, at + derivatives};
     }
-    INLINE Rows gap_from(int a, int x) const {  // gap a x, for the block that begins at x
-        return Rows{{gap_rows[0] + a * width + x, gap_rows[1] + a * width + x, gap_rows[2] + a * width + x}, derivatives};
-    }
+    INLINE Value* complex_row(int l, int state) const { return complexes[state] + l * width; }
 
     INLINE Value* at_pairs(int a, int b) const { return pairs + ((size_t)b * (b - 1) / 2 + a) * rows; }
 
@@ -285,78 +287,43 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
     }
 
   private:
-    std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles
-    ptrdiff_t lefts, rights;                                      // the number of tiles
-
     void find_places() {
-        first_left.assign(side * blocks, 0);
-        first_right.assign(side * blocks, 0);
-        first_layer.resize(blocks);
-        lefts = rights = 0;
-        for (int node = 0; node < side; node++)
-            for (int block = 0; block < blocks; block++) {
-                first_layer[block] = (ptrdiff_t)block * side;
-                if (block < blocks_before(node)) {
-                    first_left[node * blocks + block] = lefts - (node + 1);
-                    lefts += n - node;
-                }
-                if (node < n && block >= block_of(node + 1)) {
-                    first_right[node * blocks + block] = rights;
-                    rights += node;
-                }
+        for (int l = 0; l < side; l++)
+            for (int block = 0; block < blocks_before(l); block++) {  // r from l + 1 to n
+                this->places_left[l * blocks + block] = this->lefts - (l + 1);
+                this->lefts += n - l;
             }
-    }
-
-    Value* take_rows(size_t size) {  // for blocks that begin before the first number, or end behind the last
-        Value* const before = take(size + 2 * WIDTH);
-        return before ? before + WIDTH : nullptr;
-    }
-    template <int... kinds, class Of> void take_tiles(Of& of, size_t count, const std::vector<ptrdiff_t>& first) {
-        ((static_cast<Tiles<N, kinds>&>(of) = {take(count * STATES[kinds] * WIDTH), first.data(), blocks}), ...);
     }
 
     // Assign all tables their place in memory: values, derivatives, and then what has none.
     void arrange() {
-        const size_t square = (size_t)side * width, cells = (size_t)side * side, cube = cells * rows;
-        take_tiles<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT>(left, lefts, first_left);
-        take_tiles<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT, HOOKED, SEVERAL, SEVERAL_CLOSED>(right, rights, first_right);
-        left.shift = 0;
-        right.shift = shift;
-        layer.begin = take(0);
-        take_tiles<OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH, SPANNED, WING>(
-            layer, (size_t)side * blocks, first_layer);
-        layer.end = take(0);
-        for (Links* links : {&crossed, &longest}) {
-            links->to = take_rows(square);
-            links->from = take_rows(square);
-        }
+        const size_t cells = (size_t)side * side;
+        Left* const sides[] = {&of_left, &right};
+        this->take_left(of_left);
+        this->take_right(static_cast<Left&>(right));
+        this->take_right(static_cast<Group<HOOKED, SEVERAL, SEVERAL_CLOSED>&>(right));
+        of_l.begin = take(0);
+        this->take_layer(of_l, 0);
+        of_l.end = take(0);
+        for (Links* links : {&crossed, &longest}) static_cast<LinkRows&>(*links) = this->take_links();
         gaps = take(cells * STATES[GAP]);
-        for (Value*& row : gap_rows) row = take_rows(square);
-        for (Value*& row : complexes) row = take_rows(square);
-        for (Value** table : {&complex_apart, &complex_above, &crossed_half, &crossed_pair}) *table = take(square);
-        this->e = take(cube);
-        this->c = take(cube);
-        this->s = take(cube / 2);
-        pairs = take(cube / 2);
-        for (Side* of : {&left, &right}) of->pivot = take(STATES[PIVOT] * side);
-        hinge = take(STATES[HINGE] * side);
+        for (Value*& row : complexes) row = take_rows((size_t)side * width);
+        this->take_values();
+        pairs = take(cells * rows / 2);
+        for (Left* of : sides) of->pivot = take(STATES[PIVOT] * side);
         derivatives = memory.bytes() / sizeof(Value);
         take(derivatives);
         for (Links* links : {&crossed, &longest}) {
             links->lanes = take(cells * 2 * WIDTH);
             links->side = side;
-            links->width = width;
             links->derivatives = derivatives;
         }
         gap_lanes = take(cells * STATES[GAP] * WIDTH);
-        for (Side* of : {&left, &right}) of->pivot_lanes = take(STATES[PIVOT] * WIDTH * side);
+        for (Left* of : sides) of->pivot_lanes = take(STATES[PIVOT] * WIDTH * side);
         hinge_lanes = take(STATES[HINGE] * WIDTH * side);
         neither_lanes = take(STATES[NEITHER] * WIDTH * side);
-        coefs = take(width);
-        arc = take(cells);
-        sibling = take(cells + side);
         hidden_sibling = take(side);
-        grandparent = take((size_t)side * rows);
+        this->take_scores();
     }
 
     void tabulate(const Scaling& scaling) {
@@ -364,17 +331,17 @@ template <class N> struct Tables : Views<N>, Layout<typename N::Value, N::WIDTH>
             watch.pass(200 * n);
             for (int h = 0; h <= n; h++) {
                 if (h == m) continue;
-                arc[h * side + m] = N::exponential(scaling.arc(h, m));
+                this->arc[h * side + m] = N::exponential(scaling.arc(h, m));
                 const Value weight = N::exponential(scaling.crossed_arc(h, m));
                 longest.from[h * width + m] = longest.to[m * width + h] = weight;
                 if (may_have_two(h)) crossed.from[h * width + m] = crossed.to[m * width + h] = weight;
             }
             for (int x = 0; x <= n + 1; x++) {
-                sibling[m * (side + 1) + x] = N::exponential(scaling.sibling(x, m));
-                grandparent[m * rows + x] = N::exponential(scaling.grandparent(x, m));
+                this->sibling[m * (side + 1) + x] = N::exponential(scaling.sibling(x, m));
+                this->grandparent[m * rows + x] = N::exponential(scaling.grandparent(x, m));
             }
             hidden_sibling[m] = N::exponential(scaling.hidden_sibling(m));
-            grandparent[m * rows + hidden] = N::exponential(scaling.hidden_grandparent(m));
+            this->grandparent[m * rows + hidden] = N::exponential(scaling.hidden_grandparent(m));
         }
         for (int node = 0; node < side; node++) std::fill_n(at_c(node, node), rows, N::exponential(0));
     }

@@ -1,56 +1,16 @@
-// The memory of the chart.
+// The memory of the chart for the best tree, and what kernels read and store there.
 
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <type_traits>
 
-#include "recurrences.hpp"
 #include "interface.hpp"
+#include "layout.hpp"
 
 namespace VARIANT::oneec {
 
-// Tiles of items of one kind that share a node, for each block of x, over another node
-template <int kind> struct Tiles {
-    float* origin;
-    const ptrdiff_t* first;  // for each block: where the tile of node 0 is or would be, in tiles
-    int shift;               // by how much the first block begins before node 0
-
-    INLINE float* tile(int block, int node) const { return origin + (first[block] + node) * (STATES[kind] * LANES); }
-    float value(int state, int node, int x) const {
-        return tile((x + shift) / LANES, node)[state * LANES + (x + shift) % LANES];
-    }
-};
-
-// Crossed arcs of node v with all x
-struct Links {
-    float *to, *from;  // [v, x]: x->v and v->x
-    int width;
-
-    INLINE Rows from_lanes(int x, int v) const {  // arcs x-v, for the block that begins at x
-        return Rows{to + v * width + x, from + v * width + x, nullptr};
-    }
-    INLINE Rows to_lanes(int v, int x) const {  // arcs v-x
-        return Rows{from + v * width + x, to + v * width + x, nullptr};
-    }
-    INLINE Arcs between(int a, int b) const { return Arcs{{from[a * width + b], to[a * width + b]}}; }
-};
-
 enum { NEAR_STATES = STATES[NEITHER] + STATES[CLOSED] };  // of neither t b v and closed t b v, side by side
-
-// Items that only items with the same l need
-struct Layer {
-    Tiles<CLOSED> closed_far, closed_left;  // l b x and x < l < b: tiles over b
-    Tiles<OPEN> open_far;                   // l b x
-    Tiles<SPANNED> spanned;                 // l b x
-    Tiles<NEITHER> neither_left;            // l b x, x < l
-    Tiles<ARM> arm_left;                    // x b l, x < l
-    Tiles<WING> wing;                       // l b a: tiles over b, in blocks of a
-    float* near_right;                      // [v, t]: neither t l v, closed t l v for l < t < v
-    float* half_pivot_right;                // [a, v]: half_pivot a l v for l < v < a
-    float* complexes[STATES[COMPLEX]];      // complex l x, only those that end in a gap: [x] by state
-    float* pairs;                           // see Projective
-};
 
 // All items of a sentence that later ones need, where l counts down from n and, for each l, r counts up from l+1. Stored for
 // all l are, with the order of indices,
@@ -60,58 +20,97 @@ struct Layer {
 //                        half_pivot x b a                          [b, x, a, state]
 //     right   b < a < x: closed, open, neither a b x, arm x b a    [a, block of x, b, state, x]
 //
-// and those in Layer only for the current l and the others in its group, see Complexes. Rows over g are in the projective part. An item
-// is stored once for each way in which it is read: closed a b x with x < a < b, for example, in Layer::closed_left for other items with
-// the same l (kernel near), in closed_left(b) for complexes made of wings, and in near_left, for one x, for half_pivots.
+// and those in Layer only for the current l and the others in its group, see Chart::fill. Rows over g are in the projective part. An item
+// is stored once for each way in which it is read: closed a b x with x < a < b, for example, in Left for other items with
+// the same l (kernel near), in Ends for complexes made of wings, and for one x, by state, for half_pivots.
 //
 // For a single root, an arc from 0 is allowed only if it is the last one of 0: as the longest arc of a complex that begins with
 // 0, or to the last dependent of 0 in the projective part.
-struct Tables : MaxPlus, Layout<float, LANES> {
-    int group;                   // the number of l that take turns
-    float *arc, *sibling;        // [h, m]; [m, s]
-    Links crossed, longest;      // crossed arcs; the latter including those of 0 even with a single root
-    float* gap_rows[STATES[GAP]];  // [a, b] by state
-    float *complex_apart, *complex_above;  // [a, b], either order; [a, b]: a above b
-    float *crossed_half, *crossed_pair;    // see Projective
-    float* grandparent;                    // rows over g, [m]
-    float *coefs;                          // scratch
-    float *hinges;                         // hinge t b v of the current b and v: [t] by state
-    float *pivot_left, *pivot_right;       // pivot l r v and r l v of the current l and r: [v] by state
+struct Tables : Layout<MaxPlus> {
+    typedef MaxKernels Kernels;
+
+    // Items of regions a b for x on the side of a
+    struct Left : Group<CLOSED, NEITHER, ARM> {  // only for a = l
+        float* pivot;                            // pivot a b v of the current l and r: [v] by state
+    };
+    struct Right : Group<CLOSED, OPEN, NEITHER, ARM> {
+        float* pivot;
+    } right;
+    struct Ends : Group<CLOSED> {} closed_left;
+
+    // Items that only items with the same l need
+    struct Layer : Group<CLOSED, OPEN, SPANNED, WING> {  // l b x, and wing l b a in blocks of a
+        Left left;
+        float* near_right;                  // [v, t]: neither t l v, closed t l v for l < t < v
+        float* half_pivot_right;            // [a, v]: half_pivot a l v for l < v < a
+        float* complexes[STATES[COMPLEX]];  // complex l x, only those that end in a gap: [x] by state
+        float* pairs;                       // see Projective
+    };
+
+    struct Links : LinkRows {
+        INLINE Arcs between(int a, int b) const { return Arcs{{from[a * width + b], to[a * width + b]}}; }
+    } crossed, longest;  // the latter including those of 0 even with a single root
+    int group;           // the number of l that take turns, a power of 2
 
     Links& links(bool longest_arc) { return longest_arc ? longest : crossed; }
 
-    Layer& layer(int l) { return layers[l % group]; }
+    INLINE Layer& layer(int l) { return layers[l & (group - 1)]; }
+    INLINE const Layer& layer(int l) const { return layers[l & (group - 1)]; }
+    INLINE Left& left(int l) { return layer(l).left; }
 
-    Tiles<CLOSED> closed_left(int b) const { return {closed_left_of, &first_left[b * blocks], 0}; }
-    Tiles<CLOSED> closed_right(int a) const { return {closed_right_of, &first_right[a * blocks], shift}; }
-    Tiles<OPEN> open_right(int a) const { return {open_right_of, &first_right[a * blocks], shift}; }
-    Tiles<NEITHER> neither_right(int a) const { return {neither_right_of, &first_right[a * blocks], shift}; }
-    Tiles<ARM> arm_right(int a) const { return {arm_right_of, &first_right[a * blocks], shift}; }
+    // What kernels ask for
 
-    // neither t b v, closed t b v for v < t < b
-    INLINE float* near_left(int v, int t, int b) const {
-        return near_left_of + inside(v, t, b) * NEAR_STATES;
+    using Layout::tile;
+    template <int kind> INLINE Tile tile(Of<Ends> of, int block, int second) const {
+        return Tile{of.items.tile(second, block, of.node)};
     }
-    INLINE float* near_right(const Layer& layer, int t, int v) const {
-        return layer.near_right + (v * side + t) * NEAR_STATES;
-    }
-    // half_pivot a b v for a < v < b
-    INLINE float* half_pivot_left(int a, int b, int v) const {
-        return half_pivot_left_of + inside(a, v, b) * STATES[HALF_PIVOT];
-    }
-    INLINE float* half_pivot_right(const Layer& layer, int a, int v) const {
-        return layer.half_pivot_right + (a * side + v) * STATES[HALF_PIVOT];
-    }
+    INLINE Of<Ends> ends(int b) const { return {closed_left, b}; }
 
-    INLINE Gaps gaps_from(int a) const {  // gap a t, over t
-        return Gaps{{gap_rows[0] + a * width, gap_rows[1] + a * width, gap_rows[2] + a * width}};
-    }
-    INLINE Gaps gaps_to(int b) const {  // gap t b, over t
-        return Gaps{{gap_rows[SWAPPED[0]] + b * width, gap_rows[SWAPPED[1]] + b * width, gap_rows[SWAPPED[2]] + b * width}};
+    template <int kind, class Items, class At>
+    INLINE void keep(Of<Items> of, const At& at, int second, const Lanes (&values)[STATES[kind]]) const {
+        constexpr bool is_left = std::is_same_v<Items, Left>, near = is_left || std::is_same_v<Items, Right>;
+        float scratch[STATES[kind] * LANES], *to = scratch;
+        if constexpr (kind != HALF_PIVOT) to = tile<kind>(of, at.block, second).at;
+        store(to, values);
+        if constexpr (is_left && kind == CLOSED) store(closed_left.tile(second, at.block, of.node), values);
+        if constexpr (near && (kind == CLOSED || kind == NEITHER || kind == HALF_PIVOT))
+            for (int i = at.first_lane; i < at.end_lane; i++) {
+                float* one = kind == HALF_PIVOT ? by_state<kind>(of.items, at.x + i, second, of.node)
+                                                : by_state<kind>(of.items, of.node, second, at.x + i);
+                for (int state = 0; state < STATES[kind]; state++) one[state] = to[state * LANES + i];
+            }
     }
 
-    INLINE Rows gap_lanes(int a, int x) const {  // gap a x, for the block that begins at x
-        return Rows{gap_rows[0] + a * width + x, gap_rows[1] + a * width + x, gap_rows[2] + a * width + x};
+    // neither, closed and half_pivot a b v for one v, by state
+    template <int kind, class Side> INLINE float* by_state(const Side&, int a, int b, int v) const {
+        constexpr bool is_left = std::is_same_v<Side, Left>;
+        if (kind == HALF_PIVOT)
+            return is_left ? half_pivot_left + inside(a, v, b) * STATES[HALF_PIVOT]
+                           : layer(b).half_pivot_right + (a * side + v) * STATES[HALF_PIVOT];
+        float* const near = is_left ? near_left + inside(v, a, b) * NEAR_STATES : layer(b).near_right + (v * side + a) * NEAR_STATES;
+        return kind == CLOSED ? near + STATES[NEITHER] : near;
+    }
+    template <int kind, class Side> INLINE const float* scalar(const Side& of, int a, int b, int v) const {
+        return by_state<kind>(of, a, b, v);
+    }
+    template <class Side> INLINE const float* neither(const Side& of, int a, int b, int v) const {
+        return by_state<NEITHER>(of, a, b, v);
+    }
+    INLINE const float* hinge(int t) const { return hinges + t * STATES[HINGE]; }
+    template <class Side> INLINE const float* pivot(const Side& of, int v) const { return of.pivot + v * STATES[PIVOT]; }
+    INLINE const float* scalar_pivot(const Left& of, int v) const { return pivot(of, v); }
+
+    INLINE Gap gap(int a, int b) const {
+        return Gap{{gap_rows[SWAPPED[0]] + b * width, gap_rows[SWAPPED[1]] + b * width, gap_rows[SWAPPED[2]] + b * width}, a};
+    }
+    INLINE Gap scalar_gap(int a, int b) const {
+        return Gap{{gap_rows[0] + a * width, gap_rows[1] + a * width, gap_rows[2] + a * width}, b};
+    }
+    INLINE float* complex_row(int l, int state) const { return layer(l).complexes[state]; }
+
+    // The value of an item in a tile, for one x
+    template <int kind, class Items> float stored(const Items& items, int state, int first, int second, int x) const {
+        return static_cast<const Tiles<float, LANES, kind>&>(items).cell(first, second, x)[state * LANES];
     }
 
     // What Projective asks for, besides tables
@@ -122,15 +121,10 @@ struct Tables : MaxPlus, Layout<float, LANES> {
         gap_rows[state][a * width + b] = gap_rows[SWAPPED[state]][b * width + a] = value;
     }
 
-    float& complex_score(int l, int r, int state) const {
-        if (state == APART) return complex_apart[l * width + r];
-        return complex_above[state == FIRST_ABOVE ? l * width + r : r * width + l];
-    }
-
     // Lay out the scores of a sentence, rounded. scores and cost: as for BestTree.
     void prepare(int words, const double* const* scores, const double* cost, bool single_root) {
         measure(words, single_root);
-        group = n < 32 ? 2 : 4;  // from 1 on, any is correct; these were the fastest of those measured
+        group = n < 32 ? 2 : 4;  // the fastest of those measured
         layers.resize(group);
         find_places();
         memory.start();
@@ -156,7 +150,7 @@ struct Tables : MaxPlus, Layout<float, LANES> {
         if (single)
             for (int j = 0; j < side; j++) crossed.from[j] = crossed.to[j * width] = NEVER;
         for (float* table : gap_rows) std::fill_n(table, square, NEVER);
-        for (Layer& each : layers) std::fill_n(each.wing.origin, square * STATES[WING], NEVER);
+        for (Layer& each : layers) std::fill_n(static_cast<Tiles<float, LANES, WING>&>(each).origin, square * STATES[WING], NEVER);
         for (int i = 0; i < side; i++) {
             std::fill_n(grandparent + i * rows + side + 1, rows - side - 1, 0.0f);
             std::fill_n(at_c(i, i), rows, 0.0f);
@@ -166,10 +160,11 @@ struct Tables : MaxPlus, Layout<float, LANES> {
 
   private:
     std::vector<Layer> layers;
-    std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles: for each node, by block
-    ptrdiff_t lefts, rights;                                      // the number of tiles
-    float *closed_left_of, *closed_right_of, *open_right_of, *neither_right_of, *arm_right_of;
-    float *near_left_of, *half_pivot_left_of;
+    float *near_left, *half_pivot_left;  // see above
+
+    template <int size> static INLINE void store(float* tile, const Lanes (&values)[size]) {
+        for (int i = 0; i < size; i++) put(tile + i * LANES, values[i]);
+    }
 
     // The place of the item of v, a node between a and b.
     INLINE ptrdiff_t inside(ptrdiff_t a, ptrdiff_t v, ptrdiff_t b) const {
@@ -177,65 +172,34 @@ struct Tables : MaxPlus, Layout<float, LANES> {
     }
 
     void find_places() {
-        lefts = rights = 0;
-        first_left.assign(side * blocks, 0);
-        first_right.assign(side * blocks, 0);
-        first_layer.resize(blocks);
-        for (int j = 0; j < blocks; j++) {
-            first_layer[j] = j * side;
-            for (int i = 0; i < side; i++) {
-                if (j * LANES + 1 < i) {  // a from j * LANES + 1 to b - 1, for b = i
-                    first_left[i * blocks + j] = lefts - (j * LANES + 1);
-                    lefts += i - (j * LANES + 1);
-                }
-                if (block_of(i + 1) <= j && i < n) {  // b from 0 to a - 1, for a = i
-                    first_right[i * blocks + j] = rights;
-                    rights += i;
-                }
+        for (int j = 0; j < blocks; j++)
+            for (int b = j * LANES + 2; b < side; b++) {  // a from j * LANES + 1 to b - 1
+                places_left[b * blocks + j] = lefts - (j * LANES + 1);
+                lefts += b - (j * LANES + 1);
             }
-        }
     }
 
     // Assign all tables their place in memory.
     void arrange() {
-        const size_t square = (size_t)side * width, cube = (size_t)side * side * rows, insides = (size_t)inside(0, 1, side);
-        closed_left_of = take_tiles(lefts, CLOSED);
-        closed_right_of = take_tiles(rights, CLOSED);
-        open_right_of = take_tiles(rights, OPEN);
-        neither_right_of = take_tiles(rights, NEITHER);
-        arm_right_of = take_tiles(rights, ARM);
-        near_left_of = take(insides * NEAR_STATES);
-        half_pivot_left_of = take(insides * STATES[HALF_PIVOT]);
+        const size_t insides = (size_t)inside(0, 1, side);
+        take_left(closed_left);
+        take_right(right);
+        near_left = take(insides * NEAR_STATES);
+        half_pivot_left = take(insides * STATES[HALF_PIVOT]);
         for (Layer& each : layers) {
-            take_layer(shift, each.closed_far, each.open_far, each.spanned);
-            take_layer(0, each.closed_left, each.neither_left, each.arm_left, each.wing);
+            take_layer(each, shift);
+            take_layer(each.left, 0);
+            each.left.pivot = take(STATES[PIVOT] * side);
             each.near_right = take((size_t)side * side * NEAR_STATES);
             each.half_pivot_right = take((size_t)side * side * STATES[HALF_PIVOT]);
-            for (float*& row : each.complexes) row = take_row(width);
+            for (float*& row : each.complexes) row = take_rows(width);
             each.pairs = take((size_t)side * rows);
         }
-        for (float*& table : gap_rows) table = take(square);
-        for (float** table : {&complex_apart, &complex_above, &crossed_half, &crossed_pair}) *table = take(square);
-        for (Links* links : {&crossed, &longest}) *links = Links{take(square), take(square), width};
-        e = take(cube);
-        c = take(cube);
-        s = take(cube / 2);
-        arc = take((size_t)side * side);
-        sibling = take((size_t)side * (side + 1));
-        grandparent = take((size_t)side * rows);
-        coefs = take(width);
-        hinges = take(STATES[HINGE] * width);
-        pivot_left = take(STATES[PIVOT] * width);
-        pivot_right = take(STATES[PIVOT] * width);
-    }
-
-    float* take_row(size_t size) {  // for blocks that begin before the first number
-        float* const before = take(LANES + size);
-        return before ? before + LANES : nullptr;
-    }
-    float* take_tiles(size_t tiles, int kind) { return take(tiles * STATES[kind] * LANES); }
-    template <int... kinds> void take_layer(int shift, Tiles<kinds>&... tiles) {
-        ((tiles = Tiles<kinds>{take_tiles((size_t)side * blocks, kinds), first_layer.data(), shift}), ...);
+        right.pivot = take(STATES[PIVOT] * side);
+        crossed = {take_links()};
+        longest = {take_links()};
+        take_values();
+        take_scores();
     }
 };
 

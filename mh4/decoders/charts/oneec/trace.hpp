@@ -6,6 +6,7 @@
 
 #include "complexes.hpp"
 #include "interface.hpp"
+#include "tables.hpp"
 
 namespace VARIANT::oneec {
 
@@ -96,7 +97,7 @@ struct Way {
 };
 
 // Unfolds the goal, recomputing the argmaxes along its path; items of complexes are unfolded by the table of rules.
-class Chart final : Complexes, public BestTree {
+class Chart final : Complexes<Tables>, public BestTree {
   public:
     double find(int words, const double* const* scores, const double* cost, bool single_root, int* heads_of_words) override {
         if (words == 0) return single_root ? NEVER : 0;
@@ -107,8 +108,8 @@ class Chart final : Complexes, public BestTree {
         return score;
     }
     const PartRows* parts(const int* tree, int words) override { return tree_parts.find(tree, words) ? tree_parts.rows : nullptr; }
-    size_t bytes_needed() const override { return Complexes::bytes_needed(); }
-    void release() override { Complexes::release(); }
+    size_t bytes_needed() const override { return Tables::bytes_needed(); }
+    void release() override { Tables::release(); }
 
   private:
     // For g: E h m, C h e, S a b, and pairs a w; and crossed_half h e and crossed_pair h w
@@ -130,6 +131,33 @@ class Chart final : Complexes, public BestTree {
     TreeParts tree_parts;
     std::vector<Item> agenda;
     int traced_l, traced_x;  // see recall
+
+    // Fill the chart. If l simply counted down, all gaps a b with a > l would be known when they are needed. Instead a group of l, low
+    // to high, takes turns at each r, so that the tables of r that they all need stay in the cache. So when l reaches r = a, another node
+    // of the group, gaps a b are not known, but -inf. Only wing l b a and complex l b <- spanned l a b, gap a b are made of them;
+    // catch_up makes these again before they are needed. Throws signals::Raised.
+    void fill() {
+        for (int high = n - 1; high >= 0; high -= group) {
+            const int low = maximum(high - group + 1, 0);
+            for (int l = low; l <= high; l++)
+                for (float* row : layer(l).complexes) std::fill_n(row, width, NEVER);
+            for (int r = low + 1; r < side; r++)
+                for (int l = minimum(high, r - 1); l >= low; l--) {
+                    catch_up(l, r, minimum(high, r - 1));
+                    Complexes::fill(l, r);
+                }
+        }
+    }
+
+    // What complex l r takes from gaps of the other a in the group, up to `last`: from gap a r-1, wing l r-1 a, and from gap a r,
+    // complex l r <- spanned l a r, gap a r. For a = l+1 there are none: spanned l a r, and open a l b in the wing, have an arc
+    // to a node between l and a.
+    void catch_up(int l, int r, int last) {
+        for (int a = l + 2; a <= last; a++) {
+            if (a < r - 1) fill_wings(l, a, r - 1, r);
+            fill_complexes_of_spanned(l, a, r, r + 1);
+        }
+    }
 
     void trace(int* heads) {
         traced_l = traced_x = -1;
@@ -249,8 +277,8 @@ class Chart final : Complexes, public BestTree {
         traced_x = x;
         for (int r = l + 1; r < x; r++) {
             watch.pass(40 * n);
-            fill_pivots_left(l, r);
-            fill_far(l, r, block_of(x), block_of(x) + 1);
+            fill_pivots(left(l), l, r);
+            fill_far(l, r, x, x + 1);
             if (r + 1 < x) fill_wings(l, r, r + 1, x);
         }
     }
@@ -316,22 +344,22 @@ class Chart final : Complexes, public BestTree {
     float value(int kind, int state, int a, int b, int x) {
         switch (kind) {
             case GAP: return gap_rows[state][a * width + b];
-            case COMPLEX: return complex_score(a, b, state);
-            case SPANNED: return layer(a).spanned.value(state, b, x);
-            case WING: return layer(a).wing.value(state, b, x);
+            case COMPLEX: return state == APART ? apart(a, b) : state == FIRST_ABOVE ? above(a, b) : above(b, a);
+            case SPANNED: return stored<SPANNED>(layer(a), state, a, b, x);
+            case WING: return tile<WING>(Of<Layer>{layer(a), a}, x / LANES, b).at[state * LANES + x % LANES];
             case CLOSED:
-                if (b < a) return closed_right(a).value(state, b, x);
-                return x < a ? closed_left(b).value(state, a, x) : layer(a).closed_far.value(state, b, x);
+                if (b < a) return stored<CLOSED>(right, state, a, b, x);
+                return x < a ? by_state<CLOSED>(left(a), a, b, x)[state] : stored<CLOSED>(layer(a), state, a, b, x);
             case OPEN:
-                if (b < a) return open_right(a).value(state, b, x);
-                if (x > b) return layer(a).open_far.value(state, b, x);
+                if (b < a) return stored<OPEN>(right, state, a, b, x);
+                if (x > b) return stored<OPEN>(layer(a), state, a, b, x);
                 break;
-            case NEITHER: return b < a ? neither_right(a).value(state, b, x) : near_left(x, a, b)[state];
+            case NEITHER: return b < a ? stored<NEITHER>(right, state, a, b, x) : by_state<NEITHER>(left(a), a, b, x)[state];
             case HALF_PIVOT:
-                if (a < b) return half_pivot_left(a, b, x)[state];
+                if (a < b) return by_state<HALF_PIVOT>(left(a), a, b, x)[state];
                 break;
             case ARM:
-                if (a > b) return arm_right(x).value(state, b, a);
+                if (a > b) return stored<ARM>(right, state, x, b, a);
         }
         return best(Item{kind, state, a, b, x}).value;
     }
