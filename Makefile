@@ -26,7 +26,7 @@ STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
 # What follows `make`, also misspelt, as options; their values are in the environment, where make puts them, and where studies read others.
 # LANG only counts if it follows `make`: in the environment it is the locale, and no command started here may take the treebank for it.
 typed = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
-others = $(filter-out LANG PYTHON SOURCE RECORD HELP,$(typed))
+others = $(filter-out LANG PYTHON SOURCE RECORD HELP,$(sort $(typed)))
 options = $(if $(filter LANG,$(typed)),--LANG='$(LANG)') $(foreach name,$(others),$(if $($(name)),--$(name)="$$$(name)"))
 unexport LANG MAKEFLAGS MFLAGS MAKEOVERRIDES
 ifdef SOURCE

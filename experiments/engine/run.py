@@ -128,10 +128,10 @@ def read_json(path: Path) -> dict:
     return content if isinstance(content, dict) else {}
 
 
-def write_json(path: Path, content: Mapping[str, object], sort_keys: bool = False) -> None:
+def write_json(path: Path, content: Mapping[str, object]) -> None:
     """Write a JSON file, and make its folder."""
     make_folder(path.parent)
-    write_text(str(path), json.dumps(content, indent=1, sort_keys=sort_keys) + "\n")
+    write_text(str(path), json.dumps(content, indent=1) + "\n")
 
 
 def duration(seconds: float) -> str:

@@ -10,13 +10,12 @@ from typing import Any, cast
 from experiments import published
 from experiments.engine import lines
 from experiments.engine.provenance import commit
-from experiments.engine.record_fields import Output, SharedTask, matches
+from experiments.engine.record_fields import File, Output, SharedTask, matches
 from experiments.engine.treebank import Treebank, described, release_of
 from mh4.analysis.evaluation import official, scorer_name
 from mh4.cli.group import say
 from mh4.data import conll17, treebanks
 from mh4.errors import InputError
-from mh4.util.files import git_blob_id
 
 FILE = "conll17.jsonl"  # in results
 
@@ -32,23 +31,35 @@ def is_output(lang: str, system: str, blob: str) -> bool:
     return row is not None and (row.lang, row.system) == (lang, system)
 
 
-def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> None:
-    """Score outputs, by system, against the test set, unless their scores are already recorded.
+def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> dict[str, str]:
+    """Score outputs, by system, against the test set, unless their scores are recorded; return why others are not scored, by system.
 
-    The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason.
+    The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason. Why nothing is scored is
+    called "test".
     """
-    before = load(lang, results)
-    record: SharedTask = {"lang": lang, "test": described(test), "systems": {}}
+    before, there, lacking = load(lang, results), dict[str, File](), dict[str, str]()
+    for what, path in {"test": test, **outputs}.items():
+        file = described(path) if path.is_file() else None
+        if file and (is_test_set(lang, file["git_blob"]) if what == "test" else is_output(lang, what, file["git_blob"])):
+            there[what] = file
+        else:
+            lacking[what] = path.name + " is not the released file" if file else "no " + path.name
+    if not there:
+        lacking = {"test": "neither test set nor outputs"}
+    if len(there) < 2 or "test" in lacking:
+        return {what: why for what, why in lacking.items() if not before or what not in (*before["systems"], "test")}
+    record: SharedTask = {"lang": lang, "test": there.pop("test"), "systems": {}}
     if before and before["test"] == record["test"]:
         record["systems"].update(before["systems"])
-    for system, output in outputs.items():
-        file, known = described(output), record["systems"].get(system)
+    for system, file in there.items():
+        known = record["systems"].get(system)
         if known is None or (known["path"], known["git_blob"]) != (file["path"], file["git_blob"]):
-            made = {**file, **_scores(test, output), "commit": commit(), "scorer": scorer_name()}
+            made = {**file, **_scores(test, outputs[system]), "commit": commit(), "scorer": scorer_name()}
             record["systems"][system] = cast(Output, made)
     if record != before:
         with lines.changed(results / FILE, _lang, _complaint) as kept:
             kept[lang] = record
+    return {system: why for system, why in lacking.items() if system not in record["systems"]}
 
 
 def _scores(test: Path, output: Path) -> dict:
@@ -63,12 +74,10 @@ def _scores(test: Path, output: Path) -> dict:
 
 
 def score_available(bank: Treebank, results: Path) -> None:
-    """Call `score` if the treebank's outputs are the files behind the paper's numbers; report errors on standard error."""
-    if not bank.test or not is_test_set(bank.lang, git_blob_id(bank.test[0])):
-        return
-    outputs = {system: path for system, path in bank.outputs.items() if is_output(bank.lang, system, git_blob_id(path))}
+    """Call `score` if the treebank has outputs; report errors on standard error."""
     try:
-        score(bank.lang, bank.test[0], outputs, results)
+        if bank.test and bank.outputs:
+            score(bank.lang, bank.test[0], bank.outputs, results)
     except InputError as error:
         say("the shared task's systems are not scored: %s" % error, err=True)
 

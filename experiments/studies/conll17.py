@@ -19,7 +19,6 @@ from mh4.data import conll17 as task
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util import progress
-from mh4.util.files import git_blob_id
 from mh4.util.text_tables import Table
 
 HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
@@ -32,21 +31,17 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     for folder in (tests, outputs):
         if not folder.is_dir():
             raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
-    missing, scored = {}, False
+    missing = {}
     with progress.console().status("") as status:
         for lang in treebanks.languages():
-            files, lacking = available(lang, tests, outputs)
-            if "test" in files and len(files) > 1:
-                status.update("scoring the outputs for %s" % lang)
-                shared_task.score(lang, files.pop("test"), files, bench.results)
-                scored = True
-            record = shared_task.load(lang, bench.results)
-            lacking = {what: reason for what, reason in lacking.items() if not record or what not in (*record["systems"], "test")}
+            status.update("scoring the outputs for %s" % lang)
+            files = {system: outputs / task.file_name(lang, system) for system in task.SYSTEMS}
+            lacking = shared_task.score(lang, tests / ("%s-ud-test.conllu" % lang), files, bench.results)
             if lacking:
                 missing[lang] = ", ".join(lacking.values())
-    if not scored:
-        raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (shown(tests), shown(outputs), HOW))
     kept = shared_task.load_all(bench.results)
+    if not kept:
+        raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (shown(tests), shown(outputs), HOW))
     rejected = [
         "Not scored, as the official scorer rejects it: %s of %s: %s"
         % (published.COLUMNS[system], record["lang"], entry["rejected"])
@@ -56,23 +51,6 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     ]
     note = [NOTE, *rejected, *("Not scored: %s (%s)." % reason for reason in missing.items())]
     show(bench.console, table(kept), "\n".join(note), [bench.results / shared_task.FILE])
-
-
-def available(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
-    """Return the available files behind the paper's numbers, by system and "test" for the test set; and why others are missing."""
-    paths = {"test": ud / ("%s-ud-test.conllu" % lang)}
-    paths.update((system, outputs / task.file_name(lang, system)) for system in task.SYSTEMS)
-    lacking = {}
-    for what, path in paths.items():
-        if not path.is_file():
-            lacking[what] = "no " + path.name
-            continue
-        blob = git_blob_id(path)
-        released = shared_task.is_test_set(lang, blob) if what == "test" else shared_task.is_output(lang, what, blob)
-        if not released:
-            lacking[what] = path.name + " is not the released file"
-    there = {what: path for what, path in paths.items() if what not in lacking}
-    return there, lacking if there else {"test": "neither test set nor outputs"}
 
 
 def _published(lang: str, system: str) -> float | None:

@@ -142,21 +142,21 @@ def _end_after(parent: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def with_parent(number: int = signal.SIGKILL) -> Callable[[], None]:
-    """Return a `preexec_fn` for `subprocess`: the child gets a signal when this process ends."""
-    return partial(_end_with_parent, os.getpid(), number)
+def with_parent() -> Callable[[], None]:
+    """Return a `preexec_fn` for `subprocess`: the child is killed when this process ends."""
+    return partial(_end_with_parent, os.getpid())
 
 
-def _end_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
-    """Let the system, if it is Linux, send this process a signal when its parent, the process `parent`, ends.
+def _end_with_parent(parent: int) -> None:
+    """Have the system, if it is Linux, kill this process when its parent, the process `parent`, ends.
 
     More exactly, when the thread that started it ends. Unlike a thread that waits for the parent, this does not
     depend on Python, whose lock a library may hold for hours.
     """
     if _prctl is not None:
-        _prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:  # it had ended before
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 _prctl = getattr(ctypes.CDLL(None), "prctl", None)
