@@ -5,12 +5,10 @@ TokenList. A Sentence has no multiword tokens, so compare it only with files tha
 """
 
 import os
-import re
 import tempfile
 import warnings
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -73,41 +71,25 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
 
     Temporary files are named after the arguments, for messages.
     """
-    with ExitStack() as stack:
+    with tempfile.TemporaryDirectory() as folder:
         paths: list[str] = []
-        temporary: dict[str, tuple[str, list[int]]] = {}
         for argument, treebank in treebanks:
             if isinstance(treebank, _PATH):
                 paths.append(path_of(treebank, argument + " cannot be %s, expected the path of a file, or sentences"))
                 continue
             if isinstance(treebank, (Sentence, TokenList)) or not isinstance(treebank, Iterable):
                 raise InputError("cannot measure %s: expected the path of a file, or sentences" % shown(treebank))
-            file = stack.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".conllu"))
-            starts = [1]  # the first line of each sentence
-            for number, sentence in enumerate(treebank, start=1):
-                text = _text(sentence, "sentence %d of %s" % (number, argument))
-                file.write(text)
-                starts.append(starts[-1] + text.count("\n"))
-            file.flush()
-            paths.append(file.name)
-            temporary[file.name] = argument, starts
+            paths.append(os.path.join(folder, "the sentences given as " + argument))
+            with open(paths[-1], "w", encoding="utf-8", newline="\n") as file:
+                for number, sentence in enumerate(treebank, start=1):
+                    file.write(_text(sentence, "sentence %d of %s" % (number, argument)))
         try:
             with collected_warnings() as warned:
                 yield paths
         except InputError as error:
-            raise type(error)(_by_arguments(str(error), temporary)) from None
+            raise type(error)(str(error).replace(folder + os.sep, "")) from None
         for text in warned:
-            warnings.warn(_by_arguments(text, temporary), RuntimeWarning, stacklevel=4)
-
-
-def _by_arguments(message: str, temporary: Mapping[str, tuple[str, Sequence[int]]]) -> str:
-    """Replace files and lines in a message by arguments and sentence numbers."""
-    for name, (argument, starts) in temporary.items():
-        line = re.compile(re.escape(name) + ", line ([0-9]+)(, sentence [0-9]+)?")
-        given = "the sentences given as %s" % argument
-        message = line.sub(lambda found: "%s, sentence %d" % (given, bisect_right(starts, int(found[1]))), message)  # noqa: B023
-        message = message.replace(name, given)
-    return message
+            warnings.warn(text.replace(folder + os.sep, ""), RuntimeWarning, stacklevel=4)
 
 
 def _text(given: Any, where: str) -> str:
