@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import Group, say, say_written
+from mh4.cli.group import Group, say_written
 from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
 
 
@@ -16,7 +16,7 @@ def segmenter() -> None:
 @click.option("--dev", "dev_file", required=True, type=NAMED_PATH, metavar="FILE", help="Development treebank (CoNLL-U).")
 @click.option("-o", "--output", "output_file", required=True, type=LATE_OUTPUT, metavar="FILE", help="Where the segmenter goes.")
 @click.option("--epochs", type=click.IntRange(1, 1000), default=20, metavar="N", help="Number of passes over the treebank.")
-@click.option("--quiet", is_flag=True, help="No line on each epoch.")
+@click.option("--quiet", is_flag=True, help="No messages of UDPipe.")
 def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: bool) -> None:
     """Train a segmenter on the words and spaces (SpaceAfter=No) of a treebank.
 
@@ -25,6 +25,6 @@ def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: 
     """
     from mh4.data.segmenter import train as train_segmenter
 
-    train_segmenter(train_file, dev_file, output_file, epochs, lambda line: None if quiet else say(line, err=True))
+    train_segmenter(train_file, dev_file, output_file, epochs, quiet)
     if not quiet:
         say_written("the segmenter", output_file)

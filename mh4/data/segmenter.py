@@ -7,11 +7,9 @@ a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
-from multiprocessing.reduction import DupFd
-from threading import Thread
 from typing import Any
 
 from mh4.data import conllu
@@ -25,7 +23,6 @@ from mh4.util.reading import open_regular
 EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the first byte, and checks the others
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
-_EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
 _SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # of blank lines
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
@@ -128,19 +125,18 @@ def for_udpipe(text: str) -> str:
     return _SPACES.sub("", text.removeprefix("\ufeff"))
 
 
-def train(
-    train_file: str, dev_file: str, path: str, epochs: int = EPOCHS, report: Callable[[str], object] = lambda line: None
-) -> None:
+def train(train_file: str, dev_file: str, path: str, epochs: int = EPOCHS, quiet: bool = True) -> None:
     """Train a segmenter on the sentences of a CoNLL-U file and write it to `path`, whole or not at all.
 
-    The text is made of the words and SpaceAfter=No. The segmenter of the epoch that is best on `dev_file` is kept. `report` is called
-    with a line on each epoch, in another thread. Raises InputError if a file is not CoNLL-U, if ufal.udpipe is not installed or
-    cannot train one, or if `path` cannot be written.
+    The text is made of the words and SpaceAfter=No. The segmenter of the epoch that is best on `dev_file` is kept. Unless `quiet`, UDPipe
+    reports on standard error. Raises InputError if a file is not CoNLL-U, if ufal.udpipe is not installed or cannot train one, or if
+    `path` cannot be written.
     """
     _udpipe()
-    train_text, dev_text = map(_conllu, (train_file, dev_file))
-    with atomic_path(path) as temporary:
-        trained = _in_a_process(train_text, dev_text, epochs, report)
+    texts = map(_conllu, (train_file, dev_file))
+    # Training takes minutes and cannot be interrupted, so it runs in another process, which can be killed.
+    with atomic_path(path) as temporary, Pool("training the segmenter") as process:
+        trained = process.call(_train, *texts, epochs, quiet)
         with open(temporary, "ab") as file:
             file.write(trained)
 
@@ -152,37 +148,10 @@ def _conllu(path: str) -> str:
     return "".join(for_udpipe(text).replace("\r\n", "\n").strip("\n") + "\n\n" for text in texts)
 
 
-def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[[str], object]) -> bytes:
-    """Return a trained model. Training takes minutes and cannot be interrupted, so it runs in another process, which can be killed."""
-    read, write = os.pipe()
-    reader = Thread(target=_report, args=(read, epochs, report))
-    reader.start()
-    try:
-        with Pool("training the segmenter") as process:
-            return process.call(_train, train_text, dev_text, epochs, DupFd(write))
-    finally:
-        os.close(write)  # which ends what there is to report
-        reader.join()
-
-
-def _report(messages: int, epochs: int, report: Callable[[str], object]) -> None:
-    """Report on the epochs that UDPipe's messages, to be read from this descriptor, are about."""
-    with open(messages, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            found = _EPOCH.match(line)
-            if found:
-                with suppress(OSError):  # training goes on if nobody reads this
-                    report(
-                        "epoch %s of %s  training accuracy %s  dev F1: tokens %s, sentences %s"
-                        % (found[1], epochs, *found.groups()[1:])
-                    )
-
-
-def _train(train_text: str, dev_text: str, epochs: int, messages: Any) -> bytes:
-    """Return a trained model. UDPipe's messages go to the pipe `messages`; raises InputError if it cannot train one."""
-    pipe = messages.detach()
-    os.dup2(pipe, 2)
-    os.close(pipe)
+def _train(train_text: str, dev_text: str, epochs: int, quiet: bool) -> bytes:
+    """Return a trained model; raise InputError if UDPipe cannot train one. quiet: its messages are dropped."""
+    if quiet:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     udpipe, failure = _udpipe(), "UDPipe cannot train a segmenter"
     error, none = udpipe.ProcessingError(), udpipe.Trainer.NONE
     reader = udpipe.InputFormat.newConlluInputFormat()
