@@ -66,10 +66,6 @@ class Experiment:
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
         self.records.name_outdated()
 
-    def missing(self) -> list[Run]:
-        """Return the runs that have no record."""
-        return [run for run in self.runs if not self.records.of(run)]
-
     def recorded(self) -> list[Record]:
         """Return the records of the finished runs; the results folder may have others."""
         done = {(run.system, run.seed) for run in self.runs if run.state == DONE}

@@ -5,8 +5,6 @@ The data of every treebank is found or downloaded first; then the missing record
 report are written at the end, from the existing records. The same command resumes where an earlier one stopped.
 """
 
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +23,7 @@ from experiments.studies import coverage, report
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.util.files import lock, make_folder
-
-# On disk, in MB: a trained model, and one in training (with the optimizer's state, of which there are two while it is being replaced).
-MODEL, TRAINING = 15, 80
+from mh4.util.files import check_writable, lock, make_folder
 
 
 @study(
@@ -47,8 +42,9 @@ def paper(bench: Bench, **variables: str) -> int:
             say("left out: %s: %s" % (lang, why), err=True)
         if not experiments:
             raise InputError("none of these treebanks can be obtained")
-        jobs, missing = asked[0].jobs, sum(len(one.missing()) for one in experiments)
-        check_folders(bench, missing, jobs.number or missing)
+        jobs = asked[0].jobs
+        make_folder(bench.results)
+        check_writable(str(bench.results / shared_task.FILE))
         for one in experiments:
             one.records.check_settings(one.systems)
         try:
@@ -72,17 +68,6 @@ def only_one(home: Path) -> Iterator[None]:
         if not lock(file.fileno()):
             raise InputError("another make paper is running in %s: wait for it to finish, or stop it" % shown(home))
         yield
-
-
-def check_folders(bench: Bench, trainings: int, jobs: int) -> None:
-    """Raise InputError if records cannot be written, or if the models that are still to be trained do not fit on the disk."""
-    make_folder(bench.results)
-    if not os.access(bench.results, os.W_OK):
-        raise InputError("%s: records cannot be written there" % shown(bench.results))
-    needed, free = trainings * MODEL + min(jobs, trainings) * TRAINING, shutil.disk_usage(bench.home).free // 1_000_000
-    if free < needed:
-        message = "the disk is too full: training needs about %d MB in %s, and %d MB are free"
-        raise InputError(message % (needed, shown(bench.home), free))
 
 
 def found(asked: Sequence[Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:

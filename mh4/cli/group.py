@@ -2,8 +2,6 @@
 
 import os
 import re
-import shlex
-import shutil
 import signal
 import sys
 import threading
@@ -118,27 +116,17 @@ def _of_compiled_modules(error: Exception) -> bool:
 
 
 def resumable(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a command, which resumes its work when it is run again, print the command line to run if it is stopped."""
+    """Make a command that is stopped say that it resumes its work when it is run again."""
 
     @wraps(command)
     def saying_how(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt as end:
-            end.add_note("to resume: " + _command_line())
+            end.add_note("run the same command again to resume")
             raise
 
     return saying_how
-
-
-def _command_line() -> str:
-    """Return the command line that is running, quoted for a shell in the same folder."""
-    program = [sys.argv[0]]
-    if os.path.basename(sys.argv[0]) == "__main__.py":
-        program = [sys.executable, "-m", "mh4"]
-    elif shutil.which("mh4") == shutil.which(sys.argv[0]):
-        program = ["mh4"]
-    return shlex.join([*program, *sys.argv[1:]])
 
 
 class Stopped(KeyboardInterrupt):

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import resource
-import shlex
 import shutil
 import signal
 import subprocess
@@ -165,12 +164,9 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, 
     assert half_written or KILLS < 5
 
 
-def assert_says_how_to_resume(said, arguments, number):
-    """In one line, which has the whole command."""
-    reason, how = said.removesuffix("\n").split("; to resume: ")
-    assert reason == ("mh4: interrupted" if number == signal.SIGINT else "mh4: stopped by %s" % number.name)
-    program, command = shlex.split(how)[:3], shlex.split(how)[3:]
-    assert program == [sys.executable, "-m", "mh4"] and command == arguments and said.count("\n") == 1
+def assert_says_how_to_resume(said, number):
+    reason = "interrupted" if number == signal.SIGINT else "stopped by " + number.name
+    assert said == "mh4: %s; run the same command again to resume\n" % reason
 
 
 # `mh4` that gets a signal: when it reads a treebank, in an update, in an evaluation, or when the temperature is fitted.
@@ -218,7 +214,7 @@ def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole
             assert not (folder / "summary.json").exists()
         said = process.communicate()[1].decode()
         assert process.returncode == 128 + number, said
-        assert_says_how_to_resume(said, chosen, number)
+        assert_says_how_to_resume(said, number)
         assert not list(folder.glob(".*.part"))
         assert (folder / "checkpoint.npz").exists() == (k >= 3)
     assert len(metrics.read_text().splitlines()) == 15 and not (folder / "summary.json").exists()
