@@ -5,8 +5,7 @@ The data of every treebank is found or downloaded first; then the missing record
 report are written at the end, from the existing records. The same command resumes where an earlier one stopped.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from experiments import published
@@ -18,12 +17,12 @@ from experiments.engine.models import finished_runs
 from experiments.engine.provenance import make_command
 from experiments.engine.run import FAILED, Run
 from experiments.engine.treebank import Treebank, located, with_test
-from experiments.engine.workplace import Bench, report_written, shown
+from experiments.engine.workplace import Bench, report_written
 from experiments.studies import coverage, report
 from mh4.cli.group import say
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.util.files import check_writable, lock, make_folder
+from mh4.util.files import check_writable, make_folder
 
 
 @study(
@@ -35,39 +34,28 @@ from mh4.util.files import check_writable, lock, make_folder
 def paper(bench: Bench, **variables: str) -> int:
     """Have all records made, and write the pages; the exit code is 1 if a treebank could not be obtained, or a record not be made."""
     asked, command = requests(**variables), repeat()
-    with only_one(bench.home):
-        records.load_all(bench.results)  # all of them are needed for the report: better to learn of damage now
-        experiments, left_out = found(asked, command, bench)
-        for lang, why in left_out.items():
-            say("left out: %s: %s" % (lang, why), err=True)
-        if not experiments:
-            raise InputError("none of these treebanks can be obtained")
-        jobs = asked[0].jobs
-        make_folder(bench.results)
-        check_writable(str(bench.results / shared_task.FILE))
+    records.load_all(bench.results)  # all of them are needed for the report: better to learn of damage now
+    experiments, left_out = found(asked, command, bench)
+    for lang, why in left_out.items():
+        say("left out: %s: %s" % (lang, why), err=True)
+    if not experiments:
+        raise InputError("none of these treebanks can be obtained")
+    jobs = asked[0].jobs
+    make_folder(bench.results)
+    check_writable(str(bench.results / shared_task.FILE))
+    for one in experiments:
+        one.records.check_settings(one.systems)
+    try:
+        train_together(experiments, "paper", bench.home / "models", jobs, lambda: None, records_count=True)
         for one in experiments:
-            one.records.check_settings(one.systems)
-        try:
-            train_together(experiments, "paper", bench.home / "models", jobs, lambda: None, records_count=True)
-            for one in experiments:
-                for run in one.unparsed:  # without a record, the next attempt parses again
-                    one.records.forget(run)
-            failed = _combine(experiments, jobs)
-            if any(run.state != FAILED for one in experiments for run in one.runs):
-                _pages(experiments, bench.results)
-        finally:
-            code = exit_code(experiments)
+            for run in one.unparsed:  # without a record, the next attempt parses again
+                one.records.forget(run)
+        failed = _combine(experiments, jobs)
+        if any(run.state != FAILED for one in experiments for run in one.runs):
+            _pages(experiments, bench.results)
+    finally:
+        code = exit_code(experiments)
     return int(bool(code or failed or left_out))
-
-
-@contextmanager
-def only_one(home: Path) -> Iterator[None]:
-    """Raise InputError if another process is in this block with the same folder."""
-    make_folder(home)
-    with open(home / "paper.lock", "wb") as file:
-        if not lock(file.fileno()):
-            raise InputError("another make paper is running in %s: wait for it to finish, or stop it" % shown(home))
-        yield
 
 
 def found(asked: Sequence[Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:

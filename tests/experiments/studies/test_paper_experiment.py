@@ -45,14 +45,6 @@ def test_slurm_that_does_not_answer(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == "paper: SLURM: Slurm does not answer: slurm_load_partitions: Unable to contact\n"
 
 
-def test_only_one_driver_at_a_time(tmp_path, capsys):
-    with workflow.only_one(tmp_path):
-        assert study("paper", "--langs", "toy", home=tmp_path) == 2
-    assert capsys.readouterr().err.startswith("paper: another make paper is running in ")
-    with workflow.only_one(tmp_path):
-        pass
-
-
 def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, stand_in, monkeypatch, capsys):
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # as for a file system that is read-only
     assert study("paper", "--langs", "toy", home=tmp_path) == 2
