@@ -213,6 +213,12 @@ def test_no_such_class(name):
             function(int32((-1, 0, 1)), name)
 
 
+@pytest.mark.parametrize("heads", [(-1, 0, 1), (-1, 3, 4, 0, 3)])  # a tree of the class, and another
+def test_a_single_root_that_is_neither_true_nor_false(heads):
+    with pytest.raises(ValueError, match="^single_root: expected True or False, got 'no'"):
+        trees.nearest(int32(heads), "projective", single_root="no")
+
+
 # -------------------------------------------------------------------------------------------------------------- Table 3
 
 

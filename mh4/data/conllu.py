@@ -129,16 +129,14 @@ class Sentence:
         return len(self.words)
 
     def __iter__(self) -> Iterator[Word]:
-        """Iterate over the words with their columns. Raises InputError for a column with more or fewer entries, or heads out of range."""
+        """Iterate over the words. Raises InputError for a column without a string for each word, or heads out of range."""
         absent = [None] * len(self)
-        tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
+        *words_and_tags, deprels = [self._strings(field) for field in ("words", "upos", "xpos", "feats", "deprels")]
         name = self.name or "the sentence"
         heads = absent if self.heads is None else [None if head < 0 else head for head in checked_heads(self, name)[1:].tolist()]
         probabilities = [self._of_words(field) or absent for field in PROBABILITIES.values()]
-        columns = [self.words, *tags, heads, self.deprels or absent, *probabilities]
-        if {len(column) for column in columns} != {len(self)}:
-            raise InputError("%s: a column has more or fewer entries than there are words" % name)
-        return (Word(*row) for row in zip(range(1, len(self) + 1), *columns, strict=True))
+        columns = zip(range(1, len(self) + 1), *words_and_tags, heads, deprels, *probabilities, strict=True)
+        return (Word(*row) for row in columns)
 
     def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
         """Return the columns to write of a parse: HEAD, DEPREL, an empty DEPS unless it is kept, with `tags` UPOS, XPOS and FEATS."""
@@ -161,9 +159,23 @@ class Sentence:
         except (TypeError, ValueError):
             found = np.empty(0)
         if given is not None and found.shape != (len(self) + 1,):
-            wrong = "%s: its %s are %s, expected %d numbers"
-            raise InputError(wrong % (self.name or "the sentence", field, shown(given), len(self) + 1))
+            raise self._wrong(field, counted(len(self) + 1, "number"))
         return None if given is None else found[1:].tolist()
+
+    def _strings(self, field: str) -> list[str | None]:
+        """Return a column, None for what is absent. Raises InputError unless it has a string for each word or, but for words, None."""
+        given = getattr(self, field)
+        if given is None:
+            return [None] * len(self)
+        found = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+        if len(found) != len(self) or not all(isinstance(one, str) or one is None and field != "words" for one in found):
+            raise self._wrong(field, counted(len(self), "string"))
+        return found
+
+    def _wrong(self, field: str, expected: str) -> InputError:
+        return InputError(
+            "%s: its %s are %s, expected %s" % (self.name or "the sentence", field, shown(getattr(self, field)), expected)
+        )
 
     def to_conllu(self) -> str:
         """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
@@ -172,7 +184,7 @@ class Sentence:
         surrogates in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.
         """
         where = self.name or "the sentence"
-        if not self.words:
+        if not len(self):
             raise InputError("%s: cannot be written as CoNLL-U: it has no words" % where)
         lines, probable = [], self.probable()
         for word in self:
@@ -186,13 +198,16 @@ class Sentence:
         return "".join(lines) + "\n"
 
     def _repr_html_(self) -> str | None:
-        """Draw the tree, if there is one, for a notebook. Raises InputError as iteration does, and ValueError if the heads are no tree."""
+        """Draw the tree, if there is one, for a notebook. Raises InputError as iteration does."""
         from mh4.drawing.svg import picture
 
         labels = [word.deprel or "" for word in self]
         if self.heads is None or not labels:
             return None
-        drawing = picture(self.words, np.asarray(self.heads), labels, self.probabilities)
+        try:
+            drawing = picture(self.words, checked_heads(self, ""), labels, self.probabilities)
+        except ValueError:  # a word without a head, or a cycle
+            return None
         return '<div style="overflow-x: auto">%s</div>' % drawing  # which scrolls if the tree is wide
 
 

@@ -215,11 +215,11 @@ def seeds(rng: int | np.random.Generator | None, count: int) -> np.ndarray:
         raise ValueError(f"rng: expected a seed or a numpy.random.Generator, got {rng!r} ({error})") from None
 
 
-def flag(single_root: object) -> bool:
-    """Return the argument ``single_root``. Raises ValueError unless it is True or False: a string such as "no" would be true."""
-    if single_root not in (False, True):
-        raise ValueError(f"single_root: expected True or False, got {single_root!r}")
-    return bool(single_root)
+def flag(given: object, name: str = "single_root") -> bool:
+    """Return the argument of this name. Raises ValueError unless it is True or False: a string such as "no" would be true."""
+    if given not in (False, True):
+        raise ValueError(f"{name}: expected True or False, got {given!r}")
+    return bool(given)
 
 
 def is_count(number: object, least: int = 1) -> bool:

@@ -341,7 +341,8 @@ def _summed(
 ) -> Any:
     """Sum over the derivations of sentences, and return these."""
     tensors, lengths, longest = checked(name, scores, lengths)
-    sentences = Summing(tensors, checked_trees(heads, lengths, longest), single_root, lengths, allow_none, **what)
+    none = arguments.flag(allow_none, "allow_none")
+    sentences = Summing(tensors, checked_trees(heads, lengths, longest), single_root, lengths, none, **what)
     return _processed(name, "marginals", sentences, threads)
 
 

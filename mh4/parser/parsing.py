@@ -113,6 +113,8 @@ class BaseParser:
         """
         check_flags(confidence=confidence, transitions=transitions, tags=tags, keep_deps=keep_deps, keep_heads=keep_heads)
         check_flags(allow_empty=allow_empty)
+        if progress is not None and not callable(progress):
+            raise InputError("progress cannot be %s, expected a function" % shown(progress))
         progress = progress or (lambda words: None)
         given, unparsed = as_sentences(sentences, segmenter, allow_empty, keep_heads)
         if best != 1 and any(isinstance(one, TokenList) for one in given):

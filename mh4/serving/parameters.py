@@ -135,6 +135,8 @@ def _json(body: bytes) -> dict[str, str]:
     for name, value in given.items():
         if isinstance(value, bool) and name in (*SWITCHES, "tokenizer"):
             value = "" if value else None
+        elif name == "best" and type(value) is int:
+            value = str(value)
         if not isinstance(value, str | None):
             raise HTTPException(
                 400, "%s is not a string" % (name[:20].encode("ascii", "backslashreplace").decode() or "a parameter")

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from mh4.decoders import batch
-from mh4.decoders.arguments import no_derivation
+from mh4.decoders.arguments import flag, no_derivation
 from mh4.decoders.batch import DecoderName
 
 
@@ -52,7 +52,7 @@ class Sentences:
     ) -> None:
         """heads: if given, only trees with these heads count in sums. Raises ValueError for tensors that are not those of the decoder."""
         self.name, self.heads = name, heads
-        self.options: dict[str, Any] = {"single_root": single_root, "threads": threads}
+        self.options: dict[str, Any] = {"single_root": flag(single_root), "threads": threads}
         given = {tensor: array(numbers) for tensor, numbers in tensors.items()}
         self.arrays, self.lengths, self.longest = batch.checked(name, given, lengths)
         # What has been computed. There is no lock: threads may compute the same, and a process may be forked meanwhile.

@@ -99,7 +99,7 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
     """
     k = _degree(name)
     heads = arguments.tree(heads)
-    if _in_class(heads, k) and not (single_root and (heads[1:] == 0).sum() != 1):
+    if _in_class(heads, k) and not (arguments.flag(single_root) and (heads[1:] == 0).sum() != 1):
         return heads
     nodes, core_heads = measures.core(heads)
     near = heads.copy()

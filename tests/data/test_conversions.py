@@ -12,7 +12,7 @@ import toy
 from mh4 import conversions
 from mh4.data import conllu
 from mh4.data.conllu import Sentence, Word
-from mh4.errors import InputError
+from mh4.errors import InputError, shown
 from mh4.parser.ensemble import SentenceWithVotes
 
 PARSED = Sentence(
@@ -94,12 +94,23 @@ def test_words_that_are_empty_or_missing(tmp_path):
     assert sentence(upos=["", "Y"]).to_conllu() == sentence(upos=["_", "Y"]).to_conllu()
 
 
-@pytest.mark.parametrize("changed", [{"upos": ["X"]}, {"deprels": ["x"] * 3}])
-def test_columns_of_different_lengths(changed):
-    """Words that have no entry are not left out in silence."""
+@pytest.mark.parametrize("field, given", [
+    ("upos", ["X"]), ("deprels", ["x"] * 3), ("upos", 5), ("xpos", "XY"), ("words", [1, 2]), ("words", ["a", None]), ("deprels", [1, "x"]),
+    ("feats", [{"Case": "Nom"}, None]),  # as those of conllu are
+])  # fmt: skip
+def test_columns_that_are_not_a_string_for_each_word(field, given):
+    """No word is left out in silence, and no column is written as Python writes it."""
     for use in (list, Sentence.to_conllu, conversions.to_udapi):
-        with pytest.raises(InputError, match="the sentence: a column has more or fewer entries than there are words"):
-            use(sentence(**changed))
+        with pytest.raises(InputError) as error:
+            use(sentence(**{field: given}))
+        assert str(error.value) == "the sentence: its %s are %s, expected 2 strings" % (field, shown(given))
+
+
+def test_columns_of_numpy():
+    columns = {"words": ["a", "b"], "upos": ["X", "Y"], "deprels": ["root", "x"]}
+    assert (
+        sentence(**{field: np.array(column) for field, column in columns.items()}).to_conllu() == sentence(**columns).to_conllu()
+    )
 
 
 @pytest.mark.parametrize("heads", [[-1, 0], [-1, 0, 3], [-1, 0, -2], [0, 0, 1], [-1, 0, 1.0], [-1, 0, "1"], [-1, 0, [1]], 5])

@@ -145,6 +145,9 @@ def test_without_derivations():
     assert product[0].any() and (product[1] == 0).all()
     with pytest.raises(ValueError, match="^sentence 0: arcs: scores must be below"):
         batch.marginals("mst", {"arcs": arcs + np.nan}, [2, 2], allow_none=True)
+    for function in (batch.marginals, batch.log_partition):
+        with pytest.raises(ValueError, match="^allow_none: expected True or False, got 'no'"):
+            function("mst", {"arcs": arcs}, [2, 2], allow_none="no")
 
 
 def test_errors():

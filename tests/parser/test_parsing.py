@@ -176,6 +176,14 @@ def test_what_is_neither_true_nor_false(saved, name):
             parser.parse([["a"]], **{name: wrong})
 
 
+@pytest.mark.parametrize("wrong", ["x", 3, 0, ""])
+def test_progress_that_cannot_be_called(saved, wrong):
+    """It is refused before anything is parsed."""
+    for use in (mh4.load(saved).parse, mh4.load([saved]).parse, mh4.load(saved).test):
+        with pytest.raises(InputError, match="^progress cannot be %r, expected a function$" % wrong):
+            use([Sentence(["ta"], deprels=["root"], heads=np.array([-1, 0], dtype=np.int32))], wrong)
+
+
 def test_sentences_without_words_can_be_allowed(saved):
     """They get empty trees, in their places."""
     for parser in (mh4.load(saved), mh4.load([saved])):

@@ -85,10 +85,16 @@ def test_what_is_malformed():
     assert refused(400, b"[]", "application/json") == "the body is JSON, but not an object of parameters"
     for name in PARAMETERS:
         for value in (1, 0.5, [], {}, True, False):
-            if not (isinstance(value, bool) and name in (*SWITCHES, "tokenizer")):
+            allowed = {"best": int} | dict.fromkeys((*SWITCHES, "tokenizer"), bool)
+            if type(value) is not allowed.get(name):
                 assert refused(400, json.dumps({name: value}).encode(), "application/json") == name + " is not a string"
-    switched = {"tokenizer": True, "parser": True, "tagger": False, "data": "x", "model": None}
-    assert received(json.dumps(switched).encode(), "application/json") == {"tokenizer": "", "parser": "", "data": "x"}
+    values = {"tokenizer": True, "parser": True, "tagger": False, "data": "x", "model": None, "best": -12}
+    assert received(json.dumps(values).encode(), "application/json") == {
+        "tokenizer": "",
+        "parser": "",
+        "data": "x",
+        "best": "-12",
+    }
     assert refused(400, b'{"data": "\\ud800"}', "application/json") == "data has half a surrogate pair, which is no character"
     assert refused(415, b"x", "text/html").startswith("the content type of the request is none of ")
 

@@ -434,6 +434,8 @@ class TestErrors:
             TreeDistribution("mh6", {"arcs": torch.zeros(1, 3, 3)}, torch.tensor([2]))
         with pytest.raises(ValueError, match="^lengths: expected a tensor, got list"):
             TreeDistribution("mst", {"arcs": torch.zeros(1, 3, 3)}, [2])
+        with pytest.raises(ValueError, match="^single_root: expected True or False, got 'no'"):
+            TreeDistribution("mst", {"arcs": torch.zeros(1, 3, 3)}, torch.tensor([2]), single_root="no")
 
         for scores, kind in ((torch.zeros(1, 3, 3), "Tensor"), (None, "NoneType")):
             with pytest.raises(ValueError, match="^scores: expected the tensors by name, got %s$" % kind):

@@ -270,6 +270,8 @@ def test_a_sentence_in_a_notebook(file):
     for labels in (None, [None, None]):
         assert Sentence(["no", "labels"], heads=[-1, 2, 0], deprels=labels)._repr_html_().count("<path") == 4
     assert Sentence([], heads=[-1])._repr_html_() is None
+    for heads in ([-1, -1, 0], [-1, None, 0], [-1, 2, 1]):  # not a tree: the notebook shows its repr
+        assert Sentence(["a", "b"], heads=heads)._repr_html_() is None
     with pytest.raises(InputError, match="the sentence: its heads are"):
         Sentence(["too", "few"], heads=[-1, 0])._repr_html_()
 
