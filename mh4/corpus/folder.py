@@ -217,7 +217,7 @@ def _is_input(one: Input) -> bool:
 
 def _json(path: str) -> dict[str, Any] | None:
     """The object in a file of JSON; None if there is none."""
-    if not os.path.exists(path):
+    if not reading.is_there(path):
         return None
     try:
         found = json.loads(reading.text(path, sys.maxsize))

@@ -44,7 +44,7 @@ class Folder:
         return os.path.join(self.path, name)
 
     def has(self, name: str) -> bool:
-        return os.path.lexists(self.place(name))
+        return reading.is_there(self.place(name))
 
     @contextmanager
     def open(self, name: str, most: int) -> Iterator[BinaryIO]:

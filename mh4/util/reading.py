@@ -28,6 +28,17 @@ def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected 
     return path
 
 
+def is_there(path: str) -> bool:
+    """Return whether there is anything at a path. Raises InputError if the system does not say, as for the folder of another user."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return True
+
+
 def paths_of(given: Paths, what: str) -> list[str]:
     """Return the paths in an iterable, or a single one. Raises InputError, which names `what`, for anything else, and if there are none."""
     try:

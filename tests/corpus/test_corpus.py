@@ -342,6 +342,8 @@ def test_what_killed_processes_have_left_is_deleted(folder, monkeypatch):
 
 def test_folders_that_are_none(folder):
     os.mkdir("empty")
+    os.symlink("loop", "loop")
+    assert "loop/corpus.json: cannot be read: Too many levels" in mh4("corpus", "status", "loop", code=2)
     assert "no .conllu files in this folder" in mh4("corpus", "parse", "empty", "-o", "out", "--model", "model", code=2)
     for command in (["status"], ["verify"], ["join", "-o", "x"]):
         assert "expected a folder made by `mh4 corpus parse`" in mh4("corpus", *command[:1], "empty", *command[1:], code=2)

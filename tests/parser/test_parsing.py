@@ -69,7 +69,7 @@ def saved(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_paths_of_models(saved, monkeypatch):
+def test_paths_of_models(saved, tmp_path, monkeypatch):
     """Of any kind; an empty one is not the current folder."""
 
     class Elsewhere:
@@ -86,8 +86,12 @@ def test_paths_of_models(saved, monkeypatch):
             mh4.load(path)
     with pytest.raises(InputError, match="config.toml: damaged, or not a model: expected the folder of one"):
         mh4.load(saved / "config.toml")
-    for path in ("a\nb", b"\xff", "x" * 10_000):
+    for path in ("a\nb", b"\xff", "config.toml/x"):
         with pytest.raises(InputError, match="no config.toml there"):
+            mh4.load(path)
+    (tmp_path / "loop").symlink_to("loop")
+    for path, why in (("x" * 10_000, "File name too long"), (tmp_path / "loop", "Too many levels of symbolic links")):
+        with pytest.raises(InputError, match="/config.toml: cannot be read: " + why):  # as in the folder of another user
             mh4.load(path)
 
 
