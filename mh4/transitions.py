@@ -24,6 +24,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from mh4.decoders.arguments import flag
 from mh4.errors import counted
 
 EMPTY = -1  # a stack position that holds no node
@@ -199,7 +200,7 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
         raise ValueError(f"positions are an integer array of rows (s2, s1, s0, b0), not of shape {rows.shape}")
     words_left = rows[:, 3] <= n
     heads, dependents = rows[:, _HEADS], rows[:, _DEPENDENTS]
-    found = (dependents > 0) & (heads <= n) & (heads >= bool(single_root))
+    found = (dependents > 0) & (heads <= n) & (heads >= flag(single_root))
     if single_root:
         found[:, RA - 1] |= (rows[:, 1] == 0) & ~words_left
     return np.vstack([words_left, found.T])

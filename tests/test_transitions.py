@@ -126,6 +126,8 @@ def test_legal_in_many_configurations_at_once(n):
     assert transitions.legal(rows[:0], n).shape == (7, 0)
     with pytest.raises(ValueError, match=r"^positions are an integer array of rows \(s2, s1, s0, b0\), not of shape"):
         transitions.legal(rows[:, :3], n)
+    with pytest.raises(ValueError, match="^single_root: expected True or False, got 'no'"):
+        transitions.legal(rows, n, single_root="no")
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
