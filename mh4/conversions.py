@@ -2,16 +2,17 @@
 
 from typing import Any
 
-import numpy as np
 from conllu.models import Token, TokenList
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS
 
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import Sentence, Word, checked_heads
+from mh4.decoders import arguments
 from mh4.errors import InputError, needs, shown
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
     """Return a conllu.TokenList, as conllu.parse reads it, which would also split a word at two spaces."""
+    _require(sentence)
     rows = [line.split("\t") for line in sentence.to_conllu().rstrip("\n").split("\n")]
     read = [(name, DEFAULT_FIELD_PARSERS.get(name, list.__getitem__)) for name in DEFAULT_FIELDS]
     return TokenList(
@@ -20,19 +21,21 @@ def to_token_list(sentence: Sentence) -> TokenList:
 
 
 def to_udapi(sentence: Sentence) -> Any:
-    """Return a udapi tree: a udapi.core.root.Root. Without a tree, all words depend on the root. Raises NotInstalled without udapi."""
+    """Return a udapi tree: a udapi.core.root.Root. Without heads, all words depend on the root.
+
+    Raises InputError for heads that are no tree, and NotInstalled without udapi.
+    """
     with needs("this", "evaluate", "udapi"):
         from udapi.core.root import Root
 
-    root = Root()
+    words, root = _words(sentence), Root()
     nodes, probable = [root], sentence.probable()
-    for word in sentence:
+    for word in words:
         columns = {name: getattr(word, name) for name in ("form", "upos", "xpos", "feats", "deprel")}
         nodes.append(root.create_child(**{name: value for name, value in columns.items() if value}))
         nodes[-1].misc.update({name: values[word.id - 1] for name, values in probable.items()})
-    if sentence.heads is not None:
-        for node, head in zip(nodes[1:], np.asarray(sentence.heads)[1:].tolist(), strict=True):
-            node.parent = nodes[head]
+    for node, word in zip(nodes[1:], words, strict=True):
+        node.parent = nodes[word.head or 0]
     return root
 
 
@@ -40,26 +43,23 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     """Return a spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
     Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError for several
-    roots, and for UPOS and FEATS that spaCy cannot have, and NotInstalled without spaCy.
+    roots, for heads that are no tree, and for UPOS and FEATS that spaCy cannot have, and NotInstalled without spaCy.
     """
     with needs("this", "spacy", "spacy"):
         from spacy.tokens import Doc
         from spacy.vocab import Vocab
-    where = sentence.name or "the sentence"
-    columns: dict[str, Any] = {"words": sentence.words}
+    words, where = _words(sentence), sentence.name or "the sentence"
+    columns: dict[str, Any] = {"words": [word.form for word in words]}
     if sentence.heads is not None:
-        heads = np.asarray(sentence.heads)[1:].tolist()
+        heads = [word.head for word in words]
         if heads.count(0) > 1:
             raise InputError("%s has several roots, each of which spaCy takes for a sentence of its own" % where)
         columns["heads"] = [head - 1 if head else k for k, head in enumerate(heads)]
-        deprels = sentence.deprels or ["dep"] * len(sentence)  # as spaCy calls a relation that is not known
-        columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(heads, deprels, strict=True)]
-    for name, column, tags in (
-        ("pos", "UPOS", sentence.upos),
-        ("tags", "XPOS", sentence.xpos),
-        ("morphs", "FEATS", sentence.feats),
-    ):
-        if tags:
+        # spaCy calls a relation that is not known dep
+        columns["deps"] = ["ROOT" if word.head == 0 else word.deprel or "dep" for word in words]
+    for name, column in (("pos", "UPOS"), ("tags", "XPOS"), ("morphs", "FEATS")):
+        tags = [getattr(word, column.lower()) or "_" for word in words]
+        if getattr(sentence, column.lower()) is not None:
             columns[name] = ["" if tag == "_" else tag for tag in tags]
             for tag in columns[name]:
                 if not is_known(column, tag):
@@ -68,6 +68,23 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     if columns.get("heads"):
         check_sentences(doc, 1)
     return doc
+
+
+def _require(sentence: Sentence) -> None:
+    if not isinstance(sentence, Sentence):
+        raise InputError("cannot convert %s: expected a Sentence of mh4" % shown(sentence))
+
+
+def _words(sentence: Sentence) -> list[Word]:
+    """Return the words. Raises InputError for anything but a sentence, and for one whose heads are no tree."""
+    _require(sentence)
+    if sentence.heads is not None:
+        name = sentence.name or "the sentence"
+        try:
+            arguments.tree(checked_heads(sentence, name))
+        except ValueError as error:
+            raise InputError("%s cannot be converted, as it is no tree: %s" % (name, error)) from None
+    return list(sentence)
 
 
 def is_known(column: str, tag: str) -> bool:

@@ -158,6 +158,23 @@ def test_objects_of_udapi():
     assert [node.parent.ord for node in conversions.to_udapi(Sentence(["a", "b"])).descendants] == [0, 0]
 
 
+@pytest.mark.parametrize("convert", [conversions.to_udapi, conversions.to_spacy])
+@pytest.mark.parametrize("heads", [[-1, -1, 0, 2], [-1, None, 0, 2], [-1, 2, 1, 0]])
+def test_heads_that_are_no_tree(monkeypatch, convert, heads):
+    """A word without a head does not get the last word as its head."""
+    monkeypatch.setitem(sys.modules, "spacy.tokens", SimpleNamespace(Doc=None))
+    monkeypatch.setitem(sys.modules, "spacy.vocab", SimpleNamespace(Vocab=None))
+    with pytest.raises(InputError, match="^the sentence cannot be converted, as it is no tree: heads: "):
+        convert(Sentence(["a", "b", "c"], heads=heads))
+
+
+def test_what_is_no_sentence():
+    """Such as a TokenList, which parse returns for a TokenList."""
+    for convert in (conversions.to_token_list, conversions.to_udapi):
+        with pytest.raises(InputError, match="^cannot convert TokenList<a>: expected a Sentence of mh4$"):
+            convert(library.TokenList([{"id": 1, "form": "a"}]))
+
+
 def test_objects_of_spacy():
     pytest.importorskip("spacy", reason="spaCy is not installed")
     doc = conversions.to_spacy(PARSED)
