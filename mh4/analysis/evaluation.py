@@ -245,7 +245,8 @@ class _Reader:
             self.done = True
             if self._several_roots:
                 message = "%s: %s with several roots, which the official scorer refuses without its option --multiple-roots-okay"
-                warnings.warn(message % (self.path, counted(self._several_roots, "sentence")), RuntimeWarning, stacklevel=3)
+                roots = conllu.name_of(self.path), counted(self._several_roots, "sentence")
+                warnings.warn(message % roots, RuntimeWarning, stacklevel=3)
             return False
         if file != self._file:
             self._file, self._line = file, 0

@@ -10,7 +10,7 @@ import click
 
 from mh4.cli.group import resumable, say, say_written
 from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
-from mh4.errors import InputError, counted, one_line
+from mh4.errors import InputError, counted, one_line, telling_warnings
 
 if TYPE_CHECKING:
     from mh4.annotating.review import Reviewed
@@ -190,11 +190,14 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
 
 
 def train_parser(arguments: dict[str, Any]) -> None:
-    """Train a parser, or resume its training, as mh4.train does, with a line for each evaluation."""
+    """Train a parser, or resume its training, as mh4.train does, with a line for each warning and evaluation."""
     import mh4
 
-    def progress(metrics: dict[str, Any]) -> None:
-        done = "%(evaluation)d, epoch %(epoch).1f, dev UAS %(dev_uas).2f, best %(best_dev_uas).2f" % metrics
-        say("mh4: %s: evaluation %s" % (arguments["model"], done), err=True)
+    def tell(text: str) -> None:
+        say("mh4: %s: %s" % (arguments["model"], text), err=True)
 
-    mh4.train(progress=progress, **arguments)
+    def progress(metrics: dict[str, Any]) -> None:
+        tell("evaluation %(evaluation)d, epoch %(epoch).1f, dev UAS %(dev_uas).2f, best %(best_dev_uas).2f" % metrics)
+
+    with telling_warnings(tell):  # those of another process
+        mh4.train(progress=progress, **arguments)

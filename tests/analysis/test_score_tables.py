@@ -42,6 +42,7 @@ def test_tags_that_are_those_of_gold_are_pointed_out(paths):
     for path in paths:
         said = mh4("evaluate", paths[0], path).stderr.decode()
         assert ("%s: all tags are those of gold; " % path in said) is (path == paths[1])
+    assert mh4("evaluate", paths[0], stdin=text).stderr.startswith(b"mh4: standard input: all tags are those of gold; ")
 
 
 def test_tables_in_other_forms(paths):

@@ -204,12 +204,16 @@ def test_other_folds_than_those_begun_with(trained, monkeypatch):
 
 @pytest.mark.slow
 def test_a_review_that_is_interrupted(trained):
-    """It says how far trainings are, and ends at once when it is told to."""
+    """It says how far trainings are and what they warn of, and ends at once when it is told to."""
     damaged(trained)
+    names = ("damaged.conllu", "copy.conllu", "copied.conllu")  # so that all parts have the same sentences
+    for name in names[1:]:
+        shutil.copy(trained / "damaged.conllu", trained / name)
     command = [*COMMAND, "review", "--folder", str(trained / "endless"), "--folds", "3", "--system", "mst", "--jobs", "2"]
     for setting in ("max_updates=1000000", "evaluate_updates=1", "patience=1000000"):
         command += ["--set", "training." + setting]
-    with subprocess.Popen([*command, str(trained / "damaged.conllu")], stderr=subprocess.PIPE, text=True) as process:
+    command += [str(trained / name) for name in names]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         said = [process.stderr.readline()]
         while "model: evaluation 2, epoch " not in said[-1]:
             said.append(process.stderr.readline())
@@ -217,6 +221,7 @@ def test_a_review_that_is_interrupted(trained):
         process.send_signal(signal.SIGINT)
         *_, last = process.stderr.read().splitlines()
         assert process.wait(timeout=20) == 130 and last == "mh4: interrupted; run the same command again to resume"
+    assert any(line.startswith("mh4: ") and "/model: train also has " in line for line in said)
 
 
 @pytest.mark.parametrize(
