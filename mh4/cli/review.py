@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from mh4.cli.group import resumable, say, say_written
 from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
@@ -82,6 +83,11 @@ def review(
 
     if bool(model) == bool(folder):
         raise InputError("choose --model, a parser of other texts, or --folder, where parsers are trained on parts of these")
+    context = click.get_current_context()
+    for option in context.command.params if model else ():
+        name = option.name or ""
+        if name in ("folds", "jobs", *training) and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise InputError("%s is for training, so it has no effect with --model: omit it" % option.opts[0])
     for output in outputs:
         if not output.endswith(KINDS):
             raise InputError("%s: expected a name that ends with %s" % (output, ", ".join(KINDS)))

@@ -228,6 +228,8 @@ def test_a_review_that_is_interrupted(trained):
     "said, options",
     [
         ("choose --model", []), ("choose --model", ["--model", "model", "--folder", "x"]),
+        *(("%s is for training" % option, ["--model", "model", option, value])
+          for option, value in {"--jobs": "1", "--system": "mst", "--set": "training.loss=hinge"}.items()),
         ("expected a name that ends with .tsv", ["--model", "model", "-o", "out.txt"]),
         ("expected the names of the columns", ["--model", "model", "--since", "damaged.conllu"]),
         ("cut.tsv, line 2: 2 columns, expected 10", ["--model", "model", "--since", "cut.tsv"]),
