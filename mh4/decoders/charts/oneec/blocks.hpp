@@ -63,6 +63,11 @@ struct MaxPlus {
         INLINE Lanes operator[](int i) const { return loosely_at(rows[i]); }
     };
 
+    struct Lane {  // of a tile
+        const float* at;
+        INLINE float operator[](int state) const { return at[state * LANES]; }
+    };
+
     struct Gap {  // between two nodes: the rows of one of them, and the other
         const float* rows[3];
         int node;

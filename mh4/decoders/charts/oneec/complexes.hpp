@@ -1,6 +1,6 @@
-// The complexes of the charts of 1EC: the kernels of recurrences.hpp, what they ask for, and the order in which they fill a chart. Tables
-// says where values are; what it calls scalar is read without lanes. For the functions that kernels call,
-// see generate.py.
+// The complexes of the charts of 1EC: the kernels of recurrences.hpp, what they ask for, and the order in which they fill a chart.
+// Tables has the values. What it calls scalar is for kernels without lanes. For the functions that kernels call, see
+// generate.py.
 
 #pragma once
 
@@ -10,7 +10,8 @@ namespace VARIANT::oneec {
 
 template <class Tables> struct Complexes : Projective<Tables> {
     typedef Projective<Tables> Base;
-    using typename Base::Kernels, typename Base::Layer, typename Base::Left, typename Base::Right, typename Base::Value, typename Base::Vector;
+    using typename Base::Kernels, typename Base::Layer, typename Base::Left, typename Base::Right, typename Base::Value;
+    using typename Base::Vector;
     using Base::n, Base::side, Base::blocks, Base::watch, Base::layer, Base::left, Base::right, Base::above, Base::apart;
     using Base::block_of, Base::blocks_before, Base::right_node, Base::WIDTH;
 
@@ -49,7 +50,7 @@ template <class Tables> struct Complexes : Projective<Tables> {
     struct Far : Region {
         int l, r;
 
-        INLINE auto pivot_l_r_v(int v) const { return this->chart.pivot(this->chart.left(l), v); }
+        INLINE auto pivot_l_r_v(int v) const { return this->chart.pivot(this->chart.left, v); }
         INLINE auto gap_t_r(int t) const { return this->chart.gap(t, r); }
         INLINE auto gap_l_r() const { return this->chart.gap(l, r); }
         INLINE Of<Layer> of_l() const { return {this->chart.layer(l), l}; }
@@ -57,10 +58,10 @@ template <class Tables> struct Complexes : Projective<Tables> {
     };
 
     // hinge t b v for one t
-    template <class Side> struct Hinges {
+    struct Hinges {
         typedef typename Base::Value Value;
         Complexes& chart;
-        const Side& of;
+        const Left& of;
         int t, b, v;
 
         INLINE auto gap_v_t() const { return chart.scalar_gap(v, t); }
@@ -72,20 +73,20 @@ template <class Tables> struct Complexes : Projective<Tables> {
     };
 
     // half_pivot a b v for a block of a beyond v
-    template <class Side> struct HalfPivots : Region {
-        const Side& of;
+    struct HalfPivots : Region {
+        const Left& of;
         int b, v;
 
         INLINE auto hinge_t_b_v(int t) const { return this->chart.hinge(t); }
         INLINE auto neither_t_b_v(int t) const { return this->chart.neither(of, t, b, v); }
-        INLINE Of<Side> of_v() const { return {of, v}; }
+        INLINE Of<Left> of_v() const { return {of, v}; }
     };
 
     // pivot a b v for one v
-    template <class Side> struct Pivots {
+    struct Pivots {
         typedef typename Base::Value Value;
         Complexes& chart;
-        const Side& of;
+        const Left& of;
         int a, b, v;
 
         INLINE auto half_pivot_a_b_v() const { return chart.template scalar<HALF_PIVOT>(of, a, b, v); }
@@ -159,7 +160,7 @@ template <class Tables> struct Complexes : Projective<Tables> {
 
     // ... for all v
     struct ComplexesOfPivots : ComplexSoFar<typename Base::Value> {
-        INLINE auto pivot_l_r_v(int v) const { return this->chart.scalar_pivot(this->chart.left(this->l), v); }
+        INLINE auto pivot_l_r_v(int v) const { return this->chart.scalar_pivot(this->chart.left, v); }
     };
 
     // ... for a block of a and all b
@@ -167,7 +168,7 @@ template <class Tables> struct Complexes : Projective<Tables> {
         int block;
 
         INLINE Of<Layer> of_l() const { return {this->chart.layer(this->l), this->l}; }
-        INLINE auto of_b(int b) const { return this->chart.ends(b); }
+        INLINE Of<Left> of_b(int b) const { return {this->chart.left, b}; }
         template <int kind, class Items> INLINE auto tile(Of<Items> of, int second) const {
             return this->chart.template tile<kind>(of, block, second);
         }
@@ -192,11 +193,20 @@ template <class Tables> struct Complexes : Projective<Tables> {
             f(ComplexesOfWings{{*this, complex, l, r, maximum(l + 2, block * WIDTH + 1), r}, block});
     }
 
-    template <class Side> void fill_pivots(const Side& of, int a, int b) {
-        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++) Kernels::pivots(Pivots<Side>{*this, of, a, b, v});
+    void fill_pivots(const Left& of, int a, int b) {
+        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++) Kernels::pivots(Pivots{*this, of, a, b, v});
     }
-    template <class Side> void fill_hinges(const Side& of, int b, int v) {
-        for (int t = minimum(b, v) + 1; t < maximum(b, v); t++) Kernels::hinges(Hinges<Side>{*this, of, t, b, v});
+    void fill_hinges(const Left& of, int b, int v) {
+        for (int t = minimum(b, v) + 1; t < maximum(b, v); t++) Kernels::hinges(Hinges{*this, of, t, b, v});
+    }
+    // Call f(kernel's argument) for half_pivot a b v and every block of a beyond v.
+    template <class F> void each_half_pivot(const Left& of, int b, int v, F f) {
+        const auto at_region = [&](const Region& at) { f(HalfPivots{at, of, b, v}); };
+        b < v ? each_right(b, v, at_region) : each_left(v, b, at_region);
+    }
+    void fill_half_pivots(const Left& of, int b, int v) {
+        fill_hinges(of, b, v);
+        each_half_pivot(of, b, v, [](const HalfPivots& at) { Kernels::half_pivots(at); });
     }
     // The regions l r for x from `first` to `last` - 1; these need the pivots l r v.
     void fill_far(int l, int r, int first, int last) {
@@ -230,16 +240,11 @@ template <class Tables> struct Complexes : Projective<Tables> {
     // All items of l and r.
     void fill(int l, int r) {
         watch.pass((size_t)40 * (r - l) * n);
-        const Left& left = this->left(l);
         fill_pivots(left, l, r);
-        if (l > 0) {
-            fill_hinges(left, r, l);
-            each_left(l, r, [&](const Region& at) { Kernels::half_pivots(HalfPivots<Left>{at, left, r, l}); });
-        }
+        if (l > 0) fill_half_pivots(left, r, l);
         if (r < n) {
             fill_pivots(right, r, l);
-            fill_hinges(right, l, r);
-            each_right(l, r, [&](const Region& at) { Kernels::half_pivots(HalfPivots<Right>{at, right, l, r}); });
+            fill_half_pivots(right, l, r);
         }
         fill_complexes(l, r);
         this->fill_projective(l, r);

@@ -195,39 +195,17 @@ def terms(step, cases):
             yield result, list(zip(names, [*sides[:count], *((direction,) for direction in directions)], strict=True))
 
 
-def is_alone(kernel, target):
-    """Return whether one step without a loop makes the target: then its values are assigned, not updated."""
-    steps = [step for step in steps_of(kernel) if step.target is target]
-    return len(steps) == 1 and not steps[0].loop and not target.over
-
-
 def updates(kernel, step, cases):
     """The lines that update a target with the instances of a rule."""
-    algebra, lines, made = kernel.algebra, [], set()
+    algebra, lines = kernel.algebra, []
     for result, factors in terms(step, cases):
-        update = algebra.update if result in made or not is_alone(kernel, step.target) else "%s = %s;"
         value = algebra.combine.join(chosen(algebra, *factor) for factor in factors)
-        lines.append(update % ("%s[%d]" % (item_name(step.target), result), value))
-        made.add(result)
+        lines.append(algebra.update % ("%s[%d]" % (item_name(step.target), result), value))
     return lines
 
 
 def item_name(target):
     return "_".join((target.item, *target.nodes))
-
-
-def loop_groups(steps):
-    """Groups of steps with a loop: those over the same node that share values or results, which go into one loop.
-
-    A step that shares some with several groups unites them.
-    """
-    groups = []
-    for step in steps:
-        shared = {(step.loop, call) for _, call, _ in step.values} | {(step.loop, step.target.item, step.target.nodes)}
-        near = [group for group in groups if group[0] & shared]
-        groups = [group for group in groups if group not in near]
-        groups.append((shared.union(*(group[0] for group in near)), [s for group in near for s in group[1]] + [step]))
-    return [group for _, group in groups]
 
 
 def indent(lines):
@@ -268,10 +246,11 @@ def step_text(step):
 
 
 def blocks(kernel):
-    """Groups of steps that are one block each, in the order in which the kernel takes them."""
+    """Groups of steps that are one block each, in order: those with a loop over the same node, then the others, one by one."""
     steps = steps_of(kernel)
+    loops = dict.fromkeys(step.loop for step in steps if step.loop)
     without_loop = [[step] for target in kernel.targets for step in steps if step.target is target and not step.loop]
-    return loop_groups([step for step in steps if step.loop]) + without_loop
+    return [[step for step in steps if step.loop == node] for node in loops] + without_loop
 
 
 def function(name, lines):
@@ -287,8 +266,6 @@ def kernel_text(kernel, table):
         declared = "Value %s[STATES[%s]]" % (name, target.item.upper())
         if target.over:
             lines += [declared + ";", "at.so_far_%s(%s);" % (name, name)]
-        elif is_alone(kernel, target):
-            lines.append(declared + ";")
         else:
             lines += [declared + ";", "clear(%s);" % name] if kernel.algebra is MAXIMA else [declared + " = {};"]
     for steps in blocks(kernel):
@@ -371,7 +348,7 @@ struct Case {  // an instance of a rule: the numbers of its states and the direc
 };
 
 struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then the others
-    int nodes, antecedents, arcs, ordered;
+    int kind, nodes, antecedents, arcs, ordered;
     int has_two;  // the node that certainly has a second crossed arc, or -1
     int kinds[2], antecedent[2][3], arc[2][2], longest[2], order[4];
     int size;
@@ -383,7 +360,6 @@ struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are
 static const Shape SHAPES[] = {
 %(shapes)s
 };
-constexpr int FIRST_SHAPE[KINDS + 1] = {%(first)s};  // of the rules for each kind of items
 
 struct MaxKernels {
 %(kernels)s
@@ -416,7 +392,7 @@ def shape(number, rule, size):
     def numbers(names):
         return braces(nodes.index(name) for name in names)
 
-    fields = [len(nodes), len(rule.antecedents), len(rule.arcs), len(rule.order)]
+    fields = [rule.result[0].upper(), len(nodes), len(rule.antecedents), len(rule.arcs), len(rule.order)]
     fields += [nodes.index(rule.has_two) if rule.has_two else -1, braces(item[0].upper() for item in rule.antecedents)]
     fields += [braces(numbers(item[1:]) for item in rule.antecedents), braces(map(numbers, rule.arcs))]
     fields += [braces(map(int, rule.longest)), numbers(rule.order), size, "CASES_%d" % number]
@@ -441,10 +417,6 @@ def header():
         rows = textwrap.indent(textwrap.fill(text, 116), " " * 4)
         cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.rule_text(rule), rows))
 
-    def kind_of(number):
-        return list(states).index(rules.RULES[number].result[0])
-
-    by_kind = sorted(range(len(rules.RULES)), key=kind_of)
     pairs = rules.STATES[2]
     swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
     sum_kernels = [text(kernel, sum_table) for kernel in SUM_KERNELS for text in (kernel_text, outside_text)]
@@ -453,8 +425,7 @@ def header():
         "pair_states": ", ".join(rules.PAIR_STATES),
         "swapped": ", ".join(str(pairs.index(state)) for state in swapped),
         "cases": "\n".join(cases),
-        "shapes": "\n".join(shape(number, rules.RULES[number], len(table[number])) for number in by_kind),
-        "first": ", ".join(str(sum(number < i for number in map(kind_of, by_kind))) for i in range(len(states) + 1)),
+        "shapes": "\n".join(shape(number, rule, len(table[number])) for number, rule in enumerate(rules.RULES)),
         "kernels": "\n\n".join(kernel_text(kernel, table) for kernel in KERNELS),
         "sum_kernels": "\n\n".join(sum_kernels),
     }

@@ -13,12 +13,11 @@ namespace sums {
 template <class N> struct Reverse : Projective<N> {
     typedef Projective<N> Base;
     using typename Base::ComplexesOfSpanned, typename Base::ComplexesOfWings, typename Base::ComplexesOfPivots, typename Base::Far;
-    using typename Base::Kernels, typename Base::Left, typename Base::Region, typename Base::Right, typename Base::Value;
-    using typename Base::Vector, typename Base::Wings;
+    using typename Base::HalfPivots, typename Base::Hinges, typename Base::Kernels, typename Base::Left, typename Base::Pivots;
+    using typename Base::Region, typename Base::Right, typename Base::Value, typename Base::Vector, typename Base::Wings;
     template <class Side> using Near = typename Base::template Near<Side>;
-    template <class Side> using HalfPivots = typename Base::template HalfPivots<Side>;
-    using Base::n, Base::side, Base::derivatives, Base::of_l, Base::of_left, Base::right, Base::watch, Base::above, Base::apart, Base::by;
-    using Base::each_left, Base::each_right, Base::fill_pivots, Base::WIDTH;
+    using Base::n, Base::side, Base::derivatives, Base::of_l, Base::left, Base::right, Base::watch, Base::above, Base::apart;
+    using Base::by, Base::each_left, Base::each_right, Base::fill_pivots, Base::WIDTH;
 
     // Fill the chart. Throws signals::Raised, as `outside` does.
     void inside() {
@@ -35,22 +34,23 @@ template <class N> struct Reverse : Projective<N> {
     }
 
   private:
-    static void clear(Value* lanes, int states, int l, int r) { std::fill(lanes + l * states * WIDTH, lanes + r * states * WIDTH, Value()); }
-
-    template <class Side> void reverse_pivots(const Side& of, int a, int b) {
-        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++)
-            Kernels::pivots_outside(typename Base::template Pivots<Side>{*this, of, a, b, v});
+    static void clear(Value* lanes, int states, int l, int r) {
+        std::fill(lanes + l * states * WIDTH, lanes + r * states * WIDTH, Value());
     }
 
-    // The reverse of half_pivots; each(f): for all blocks.
-    template <class Side, class Each> void reverse_half_pivots(const Side& of, int b, int v, Each each) {
+    void reverse_pivots(const Left& of, int a, int b) {
+        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++)
+            Kernels::pivots_outside(Pivots{*this, of, a, b, v});
+    }
+
+    void reverse_half_pivots(const Left& of, int b, int v) {
         const int l = minimum(b, v), r = maximum(b, v);
         clear(this->hinge_lanes, STATES[HINGE], l, r);
         clear(this->neither_lanes, STATES[NEITHER], l, r);
         this->fill_hinges(of, b, v);
-        each(l, r, [&](const Region& at) { Kernels::half_pivots_outside(HalfPivots<Side>{at, of, b, v}); });
+        this->each_half_pivot(of, b, v, [](const HalfPivots& at) { Kernels::half_pivots_outside(at); });
         for (int t = l + 1; t < r; t++) {
-            Kernels::hinges_outside(typename Base::template Hinges<Side>{*this, of, t, b, v});
+            Kernels::hinges_outside(Hinges{*this, of, t, b, v});
             Value sums[STATES[NEITHER]];
             for (int i = 0; i < STATES[NEITHER]; i++)
                 sums[i] = N::sum(N::at(this->neither_lanes + (t * STATES[NEITHER] + i) * WIDTH));
@@ -60,29 +60,27 @@ template <class N> struct Reverse : Projective<N> {
 
     void outside(int l, int r) {
         watch.pass((size_t)80 * (r - l) * n);
-        for (const Left* of : std::initializer_list<const Left*>{&of_left, &right}) {
+        for (const Left* of : std::initializer_list<const Left*>{&left, &right}) {
             clear(of->pivot_lanes, STATES[PIVOT], l, r);
             std::fill(of->pivot + derivatives + l * STATES[PIVOT], of->pivot + derivatives + r * STATES[PIVOT], Value());
         }
-        const auto left_blocks = [this](int l, int r, auto f) { each_left(l, r, f); };
-        const auto right_blocks = [this](int l, int r, auto f) { each_right(l, r, f); };
-        fill_pivots(of_left, l, r);
+        fill_pivots(left, l, r);
         if (r < n) {
             fill_pivots(right, r, l);
-            right_blocks(l, r, [&](const Region& at) { Kernels::complexes_of_spanned_outside(ComplexesOfSpanned{at, l, r}); });
-            right_blocks(l, r, [&](const Region& at) { Kernels::wings_outside(Wings{at, l, r}); });
-            right_blocks(l, r, [&](const Region& at) { Kernels::far_outside(Far{at, l, r}); });
-            right_blocks(l, r, [&](const Region& at) { Kernels::near_right_outside(Near<Right>{at, right, r, l}); });
+            each_right(l, r, [&](const Region& at) { Kernels::complexes_of_spanned_outside(ComplexesOfSpanned{at, l, r}); });
+            each_right(l, r, [&](const Region& at) { Kernels::wings_outside(Wings{at, l, r}); });
+            each_right(l, r, [&](const Region& at) { Kernels::far_outside(Far{at, l, r}); });
+            each_right(l, r, [&](const Region& at) { Kernels::near_right_outside(Near<Right>{at, right, r, l}); });
         }
-        left_blocks(l, r, [&](const Region& at) { Kernels::near_left_outside(Near<Left>{at, of_left, l, r}); });
+        each_left(l, r, [&](const Region& at) { Kernels::near_left_outside(Near<Left>{at, left, l, r}); });
         this->outside_projective(l, r);
         outside_complexes(l, r);
         if (r < n) {
-            reverse_half_pivots(right, l, r, right_blocks);
+            reverse_half_pivots(right, l, r);
             reverse_pivots(right, r, l);
         }
-        if (l > 0) reverse_half_pivots(of_left, r, l, left_blocks);
-        reverse_pivots(of_left, l, r);
+        if (l > 0) reverse_half_pivots(left, r, l);
+        reverse_pivots(left, l, r);
     }
 
     // Compute again what later ones have overwritten.
@@ -90,7 +88,7 @@ template <class N> struct Reverse : Projective<N> {
         for (ptrdiff_t offset : {(ptrdiff_t)0, derivatives}) marginals::clear(of_l.begin + offset, of_l.end + offset, watch);
         for (int r = l + 1; r < n; r++) {
             watch.pass((size_t)20 * (r - l) * n);
-            fill_pivots(of_left, l, r);
+            fill_pivots(left, l, r);
             this->fill_far(l, r, r + 1, side);
             this->fill_wings(l, r, r + 1, side);
         }

@@ -17,7 +17,6 @@ template <class Value, int WIDTH, int kind> struct Tiles {
     INLINE Value* tile(int first, int block, int second) const {
         return origin + (places[first * step + block] + second) * (STATES[kind] * WIDTH);
     }
-    // The value for one x and the first state; those of others follow after WIDTH each.
     INLINE Value* cell(int first, int second, int x) const {
         return tile(first, (x + shift) / WIDTH, second) + (x + shift) % WIDTH;
     }
@@ -32,8 +31,8 @@ template <class Items> struct Of {
     int node;
 };
 
-// The nodes of a sentence, in blocks of WIDTH, which are the lanes of a vector; which nodes may have two dependents (with a single root, not
-// node 0); and tables.
+// The nodes of a sentence, in blocks of WIDTH, which are the lanes of a vector; which nodes may have two dependents (with a single
+// root, not node 0); and tables.
 template <class Views> struct Layout : Views {
     using typename Views::Rows, typename Views::Tile, typename Views::Value;
     using Views::WIDTH;
@@ -87,6 +86,11 @@ template <class Views> struct Layout : Views {
     template <int kind, class Items> INLINE Tile tile(Of<Items> of, int block, int second) const {
         return Tile{static_cast<const Tiles<Value, WIDTH, kind>&>(of.items).tile(of.node, block, second), derivatives};
     }
+    // Where an item a b v of one side is for one v, and the first state; those of others follow after WIDTH each.
+    template <int kind, class Items> INLINE Value* cell(const Items& of, int a, int b, int v) const {
+        constexpr bool by_v = kind == ARM || kind == HALF_PIVOT;  // these are in blocks of a
+        return static_cast<const Tiles<Value, WIDTH, kind>&>(of).cell(by_v ? v : a, b, by_v ? a : v);
+    }
 
     size_t bytes_needed() const { return memory.bytes(); }
     void release() { memory.release(); }
@@ -112,10 +116,16 @@ template <class Views> struct Layout : Views {
         places_right.assign(side * blocks, 0);
         places_layer.resize(blocks);
         for (int block = 0; block < blocks; block++) places_layer[block] = (ptrdiff_t)block * side;
-        for (int a = 0; a < n; a++)
-            for (int block = block_of(a + 1); block < blocks; block++) {  // b from 0 to a - 1
-                places_right[a * blocks + block] = rights;
-                rights += a;
+        for (int a = 0; a < side; a++)
+            for (int block = 0; block < blocks; block++) {
+                if (block < blocks_before(a)) {  // b from a + 1 to n
+                    places_left[a * blocks + block] = lefts - (a + 1);
+                    lefts += n - a;
+                }
+                if (a < n && block >= block_of(a + 1)) {  // b from 0 to a - 1
+                    places_right[a * blocks + block] = rights;
+                    rights += a;
+                }
             }
     }
 
@@ -144,7 +154,9 @@ template <class Views> struct Layout : Views {
         const size_t square = (size_t)side * width;
         return {take_rows(square), take_rows(square), width, derivatives};
     }
-    template <int... kinds> void take_left(oneec::Group<Value, WIDTH, kinds...>& of) { take_tiles(of, lefts, places_left, blocks, 0); }
+    template <int... kinds> void take_left(oneec::Group<Value, WIDTH, kinds...>& of) {
+        take_tiles(of, lefts, places_left, blocks, 0);
+    }
     template <int... kinds> void take_right(oneec::Group<Value, WIDTH, kinds...>& of) {
         take_tiles(of, rights, places_right, blocks, shift);
     }

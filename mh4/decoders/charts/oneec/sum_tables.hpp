@@ -1,9 +1,7 @@
 // The memory of the chart for sums over 1EC trees, and the views of it that the kernels in recurrences.hpp ask for.
 //
-// As in the decoder's tables, the values of an item a b x are in tiles: for WIDTH consecutive x, one vector for each state. Blocks of x
-// to the left of a and b begin at node 0, those to the right end at node n. Unlike there, an item is stored once, and places of x that
-// are no node beyond a and b hold 0, as they take part in sums. Of every value there is also a derivative, of the logarithm of the
-// partition function by it, at a constant distance in memory.
+// Unlike in the decoder's tables, places of x that are no node beyond a and b hold 0, as they take part in sums. Of every value there is
+// also a derivative, of the logarithm of the partition function by it, at a constant distance in memory.
 #pragma once
 
 #include <algorithm>
@@ -193,7 +191,7 @@ template <class N> struct Tables : Layout<Views<N>> {
     // Items of regions a b for x on the side of a
     struct Left : Group<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT> {
         Value *pivot, *pivot_lanes;  // pivot a b v of the current l and r: [v] by state; lanes of derivatives
-    } of_left;
+    } left;
     struct Right : Left, Group<HOOKED, SEVERAL, SEVERAL_CLOSED> {} right;
     // Of l, over r; wing l b a is over b, in blocks of a
     struct Layer
@@ -208,11 +206,9 @@ template <class N> struct Tables : Layout<Views<N>> {
     Value *hinge_lanes, *neither_lanes;  // for half pivots: [t]
 
     INLINE const Layer& layer(int) const { return of_l; }
-    INLINE const Left& left(int) const { return of_left; }
 
     // What kernels ask for
 
-    INLINE Of<Left> ends(int b) const { return {of_left, b}; }
 
     template <int kind, class Items, class At>
     INLINE void keep(Of<Items> of, const At& at, int second, const Vector (&values)[STATES[kind]]) const {
@@ -233,29 +229,16 @@ template <class N> struct Tables : Layout<Views<N>> {
     }
 
     template <int kind> INLINE Single scalar(const Left& of, int a, int b, int v) const {
-        const bool by_v = kind == HALF_PIVOT;  // whose first node is v
-        Value* const at = static_cast<const Tiles<Value, WIDTH, kind>&>(of).cell(by_v ? v : a, b, by_v ? a : v);
-        return Single{at, WIDTH, at + derivatives};
+        return single(this->template cell<kind>(of, a, b, v), WIDTH);
     }
     INLINE Common neither(const Left& of, int a, int b, int v) const {
         return Common{scalar<NEITHER>(of, a, b, v).at, WIDTH, neither_lanes + a * STATES[NEITHER] * WIDTH};
     }
-    INLINE Common hinge(int t) const { return Common{hinges + t * STATES[HINGE], 1, hinge_lanes + t * STATES[HINGE] * WIDTH}; }
-    INLINE Common pivot(const Left& of, int v) const {
-        return Common{of.pivot + v * STATES[PIVOT], 1, of.pivot_lanes + v * STATES[PIVOT] * WIDTH};
-    }
-    INLINE Single scalar_pivot(const Left& of, int v) const {
-        Value* const at = of.pivot + v * STATES[PIVOT];
-        return Single{at, 1, at + derivatives};
-    }
-    INLINE Common gap(int a, int b) const {
-        const int at = (a * side + b) * STATES[GAP];
-        return Common{gaps + at, 1, gap_lanes + at * WIDTH};
-    }
-    INLINE Single scalar_gap(int a, int b) const {
-        Value* at = gaps + (a * side + b) * STATES[GAP];
-        return Single{at, 1, at + derivatives};
-    }
+    INLINE Common hinge(int t) const { return common<HINGE>(hinges, hinge_lanes, t); }
+    INLINE Common pivot(const Left& of, int v) const { return common<PIVOT>(of.pivot, of.pivot_lanes, v); }
+    INLINE Single scalar_pivot(const Left& of, int v) const { return single(of.pivot + v * STATES[PIVOT], 1); }
+    INLINE Common gap(int a, int b) const { return common<GAP>(gaps, gap_lanes, a * side + b); }
+    INLINE Single scalar_gap(int a, int b) const { return single(gaps + (a * side + b) * STATES[GAP], 1); }
     INLINE Value* complex_row(int l, int state) const { return complexes[state] + l * width; }
 
     INLINE Value* at_pairs(int a, int b) const { return pairs + ((size_t)b * (b - 1) / 2 + a) * rows; }
@@ -275,7 +258,6 @@ template <class N> struct Tables : Layout<Views<N>> {
 
     void prepare(const Scores& scores, const Scaling& scaling) {
         this->measure(scores.n, scores.single_root);
-        find_places();
         memory.start();
         arrange();
         memory.allocate();
@@ -287,19 +269,16 @@ template <class N> struct Tables : Layout<Views<N>> {
     }
 
   private:
-    void find_places() {
-        for (int l = 0; l < side; l++)
-            for (int block = 0; block < blocks_before(l); block++) {  // r from l + 1 to n
-                this->places_left[l * blocks + block] = this->lefts - (l + 1);
-                this->lefts += n - l;
-            }
+    INLINE Single single(Value* at, ptrdiff_t stride) const { return Single{at, stride, at + derivatives}; }
+    template <int kind> static INLINE Common common(Value* values, Value* lanes, int place) {
+        return Common{values + place * STATES[kind], 1, lanes + place * STATES[kind] * WIDTH};
     }
 
     // Assign all tables their place in memory: values, derivatives, and then what has none.
     void arrange() {
         const size_t cells = (size_t)side * side;
-        Left* const sides[] = {&of_left, &right};
-        this->take_left(of_left);
+        Left* const sides[] = {&left, &right};
+        this->take_left(left);
         this->take_right(static_cast<Left&>(right));
         this->take_right(static_cast<Group<HOOKED, SEVERAL, SEVERAL_CLOSED>&>(right));
         of_l.begin = take(0);

@@ -3,26 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 
 #include "interface.hpp"
 #include "layout.hpp"
 
 namespace VARIANT::oneec {
 
-enum { NEAR_STATES = STATES[NEITHER] + STATES[CLOSED] };  // of neither t b v and closed t b v, side by side
-
-// All items of a sentence that later ones need, where l counts down from n and, for each l, r counts up from l+1. Stored for
-// all l are, with the order of indices,
-//
-//     left    x < a < b: closed a b x                              [b, block of x, a, state, x]
-//                        neither a b x and closed a b x again      [b, x, a, state]
-//                        half_pivot x b a                          [b, x, a, state]
-//     right   b < a < x: closed, open, neither a b x, arm x b a    [a, block of x, b, state, x]
-//
-// and those in Layer only for the current l and the others in its group, see Chart::fill. Rows over g are in the projective part. An item
-// is stored once for each way in which it is read: closed a b x with x < a < b, for example, in Left for other items with
-// the same l (kernel near), in Ends for complexes made of wings, and for one x, by state, for half_pivots.
+// All items of a sentence that later ones need, where l counts down from n and, for each l, r counts up from l+1. Those in Layer are
+// stored only for the current l and the others in its group, see Chart::fill. Rows over g are in the projective part.
 //
 // For a single root, an arc from 0 is allowed only if it is the last one of 0: as the longest arc of a complex that begins with
 // 0, or to the last dependent of 0 in the projective part.
@@ -30,19 +18,13 @@ struct Tables : Layout<MaxPlus> {
     typedef MaxKernels Kernels;
 
     // Items of regions a b for x on the side of a
-    struct Left : Group<CLOSED, NEITHER, ARM> {  // only for a = l
-        float* pivot;                            // pivot a b v of the current l and r: [v] by state
-    };
-    struct Right : Group<CLOSED, OPEN, NEITHER, ARM> {
-        float* pivot;
-    } right;
-    struct Ends : Group<CLOSED> {} closed_left;
+    struct Left : Group<CLOSED, NEITHER, ARM, HALF_PIVOT> {
+        float* pivot;  // pivot a b v of the current l and r: [v] by state
+    } left;
+    struct Right : Left, Group<OPEN> {} right;
 
     // Items that only items with the same l need
     struct Layer : Group<CLOSED, OPEN, SPANNED, WING> {  // l b x, and wing l b a in blocks of a
-        Left left;
-        float* near_right;                  // [v, t]: neither t l v, closed t l v for l < t < v
-        float* half_pivot_right;            // [a, v]: half_pivot a l v for l < v < a
         float* complexes[STATES[COMPLEX]];  // complex l x, only those that end in a gap: [x] by state
         float* pairs;                       // see Projective
     };
@@ -56,48 +38,20 @@ struct Tables : Layout<MaxPlus> {
 
     INLINE Layer& layer(int l) { return layers[l & (group - 1)]; }
     INLINE const Layer& layer(int l) const { return layers[l & (group - 1)]; }
-    INLINE Left& left(int l) { return layer(l).left; }
 
     // What kernels ask for
 
-    using Layout::tile;
-    template <int kind> INLINE Tile tile(Of<Ends> of, int block, int second) const {
-        return Tile{of.items.tile(second, block, of.node)};
-    }
-    INLINE Of<Ends> ends(int b) const { return {closed_left, b}; }
-
     template <int kind, class Items, class At>
     INLINE void keep(Of<Items> of, const At& at, int second, const Lanes (&values)[STATES[kind]]) const {
-        constexpr bool is_left = std::is_same_v<Items, Left>, near = is_left || std::is_same_v<Items, Right>;
-        float scratch[STATES[kind] * LANES], *to = scratch;
-        if constexpr (kind != HALF_PIVOT) to = tile<kind>(of, at.block, second).at;
-        store(to, values);
-        if constexpr (is_left && kind == CLOSED) store(closed_left.tile(second, at.block, of.node), values);
-        if constexpr (near && (kind == CLOSED || kind == NEITHER || kind == HALF_PIVOT))
-            for (int i = at.first_lane; i < at.end_lane; i++) {
-                float* one = kind == HALF_PIVOT ? by_state<kind>(of.items, at.x + i, second, of.node)
-                                                : by_state<kind>(of.items, of.node, second, at.x + i);
-                for (int state = 0; state < STATES[kind]; state++) one[state] = to[state * LANES + i];
-            }
+        float* const to = tile<kind>(of, at.block, second).at;
+        for (int i = 0; i < STATES[kind]; i++) put(to + i * LANES, values[i]);
     }
-
-    // neither, closed and half_pivot a b v for one v, by state
-    template <int kind, class Side> INLINE float* by_state(const Side&, int a, int b, int v) const {
-        constexpr bool is_left = std::is_same_v<Side, Left>;
-        if (kind == HALF_PIVOT)
-            return is_left ? half_pivot_left + inside(a, v, b) * STATES[HALF_PIVOT]
-                           : layer(b).half_pivot_right + (a * side + v) * STATES[HALF_PIVOT];
-        float* const near = is_left ? near_left + inside(v, a, b) * NEAR_STATES : layer(b).near_right + (v * side + a) * NEAR_STATES;
-        return kind == CLOSED ? near + STATES[NEITHER] : near;
+    template <int kind, class Items> INLINE Lane scalar(const Items& of, int a, int b, int v) const {
+        return {cell<kind>(of, a, b, v)};
     }
-    template <int kind, class Side> INLINE const float* scalar(const Side& of, int a, int b, int v) const {
-        return by_state<kind>(of, a, b, v);
-    }
-    template <class Side> INLINE const float* neither(const Side& of, int a, int b, int v) const {
-        return by_state<NEITHER>(of, a, b, v);
-    }
+    INLINE Lane neither(const Left& of, int a, int b, int v) const { return scalar<NEITHER>(of, a, b, v); }
     INLINE const float* hinge(int t) const { return hinges + t * STATES[HINGE]; }
-    template <class Side> INLINE const float* pivot(const Side& of, int v) const { return of.pivot + v * STATES[PIVOT]; }
+    INLINE const float* pivot(const Left& of, int v) const { return of.pivot + v * STATES[PIVOT]; }
     INLINE const float* scalar_pivot(const Left& of, int v) const { return pivot(of, v); }
 
     INLINE Gap gap(int a, int b) const {
@@ -107,11 +61,6 @@ struct Tables : Layout<MaxPlus> {
         return Gap{{gap_rows[0] + a * width, gap_rows[1] + a * width, gap_rows[2] + a * width}, b};
     }
     INLINE float* complex_row(int l, int state) const { return layer(l).complexes[state]; }
-
-    // The value of an item in a tile, for one x
-    template <int kind, class Items> float stored(const Items& items, int state, int first, int second, int x) const {
-        return static_cast<const Tiles<float, LANES, kind>&>(items).cell(first, second, x)[state * LANES];
-    }
 
     // What Projective asks for, besides tables
     static float hidden_sibling_of(int) { return 0; }
@@ -126,7 +75,6 @@ struct Tables : Layout<MaxPlus> {
         measure(words, single_root);
         group = n < 32 ? 2 : 4;  // the fastest of those measured
         layers.resize(group);
-        find_places();
         memory.start();
         arrange();
         memory.allocate();
@@ -160,42 +108,18 @@ struct Tables : Layout<MaxPlus> {
 
   private:
     std::vector<Layer> layers;
-    float *near_left, *half_pivot_left;  // see above
-
-    template <int size> static INLINE void store(float* tile, const Lanes (&values)[size]) {
-        for (int i = 0; i < size; i++) put(tile + i * LANES, values[i]);
-    }
-
-    // The place of the item of v, a node between a and b.
-    INLINE ptrdiff_t inside(ptrdiff_t a, ptrdiff_t v, ptrdiff_t b) const {
-        return b * (b - 1) * (b - 2) / 6 + a * (2 * b - a - 1) / 2 + v - (a + 1);
-    }
-
-    void find_places() {
-        for (int j = 0; j < blocks; j++)
-            for (int b = j * LANES + 2; b < side; b++) {  // a from j * LANES + 1 to b - 1
-                places_left[b * blocks + j] = lefts - (j * LANES + 1);
-                lefts += b - (j * LANES + 1);
-            }
-    }
 
     // Assign all tables their place in memory.
     void arrange() {
-        const size_t insides = (size_t)inside(0, 1, side);
-        take_left(closed_left);
-        take_right(right);
-        near_left = take(insides * NEAR_STATES);
-        half_pivot_left = take(insides * STATES[HALF_PIVOT]);
+        take_left(left);
+        take_right(static_cast<Left&>(right));
+        take_right(static_cast<Group<OPEN>&>(right));
         for (Layer& each : layers) {
             take_layer(each, shift);
-            take_layer(each.left, 0);
-            each.left.pivot = take(STATES[PIVOT] * side);
-            each.near_right = take((size_t)side * side * NEAR_STATES);
-            each.half_pivot_right = take((size_t)side * side * STATES[HALF_PIVOT]);
             for (float*& row : each.complexes) row = take_rows(width);
             each.pairs = take((size_t)side * rows);
         }
-        right.pivot = take(STATES[PIVOT] * side);
+        for (Left* of : std::initializer_list<Left*>{&left, &right}) of->pivot = take(STATES[PIVOT] * side);
         crossed = {take_links()};
         longest = {take_links()};
         take_values();

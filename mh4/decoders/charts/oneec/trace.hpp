@@ -123,7 +123,7 @@ class Chart final : Complexes<Tables>, public BestTree {
 
     struct Found {  // the best instance of a rule for an item
         float value;
-        int rule;
+        const Shape* rule;
         Case instance;
         int nodes[4];
     };
@@ -256,8 +256,8 @@ class Chart final : Complexes<Tables>, public BestTree {
                  ((item.kind == CLOSED || item.kind == OPEN) && item.a < item.b && item.b < item.x))
             recall(item.a, item.x);
         const Found found = best(item);
-        if (found.rule < 0) lost();
-        const Shape& shape = SHAPES[found.rule];
+        if (!found.rule) lost();
+        const Shape& shape = *found.rule;
         const int* nodes = found.nodes;
         for (int i = shape.antecedents - 1; i >= 0; i--) {
             const int* own = shape.antecedent[i];
@@ -277,7 +277,7 @@ class Chart final : Complexes<Tables>, public BestTree {
         traced_x = x;
         for (int r = l + 1; r < x; r++) {
             watch.pass(40 * n);
-            fill_pivots(left(l), l, r);
+            fill_pivots(left, l, r);
             fill_far(l, r, x, x + 1);
             if (r + 1 < x) fill_wings(l, r, r + 1, x);
         }
@@ -292,10 +292,9 @@ class Chart final : Complexes<Tables>, public BestTree {
             low = minimum(low, item.x);
             high = maximum(high, item.x);
         }
-        Found found = {NEVER, -1, {}, {}};
-        for (int rule = FIRST_SHAPE[item.kind]; rule < FIRST_SHAPE[item.kind + 1]; rule++) {
-            const Shape& shape = SHAPES[rule];
-            if (shape.has_two >= 0 && !may_have_two(nodes[shape.has_two])) continue;
+        Found found = {NEVER, nullptr, {}, {}};
+        for (const Shape& shape : SHAPES) {
+            if (shape.kind != item.kind || (shape.has_two >= 0 && !may_have_two(nodes[shape.has_two]))) continue;
             const int further = shape.nodes - own;  // nodes in between
             for (int i = low + 1; i < (further > 0 ? high : low + 2); i++) {
                 if (further > 0) nodes[own] = i;
@@ -307,7 +306,7 @@ class Chart final : Complexes<Tables>, public BestTree {
                         if (shape.cases[k].result != item.state) continue;
                         const float value = score(shape, nodes, shape.cases[k]);
                         if (value > found.value) {
-                            found = Found{value, rule, shape.cases[k], {}};
+                            found = Found{value, &shape, shape.cases[k], {}};
                             std::copy_n(nodes, 4, found.nodes);
                         }
                     }
@@ -339,27 +338,22 @@ class Chart final : Complexes<Tables>, public BestTree {
     }
 
     // The value of an item, from where it is stored; for those in a layer, recall must have restored this l and x. The others are
-    // computed by the rules: hooked, neither_open, pivot and both; open a b x with x < a < b; half_pivot a b v with b < v < a;
-    // arm a t v with a < v < t.
+    // computed by the rules: hooked, neither_open, pivot and both; open a b x with x < a < b.
     float value(int kind, int state, int a, int b, int x) {
         switch (kind) {
             case GAP: return gap_rows[state][a * width + b];
             case COMPLEX: return state == APART ? apart(a, b) : state == FIRST_ABOVE ? above(a, b) : above(b, a);
-            case SPANNED: return stored<SPANNED>(layer(a), state, a, b, x);
+            case SPANNED: return scalar<SPANNED>(layer(a), a, b, x)[state];
             case WING: return tile<WING>(Of<Layer>{layer(a), a}, x / LANES, b).at[state * LANES + x % LANES];
             case CLOSED:
-                if (b < a) return stored<CLOSED>(right, state, a, b, x);
-                return x < a ? by_state<CLOSED>(left(a), a, b, x)[state] : stored<CLOSED>(layer(a), state, a, b, x);
+                if (a < b && b < x) return scalar<CLOSED>(layer(a), a, b, x)[state];
+                return scalar<CLOSED>(a < b ? left : right, a, b, x)[state];
+            case NEITHER: return scalar<NEITHER>(a < b ? left : right, a, b, x)[state];
+            case HALF_PIVOT: return scalar<HALF_PIVOT>(a < b ? left : right, a, b, x)[state];
+            case ARM: return scalar<ARM>(a < b ? left : right, a, b, x)[state];
             case OPEN:
-                if (b < a) return stored<OPEN>(right, state, a, b, x);
-                if (x > b) return stored<OPEN>(layer(a), state, a, b, x);
-                break;
-            case NEITHER: return b < a ? stored<NEITHER>(right, state, a, b, x) : by_state<NEITHER>(left(a), a, b, x)[state];
-            case HALF_PIVOT:
-                if (a < b) return by_state<HALF_PIVOT>(left(a), a, b, x)[state];
-                break;
-            case ARM:
-                if (a > b) return stored<ARM>(right, state, x, b, a);
+                if (b < a) return scalar<OPEN>(right, a, b, x)[state];
+                if (x > b) return scalar<OPEN>(layer(a), a, b, x)[state];
         }
         return best(Item{kind, state, a, b, x}).value;
     }
