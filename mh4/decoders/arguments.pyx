@@ -174,14 +174,14 @@ cdef not_a_head(word, head, length, least=0):
     return ValueError(f"heads: the head of word {word} is {head}, expected {least} to {length - 1}")
 
 
-def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: bool) -> tuple[Any, bool]:
-    """Check the argument ``heads`` of decoders and marginals; return it, and whether it is a whole tree.
+def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: bool) -> Any:
+    """Check the argument ``heads`` of decoders and marginals, and return it.
 
     It is returned as an int32 array (n+1,), with -1 where a head is open; as None if all heads are open, or if it is None.
     Raises ValueError if no tree has these heads, and NotInClass if a single root is required that none of these trees has.
     """
     if heads is None:
-        return None, False
+        return None
     narrow = nodes(heads, n)
     words = narrow[1:]
     for word in 1 + np.flatnonzero((words < -1) | (words > n))[:1]:
@@ -192,7 +192,7 @@ def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: b
     roots, left_open = np.count_nonzero(words == 0), np.count_nonzero(words == -1)
     if single_root and (roots > 1 or roots + left_open == 0):
         raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
-    return (None if 0 < n == left_open else narrow), left_open == 0
+    return None if 0 < n == left_open else narrow
 
 
 def with_heads(arcs: np.ndarray | None, heads: np.ndarray, dtype: np.dtype = FLOAT64) -> np.ndarray:
@@ -225,13 +225,6 @@ def flag(given: object, name: str = "single_root") -> bool:
 def is_count(number: object, least: int = 1) -> bool:
     """Return whether this is a whole number of at least `least`, and no bool."""
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and number >= least
-
-
-def sample_size(samples: int) -> int:
-    """Return the number of samples as an int. Raises ValueError if it is none."""
-    if not is_count(samples, 0):
-        raise ValueError(f"samples: expected a number of samples, got {samples!r}")
-    return int(samples)
 
 
 def no_derivation(

@@ -106,14 +106,12 @@ def checked(
         given["cost"] = cost, COST
     for tensor, (values, shape) in given.items():
         array = np.asarray(values)
-        if array.dtype.kind != "f":
-            raise ValueError("%s: expected floating-point numbers, got dtype %s" % (tensor, array.dtype))
         if longest is None and array.ndim == 3 + len(shape.layers):
             longest = array.shape[array.ndim - 1] - shape.columns
         if longest is None or longest < 0 or array.shape != (len(words), *shape.of(longest)):
             room = "" if longest is None or longest < 0 else ", B = %d and N = %d" % (len(words), longest)
             raise ValueError("%s: expected the shape %s%s, got %s" % (tensor, shape.text(), room, array.shape))
-        arrays[tensor] = arguments.converted(tensor, array, np.dtype(np.float32 if array.dtype == np.float32 else np.float64))
+        arrays[tensor] = arguments.tensor(tensor, array, array.shape)
     assert longest is not None  # every decoder needs a tensor
     for b in np.flatnonzero((words < 0) | (words > longest))[:1]:
         raise ValueError("lengths: sentence %d has %d words, but the arrays have room for 0 to %d" % (b, words[b], longest))
@@ -256,7 +254,7 @@ def marginals(
     Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
     tensor, wrong dimensions, and lengths beyond the padding.
     """
-    _require_sums(name, "marginals")
+    _require(name, "marginals", "marginals")
     return _summed(name, scores, lengths, heads, single_root, threads, allow_none).result()
 
 
@@ -275,7 +273,7 @@ def log_partition(
     This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments and the exceptions
     are those of `marginals`.
     """
-    _require_sums(name, "marginals")
+    _require(name, "marginals", "marginals")
     return _summed(name, scores, lengths, heads, single_root, threads, allow_none, counted=False).log_partition
 
 
@@ -302,7 +300,7 @@ def hessian_product(
     derivations, NaN for those with a direction that is not finite. The GIL is released.
     Raises what `marginals` raises.
     """
-    _require_sums(name, "marginals that can be differentiated")
+    _require(name, "marginals", "marginals that can be differentiated")
     scores, lengths, longest = checked(name, scores, lengths)
     direction, _, own_longest = checked(name, direction, lengths, argument="direction")
     if own_longest != longest:
@@ -326,14 +324,11 @@ def hessian_product(
     return result
 
 
-def _require_sums(name: str, what: str) -> None:
-    if decoder(name).marginals is None:
-        raise ValueError(f"{name} has no {what}; {_having('marginals')} have")
-
-
-def _having(what: str) -> str:
-    """Return the names of the decoders that have this function."""
-    return ", ".join([name for name, decoder in DECODERS.items() if getattr(decoder, what)])
+def _require(name: str, function: str, what: str) -> None:
+    """Raise ValueError unless the decoder has this function."""
+    if getattr(decoder(name), function) is None:
+        others = ", ".join([name for name, decoder in DECODERS.items() if getattr(decoder, function)])
+        raise ValueError(f"{name} has no {what}; {others} have")
 
 
 def _summed(
@@ -369,8 +364,7 @@ def sample(
     Raises what the decoder's `sample` raises, with the number of the sentence, and ValueError for an unknown decoder or
     tensor, wrong dimensions, and lengths beyond the padding.
     """
-    if decoder(name).sample is None:
-        raise ValueError(f"{name} has no sampling; {_having('sample')} have")
+    _require(name, "sample", "sampling")
     tensors, lengths, longest = checked(name, scores, lengths)
     sentences = Sampling(tensors, checked_trees(heads, lengths, longest), single_root, samples, rng, lengths)
     return _processed(name, "sample", sentences, threads, samples=0).result()

@@ -235,12 +235,13 @@ cdef class Search:
         cdef size_t side = self.n + 2
         cdef int end = self.n + 1, head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
         cdef int dependent = dependent_of(code, here.s2, here.s1, here.s0)
-        cdef double score = self.on_s0b0[code][here.s0 * side + here.b0]
+        cdef double score
         if code == SH:
             if here.b0 == end:
                 return -INFINITY
         elif head >= end or not 0 < dependent < end or (head == 0 and self.single and (code != RA or here.b0 < end)):
             return -INFINITY
+        score = self.on_s0b0[code][here.s0 * side + here.b0]
         if self.on_s1s0[code] != NULL:
             score += self.on_s1s0[code][here.s1 * side + here.s0]
         if self.on_s2s1[code] != NULL:

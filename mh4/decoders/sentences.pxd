@@ -84,10 +84,9 @@ cdef extern from "padded.hpp" namespace "padded" nogil:
         const void* values
         bint wide
         size_t layers, rows, columns, words
-    size_t rows_of(const Padded& of, size_t n)
-    size_t columns_of(const Padded& of, size_t n)
     cdef cppclass Corner[To]:
-        To* room(size_t size) except +
+        To* place(const Padded& to, size_t sentence, size_t n) except +
+        void spread(const Padded& to, size_t sentence, size_t n)
         const To* with_heads(const To* arcs, const int* heads, size_t n) except +
     cdef cppclass Corners[To]:
         bint take(const Padded* of, size_t sentence, size_t n, const To** to) except +
@@ -113,12 +112,8 @@ cdef class Charts:
     cdef void release(self) noexcept nogil
 
 
-cdef enum Outcome:
-    DONE, FAILED
-
-
 cdef class Sentences:
-    """Scores of sentences in padded arrays or of one alone, and how to process them; then, the outcome of each.
+    """Scores of sentences in padded arrays or of one alone, and how to process them; then, whether each has a result.
 
     tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns), or without the first dimension for one sentence.
     heads: those given, or None. lengths: the words of each, or None for one.
@@ -143,15 +138,15 @@ cdef class Sentences:
     cdef const Py_ssize_t[::1] order       # the sentences, the longest first
     cdef Py_ssize_t taken                  # how many of them have been taken
     cdef public bint stopped               # whether the threads are to stop
-    cdef unsigned char[::1] outcomes
+    cdef unsigned char[::1] found          # whether each has a result
 
     cdef int length(self, Py_ssize_t b) noexcept nogil
     cdef Padded padded(self, array) except *
     cdef int all_padded(self, Padded* to, tensors) except -1
     cdef shape(self, int columns)
     cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil
-    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil
-    cdef int try_alone(self, kind, int k) except -1
+    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil
+    cdef bint try_alone(self, kind, int k) except -1
     cdef error(self, kind, int k)
 
 
@@ -184,4 +179,4 @@ cdef class TransitionDecoding(Decoding):
     cdef Py_ssize_t* to_transitions
 
     cdef bint take(self, Charts by, Py_ssize_t b, TransitionScores* to) except -1 nogil
-    cdef int write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil
+    cdef bint write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil

@@ -100,7 +100,7 @@ cdef class Sentences:
             self.before_each = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
             self.before = <const Py_ssize_t*> address(self.before_each)
             self.order = np.argsort(-lengths, kind="stable")
-            self.outcomes = bytearray(self.count)
+            self.found = bytearray(self.count)
         if heads is not None:
             self.heads = arguments.nodes(heads, self.longest) if self.single else heads
             self.given = <const int*> address(self.heads)
@@ -153,8 +153,8 @@ cdef class Sentences:
             return NO_TREE
         return ONE_TREE if open_heads == 0 else OPEN if open_heads == n else SOME_TREES
 
-    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
-        """Process a sentence; returns an Outcome."""
+    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
+        """Process a sentence; returns whether it has a result."""
 
     def work(self, Charts by):
         """Process sentences until none is left."""
@@ -166,7 +166,7 @@ cdef class Sentences:
                     if place >= self.count:
                         break
                     b = self.order[place]
-                    self.outcomes[b] = self.process(by, b)
+                    self.found[b] = self.process(by, b)
                 by.release()
         except BaseException as error:
             self.stopped = True
@@ -176,27 +176,27 @@ cdef class Sentences:
 
     def failed(self):
         """Return the sentences without a result."""
-        return [b for b in range(self.count) if self.outcomes[b] == FAILED]
+        return [b for b in range(self.count) if not self.found[b]]
 
-    cdef int try_alone(self, kind, int k) except -1:
-        """Process the only sentence with this thread's charts; returns an Outcome."""
+    cdef bint try_alone(self, kind, int k) except -1:
+        """Process the only sentence with this thread's charts; returns whether it has a result."""
         cdef Charts by = None
-        cdef int outcome
+        cdef bint found
         try:
             by = workspaces.take(kind)
             if by.own.best_tree:
                 by.own.best_tree.get().k = k
             with nogil:
-                outcome = self.process(by, 0)
+                found = self.process(by, 0)
         except MemoryError:
             raise out_of_memory(self.longest, 0 if by is None else by.bytes_needed()) from None
         by.release()
         workspaces.give_back(by)
-        return outcome
+        return found
 
     def alone(self, kind, k=0):
         """Process the only sentence, and return its result; kind: the class of its Charts; k: of MH_k. Raises what decoders raise."""
-        if self.try_alone(kind, k) == FAILED:
+        if not self.try_alone(kind, k):
             raise self.error(kind, k)
         return self.result()
 
@@ -205,12 +205,12 @@ cdef class Sentences:
         for name, tensor in {**self.tensors, "cost": self.cost}.items():
             if tensor is not None:
                 arguments.check_numbers(name, tensor)
-        heads, _ = arguments.given_heads(self.heads, self.longest, self.single_root)
+        heads = arguments.given_heads(self.heads, self.longest, self.single_root)
 
         def possible():
             zeros = {name: np.zeros_like(tensor) for name, tensor in self.tensors.items()}
             like = TransitionDecoding if "shift" in zeros else Decoding
-            return (<Sentences> like(zeros, heads, self.single_root, most=self.most)).try_alone(kind, k) == DONE
+            return (<Sentences> like(zeros, heads, self.single_root, most=self.most)).try_alone(kind, k)
 
         return arguments.no_derivation(heads, 4 if self.too_large else k, possible)
 
@@ -257,7 +257,7 @@ cdef class Decoding(Sentences):
             first += self.before[b] * self.columns[x]
         return Rows(first, -1 if self.single else b)
 
-    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
         cdef const int* given_heads = NULL
         cdef int n = self.length(b), given = self.given_heads(by, b, &given_heads), x
         cdef int* heads = self.heads_of(b)
@@ -271,17 +271,17 @@ cdef class Decoding(Sentences):
         cdef size_t k
         self.to_totals[b] = 0
         if given == WRONG or given == NO_TREE or not by.scores.take(self.scores, self.padded_cost, b, n, scores, &cost):
-            return FAILED
+            return False
         allowed = by.scores.with_heads(cost, given_heads, n) if given == SOME_TREES else cost
         if given == ONE_TREE:
             memcpy(heads, given_heads, (n + 1) * sizeof(int))
         else:
             self.chart_score = search.find(n, scores, allowed, self.single_root, heads)
             if self.chart_score == -INFINITY:
-                return FAILED
+                return False
         parts = search.parts(heads, n)
         if not parts:
-            return FAILED
+            return False
         for x in range(TENSORS):
             to, total = self.rows_of(x, b), 0
             for k in range(parts[x].size()):
@@ -294,7 +294,7 @@ cdef class Decoding(Sentences):
         for x in range(1, n + 1 if cost else 0):
             total += cost[<size_t> heads[x] * (n + 1) + x]
         self.to_totals[b] += total
-        return FAILED if self.to_totals[b] == -INFINITY else DONE
+        return self.to_totals[b] > -INFINITY
 
 
 cdef inline void write_row(Rows* rows, int code, int first, int second) noexcept nogil:
@@ -338,10 +338,10 @@ cdef class TransitionDecoding(Decoding):
             to.by_arc = by.rounded.with_heads(to.by_arc, heads, n)
         return True
 
-    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
         cdef BestDerivation* search = by.own.search.get()
         if not self.take(by, b, &search.scores):
-            return FAILED
+            return False
         search.single = self.single_root
         search.prepare()
         if search.bytes_needed() > self.most:
@@ -354,12 +354,12 @@ cdef class TransitionDecoding(Decoding):
             search.prepare()
         search.allocate()
         if not search.fill() or (self.single_root and search.scores.n == 0):
-            return FAILED
+            return False
         search.trace()
         return self.write(search.codes.data(), search.scores, b)
 
-    cdef int write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil:
-        """Execute the 2n+1 transitions, and write and add up the scores that they use; returns DONE.
+    cdef bint write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil:
+        """Execute the 2n+1 transitions, and write and add up the scores that they use; returns True.
 
         The first transition, the shift of the root, is not scored.
         """
@@ -405,7 +405,7 @@ cdef class TransitionDecoding(Decoding):
                 below[s1] = s3
             below[dependent] = head
         self.to_totals[b] = total
-        return DONE
+        return True
 
 
 cdef class Sums(Sentences):
@@ -462,17 +462,17 @@ cdef class Summing(Sums):
             return Marginals(self.to_log_partition[0], arcs, self.parts)
         return BatchMarginals(self.lengths, self.log_partition, arcs, self.parts)
 
-    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
         cdef Scores scores, direction
         cdef Counts counts
         cdef int n = self.length(b), given = self.take(by, b, &scores), x
         if given == WRONG or not by.direction.take(self.change, b, n, direction.tensors):
-            return FAILED
+            return False
         if given == NO_TREE:
             return self.none(b)
         for x in range(TENSORS):
             if self.counts[x].values:
-                counts.tensors[x] = place(by.counts[x], self.counts[x], b, n)
+                counts.tensors[x] = by.counts[x].place(self.counts[x], b, n)
         if self.differentiated:
             direction.n, direction.reduces, direction.single_root = n, scores.reduces, self.single_root
             by.own.sums.differentiate(scores, counts, direction)
@@ -482,41 +482,14 @@ cdef class Summing(Sums):
             return self.none(b)
         self.to_log_partition[b] = counts.log_partition
         for x in range(TENSORS):
-            spread(counts.tensors[x], self.counts[x], b, n)
-        return DONE
+            if self.counts[x].values:
+                by.counts[x].spread(self.counts[x], b, n)
+        return True
 
-    cdef int none(self, Py_ssize_t b) noexcept nogil:
-        """Record that a sentence has no derivation, and return its Outcome."""
+    cdef bint none(self, Py_ssize_t b) noexcept nogil:
+        """Record that a sentence has no derivation; returns whether that is a result."""
         self.to_log_partition[b] = -INFINITY
-        return DONE if self.allow_none else FAILED
-
-
-cdef inline double* corner(const Padded& to, Py_ssize_t b) noexcept nogil:
-    """Return where the array of a sentence begins."""
-    return <double*> to.values + b * to.layers * to.rows * to.columns
-
-
-cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size_t n) except NULL nogil:
-    """Return where to write the counts of a sentence, all 0: in the array or, if the sentence has padding there, in one without."""
-    cdef size_t size = to.layers * rows_of(to, n) * columns_of(to, n), x
-    if n == to.words:
-        return corner(to, b)
-    cdef double* numbers = compact.room(size)
-    for x in range(size):
-        numbers[x] = 0
-    return numbers
-
-
-cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t n) noexcept nogil:
-    """Copy counts that have been written elsewhere into the array."""
-    cdef double* start = corner(to, b)
-    cdef size_t rows = rows_of(to, n), columns = columns_of(to, n), layer, x
-    if not numbers or numbers == start:
-        return
-    for layer in range(to.layers):
-        for x in range(rows):
-            memcpy(start + (layer * to.rows + x) * to.columns, numbers, columns * sizeof(double))
-            numbers += columns
+        return self.allow_none
 
 
 cdef class Sampling(Sums):
@@ -530,7 +503,8 @@ cdef class Sampling(Sums):
     def __init__(self, tensors, heads, single_root, samples, rng, lengths=None):
         Sentences.__init__(self, tensors, heads, single_root, lengths)
         self.seeds = arguments.seeds(rng, self.count)
-        samples = arguments.sample_size(samples)
+        if not arguments.is_count(samples, 0):
+            raise ValueError(f"samples: expected a number of samples, got {samples!r}")
         room_for(4 * self.count * samples * (self.longest + 1), "the samples")
         self.samples = samples
         self.drawn = np.full((self.count, samples, self.longest + 1), -1, dtype=np.int32)
@@ -539,12 +513,12 @@ cdef class Sampling(Sums):
     def result(self):
         return self.drawn[0] if self.single else self.drawn
 
-    cdef int process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
         cdef Scores scores
         cdef size_t columns = self.longest + 1
         cdef Samples to = Samples(self.seeds[b], self.samples, columns, self.to_drawn + b * self.samples * columns, False)
         cdef int given = self.take(by, b, &scores)
         if given == WRONG or given == NO_TREE:
-            return FAILED
+            return False
         by.own.sums.draw(scores, to)
-        return FAILED if to.none else DONE
+        return not to.none

@@ -25,7 +25,7 @@ class Chart final : public TransitionChart {
 
     size_t at(int i, int l) const { return (size_t)i * scores.side + l; }
 
-    void arrange() override { take_all({&t2, &left, &right}, at(scores.side, 0)); }
+    void arrange() override { memory.take_all({&t2, &left, &right}, at(scores.side, 0)); }
 
     // The score of the arc i->dependent in deriving [i,l].
     float arc_from(int i, int dependent, int l) const {

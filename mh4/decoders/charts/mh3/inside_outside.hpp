@@ -25,7 +25,7 @@ template <class N> class MH3 : public TransitionSums<N> {
     Value *g_before, *g_after;
 
     Value *arrange(size_t square) override {
-        this->take_all({&left, &right, &before, &after}, square);
+        memory.take_all({&left, &right, &before, &after}, square);
         g_before = count_s0b0[LA], g_after = count_s0b0[RA];  // which later take their place
         return memory.take(0);
     }

@@ -94,10 +94,10 @@ class Chart : public TransitionChart {
 
     void arrange() override {
         const size_t square = (n + 2) * stride;
-        take_all({&t3, &R1, &R2}, volume);
-        s0b0 = take(6 * square);
-        take_all({&t2, &la_to, &ra_to, &shifts, &ra2_to, &rap_to, &arcs_to}, square);
-        take_all({&la_from, &ra_from, &arcs_from, &column, &left, &right, &ra2, &rap}, stride);
+        memory.take_all({&t3, &R1, &R2}, volume);
+        s0b0 = memory.take(6 * square);
+        memory.take_all({&t2, &la_to, &ra_to, &shifts, &ra2_to, &rap_to, &arcs_to}, square);
+        memory.take_all({&la_from, &ra_from, &arcs_from, &column, &left, &right, &ra2, &rap}, stride);
     }
 
     bool fill() override {

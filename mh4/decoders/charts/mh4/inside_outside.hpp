@@ -55,9 +55,9 @@ template <class N> class MH4 : public TransitionSums<N> {
     bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
 
     Value *arrange(size_t square) override {
-        this->take_all({&to_la, &to_ra, &u2_to, &by_u2, &count_to_la, &count_to_ra}, square);
+        memory.take_all({&to_la, &to_ra, &u2_to, &by_u2, &count_to_la, &count_to_ra}, square);
         for (int t = 0; t < REDUCES; t++)
-            this->take_all({&on_s0b0[t], &on_s1s0[t], &count_s1s0[t]}, square);
+            memory.take_all({&on_s0b0[t], &on_s1s0[t], &count_s1s0[t]}, square);
         Value *const end = memory.take(0);
         place.resize(n + 1);
         size_t volume = 0;
@@ -65,11 +65,11 @@ template <class N> class MH4 : public TransitionSums<N> {
             place[k] = volume - start(k);
             volume += (size_t)k * (stride - start(k));
         }
-        this->take_all({&t3, &d3, &g3}, volume);
-        this->take_all({&h3}, square);
-        this->take_all({&from, &la, &ra, &u2, &d, &count_la, &count_ra}, stride);
-        this->take_all({&g_u2, &count_rap}, WIDTH * stride);
-        this->take_all({&coefficients, &rows}, KINDS * stride);
+        memory.take_all({&t3, &d3, &g3}, volume);
+        memory.take_all({&h3}, square);
+        memory.take_all({&from, &la, &ra, &u2, &d, &count_la, &count_ra}, stride);
+        memory.take_all({&g_u2, &count_rap}, WIDTH * stride);
+        memory.take_all({&coefficients, &rows}, KINDS * stride);
         return end;
     }
 

@@ -17,14 +17,12 @@ struct Arcs final : Panels<Arcs> {
         float *items4;           // [i,x,k,y] at y, k, x: for arcs from r to x and k
         float *j_by_r;           // the best [i,j,x] + shift + r->j over j, at x, over r
         float *j_by_i, *j_by_x;  // the same with i->j and x->j, at x
-        // rows over r in the panel, for the current y: as Tables::b at k and Tables::a at l, except by an arc from x; by an arc
-        // from x, but for its score; and both, if its score is the common one
-        float *b, *b_x, *b_flat, *a, *a_x, *a_flat;
+        // rows over r in the panel, for the current y: as Tables::b at k and Tables::a at l, except by an arc from x; and by an arc
+        // from x, but for its score
+        float *b, *b_x, *a, *a_x;
     } more[BLOCK];
 
-    float *common;                   // the score of most arcs to a dependent
-    std::vector<int> uneven_before;  // at dependent, h: how many arcs from heads before h have another score
-    float *from_block;               // arcs from all i of the block, at BLOCK * dependent
+    float *from_block;  // arcs from all i of the block, at BLOCK * dependent
     // rows over r
     float *arcs_to;                   // r->k at k
     float *k_by_i, *k_by_x, *k_by_y;  // shift[k,r] + the score on k, r of RA'2, of RA', of LA' and r->k, at k
@@ -41,49 +39,20 @@ struct Arcs final : Panels<Arcs> {
     Lanes reduce(int code, int s1, int s0, int R) const { return scores.on_s1s0(code, s1, s0) + b(code, s0, R); }
     Lanes to(int dependent, int R) const { return at(arcs_to + dependent * stride + R * LANES); }
 
-    // Whether all arcs from some heads to a dependent have the common score.
-    bool flat(int first, int last, int dependent) const {
-        const int *before = &uneven_before[dependent * (n + 2)];
-        return before[first] == before[last + 1];
-    }
-
     void arrange_tables() override {
-        uneven_before.resize((n + 1) * (n + 2));
-        common = take(n + 1);
-        take_all({&arcs_to, &k_by_i, &k_by_x, &k_by_y, &k_by_r_to, &rap_to}, (n + 1) * stride);
-        on_pair = take(two(n + 1) * 8);
-        take_all({&drop_x, &drop_y, &e_x, &e_i}, pairs[panels] * LANES);
-        from_block = take((n + 1) * BLOCK);
+        memory.take_all({&arcs_to, &k_by_i, &k_by_x, &k_by_y, &k_by_r_to, &rap_to}, (n + 1) * stride);
+        on_pair = memory.take(two(n + 1) * 8);
+        memory.take_all({&drop_x, &drop_y, &e_x, &e_i}, pairs[panels] * LANES);
+        from_block = memory.take((n + 1) * BLOCK);
         for (More &own : more) {
-            own.items4 = take(three(n + 1));
-            own.j_by_r = take((n + 1) * stride);
-            take_all({&own.j_by_i, &own.j_by_x}, stride);
-            take_all({&own.b, &own.b_x, &own.b_flat, &own.a, &own.a_x, &own.a_flat}, (n + 1) * LANES);
-        }
-    }
-
-    // If most arcs to a word have the same score, as they have for the cost in training, much of what is done for arcs from several
-    // heads can be done once for all of them. (A majority is found by a vote; without one, what comes out of it is as good as any.)
-    void find_common() {
-        for (int m = 0; m <= n; m++) {
-            common[m] = 0;
-            int count = 0;
-            for (int h = 0; h <= n; h++) {
-                count += h != m ? arc(h, m) == common[m] ? 1 : -1 : 0;
-                if (count < 0) {
-                    common[m] = arc(h, m);
-                    count = 1;
-                }
-            }
-            int *before = &uneven_before[m * (n + 2)];
-            before[0] = 0;
-            for (int h = 0; h <= n; h++)
-                before[h + 1] = before[h] + (h != m && arc(h, m) != common[m]);
+            own.items4 = memory.take(three(n + 1));
+            own.j_by_r = memory.take((n + 1) * stride);
+            memory.take_all({&own.j_by_i, &own.j_by_x}, stride);
+            memory.take_all({&own.b, &own.b_x, &own.a, &own.a_x}, (n + 1) * LANES);
         }
     }
 
     void tabulate_pairs() {
-        find_common();
         for (int k = 1; k <= n; k++) {
             for (float *table : {arcs_to, k_by_i, k_by_x, k_by_y})
                 std::fill_n(table + k * stride, stride, 0);
@@ -142,19 +111,13 @@ struct Arcs final : Panels<Arcs> {
         const Lanes b8 = b(RAp2, y, R), b4 = b(RAp, y, R);
         for (int k = from + 1; k < y; k++) {
             Lanes t3k = at(t3 + pair(R, k, y));
-            Lanes b = t3k + maximum(at(drop_x + pair(R, k, y)), plane.arcs[k] + rap2_to[y * stride + k] + b8);
-            Lanes b_x = t3k + (rap_to[y * stride + k] + b4);
-            put(own.b + k * LANES, b);
-            put(own.b_x + k * LANES, b_x);
-            put(own.b_flat + k * LANES, maximum(b, b_x + common[k]));
+            put(own.b + k * LANES, t3k + maximum(at(drop_x + pair(R, k, y)), plane.arcs[k] + rap2_to[y * stride + k] + b8));
+            put(own.b_x + k * LANES, t3k + (rap_to[y * stride + k] + b4));
         }
         for (int l = y + 1; l < high(R); l++) {
             Lanes t2l = scores.shift_score(y, l) + at(span(l, R));
-            Lanes a = t2l + maximum(at(drop_y + pair(R, y, l)), plane.arcs[l] + reduce(RA3, y, l, R));
-            Lanes a_x = t2l + reduce(RA2, y, l, R);
-            put(own.a + l * LANES, a);
-            put(own.a_x + l * LANES, a_x);
-            put(own.a_flat + l * LANES, maximum(a, a_x + common[l]));
+            put(own.a + l * LANES, t2l + maximum(at(drop_y + pair(R, y, l)), plane.arcs[l] + reduce(RA3, y, l, R)));
+            put(own.a_x + l * LANES, t2l + reduce(RA2, y, l, R));
         }
     }
 
@@ -176,7 +139,7 @@ struct Arcs final : Panels<Arcs> {
         Lanes made[BLOCK];
         for (int x = y, z = x + 1; x > first && z < high(R); z++) {
             watch.pass(BLOCK * n);
-            combine_made<BLOCK>(made, x, z, R);
+            combine_made<BLOCK>(made, from_block, x, z, R);
             for (int i = first; i < x; i++)
                 put(t4 + triple(R, i, x, z), made[i - first]);
         }
@@ -196,36 +159,23 @@ struct Arcs final : Panels<Arcs> {
         return maximum(maximum(drops.by_x + arc(x, j), drops.by_y + arc(y, j)), drops.by_r + to(j, R));
     }
 
-    bool flat_from_block(int dependent) const { return (first > 0 || !single) && flat(first, last, dependent); }
-
-    // The best [x,y,R] made from [x,k,y,R] or [x,y,l,R] by an arc from i to k or l, for all i of the block, which combine with
-    // [i,x].
+    // The best [x,y,R] made from [x,k,y,R] or [x,y,l,R] by an arc from i to k or l, for COUNT nodes i of the block, which combine with
+    // [i,x]. arcs: from_block, from the first of them.
     template <int COUNT>
-    void combine_made(Lanes *made, int x, int y, int R) const {
-        Lanes any = all(-INFINITY);
+    void combine_made(Lanes *made, const float *arcs, int x, int y, int R) const {
         for (int q = 0; q < COUNT; q++)
-            made[q] = any;
+            made[q] = all(-INFINITY);
         const Lanes b8 = b(RAp2, y, R);
-        const float *items = t4 + triple(R, x, x + 1, y);
         for (long k = x + 1; k < y; k++) {
-            const Lanes right = at(items) + (rap2_to[y * stride + k] + b8);
-            items += k * LANES;
-            if (flat_from_block(k))
-                any = maximum(any, common[k] + right);
-            else
-                for (int q = 0; q < COUNT; q++)
-                    made[q] = maximum(made[q], from_block[k * BLOCK + q] + right);
+            const Lanes right = at(t4 + triple(R, x, k, y)) + (rap2_to[y * stride + k] + b8);
+            for (int q = 0; q < COUNT; q++)
+                made[q] = maximum(made[q], arcs[k * BLOCK + q] + right);
         }
         for (long l = y + 1; l < high(R); l++) {
             const Lanes right = at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R);
-            if (flat_from_block(l))
-                any = maximum(any, common[l] + right);
-            else
-                for (int q = 0; q < COUNT; q++)
-                    made[q] = maximum(made[q], from_block[l * BLOCK + q] + right);
+            for (int q = 0; q < COUNT; q++)
+                made[q] = maximum(made[q], arcs[l * BLOCK + q] + right);
         }
-        for (int q = 0; q < COUNT; q++)
-            made[q] = maximum(made[q], any);
     }
 
     template <int COUNT>
@@ -237,17 +187,12 @@ struct Arcs final : Panels<Arcs> {
             best[q] = all(-INFINITY);
         for (long j = last + 1; j < std::min(x, low(R)); j++) {
             const Lanes right = at(row + j * LANES), by_i = right + drops.by_i, other = right + not_by_i(drops, j, x, y, R);
-            if (flat_from_block(j)) {
-                const Lanes any = maximum(other, common[j] + by_i);
-                for (int q = 0; q < COUNT; q++)
-                    best[q] = maximum(best[q], lefts[j * BLOCK + q] + any);
-            } else
-                for (int q = 0; q < COUNT; q++)
-                    best[q] = maximum(best[q], lefts[j * BLOCK + q] + maximum(other, from_block[j * BLOCK + q] + by_i));
+            for (int q = 0; q < COUNT; q++)
+                best[q] = maximum(best[q], lefts[j * BLOCK + q] + maximum(other, from_block[j * BLOCK + q] + by_i));
         }
         if (x < low(R)) {
             Lanes made[COUNT];
-            combine_made<COUNT>(made, x, y, R);
+            combine_made<COUNT>(made, from_block, x, y, R);
             for (int q = 0; q < COUNT; q++)
                 best[q] = maximum(best[q], lefts[x * BLOCK + q] + made[q]);
         }
@@ -272,17 +217,12 @@ struct Arcs final : Panels<Arcs> {
             const Lanes other = right + not_by_i(drops, j, x, y, R), by_i = plane.arcs[j] + (right + drops.by_i);
             best = maximum(best, plane.u2[j] + maximum(other, by_i));
         }
-        Lanes made = t3xy;
+        Lanes made = all(-INFINITY);
         if (x <= last)
-            made = maximum(made, at(cell + i * LANES));
-        else if (x >= start) {
-            const Lanes b8 = b(RAp2, y, R);
-            for (int k = x + 1; k < y; k++)
-                made = maximum(made, plane.arcs[k] + (at(t4 + triple(R, x, k, y)) + (rap2_to[y * stride + k] + b8)));
-            for (int l = y + 1; l < high(R); l++)
-                made = maximum(made, plane.arcs[l] + (at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R)));
-        }
-        best = maximum(best, plane.u2[x] + made);
+            made = at(cell + i * LANES);
+        else if (x >= start)
+            combine_made<1>(&made, from_block + i - first, x, y, R);
+        best = maximum(best, plane.u2[x] + maximum(made, t3xy));
         best = maximum(best, row(plane, X3, y)[x] + maximum(t2y, maximum(at(e_x + pair(R, x, y)), at(e_i + pair(R, i, y)))));
         best = maximum(best, drops.by_i + maximum(row(plane, J_BY_I, y)[x] + t2y, own.j_by_i[x] + t3xy));
         best = maximum(best, drops.by_x + maximum(row(plane, J_BY_X, y)[x] + t2y, own.j_by_x[x] + t3xy));
@@ -310,55 +250,33 @@ struct Arcs final : Panels<Arcs> {
                 __builtin_prefetch(t4 + triple(L, i, x0 + x, y));
         }
         // A without j by r
-        const int first_r = std::max((int)start, y + 1), last_r = std::min(high(R), n);
-        float flat4[COUNT];
-        std::fill(flat4, flat4 + COUNT, -INFINITY);
         for (long j = i + 1; j < x0; j++)
-            if (flat(first_r, last_r, j))
-                for (int x = 0; x < COUNT; x++)
-                    flat4[x] = maximum(flat4[x], left4[x][j] + common[j]);
-            else
-                for (int x = 0; x < COUNT; x++)
-                    best[x] = maximum(best[x], left4[x][j] + to(j, R));
+            for (int x = 0; x < COUNT; x++)
+                best[x] = maximum(best[x], left4[x][j] + to(j, R));
         for (int j = 0; j < COUNT - 1; j++)
             for (int x = j + 1; x < COUNT; x++)
                 best[x] = maximum(best[x], left4[x][x0 + j] + to(x0 + j, R));
         for (int x = 0; x < COUNT; x++)
-            put(left[x], maximum(best[x], all(flat4[x])));
-        for (int x = 0; x < COUNT; x++)
-            put(left[x], fill_row(plane, x0 + x, y, R, at(left[x])));
+            put(left[x], fill_row(plane, x0 + x, y, R, best[x]));
         // A without k by r
-        for (int x = 0; x < COUNT; x++) {
+        for (int x = 0; x < COUNT; x++)
             best[x] = all(-INFINITY);
-            flat4[x] = -INFINITY;
-        }
         for (int k = 1; k < COUNT; k++)
             if (x0 + k < y)
                 for (int x = 0; x < k; x++)
                     best[x] = maximum(best[x], left4[k][x0 + x] + (to(x0 + k, R) + k_by_r_to[y * stride + x0 + k]));
         for (long k = x0 + COUNT; k < y; k++) {
-            const float *row_k = own.items4 + three(y) + two(k) + x0, score = k_by_r_to[y * stride + k];
-            if (flat(first_r, last_r, k)) {
-                for (int x = 0; x < COUNT; x++)
-                    flat4[x] = maximum(flat4[x], row_k[x] + (common[k] + score));
-                continue;
-            }
-            const Lanes right = to(k, R) + score;
+            const float *row_k = own.items4 + three(y) + two(k) + x0;
+            const Lanes right = to(k, R) + k_by_r_to[y * stride + k];
             for (int x = 0; x < COUNT; x++)
                 best[x] = maximum(best[x], row_k[x] + right);
         }
         const Lanes by_r = at(span(y, R)) + b(LA2, y, R);
         for (int x = 0; x < COUNT; x++)
-            best[x] = maximum(at(left[x]), maximum(best[x], all(flat4[x])) + by_r);
+            best[x] = maximum(at(left[x]), best[x] + by_r);
         // B without k
         for (long k = x0 + 1; k < y; k++) {
             const float *x3 = row(plane, X3, k) + x0, *arcs = arcs_to + k * stride + pad + x0;
-            if (flat(x0, x0 + COUNT - 1, k)) {
-                const Lanes right = at(own.b_flat + k * LANES);
-                for (int x = 0; x < COUNT; x++)
-                    best[x] = maximum(best[x], x3[x] + right);
-                continue;
-            }
             const Lanes right = at(own.b + k * LANES), right_x = at(own.b_x + k * LANES);
             for (int x = 0; x < COUNT; x++)
                 best[x] = maximum(best[x], x3[x] + maximum(right, arcs[x] + right_x));
@@ -369,15 +287,9 @@ struct Arcs final : Panels<Arcs> {
                 put(left[x], L < R ? at(t4 + triple(L, i, x0 + x, y)) : best[x]);
             for (long l = std::max(low(L), y + 1); l <= high(L) && l < high(R); l++) {
                 const float *arcs = arcs_to + l * stride + pad + x0;
-                if (flat(x0, x0 + COUNT - 1, l)) {
-                    const Lanes right = at(own.a_flat + l * LANES);
-                    for (int x = 0; x < COUNT; x++)
-                        best[x] = maximum(best[x], left[x][l - low(L)] + right);
-                } else {
-                    const Lanes right = at(own.a + l * LANES), right_x = at(own.a_x + l * LANES);
-                    for (int x = 0; x < COUNT; x++)
-                        best[x] = maximum(best[x], left[x][l - low(L)] + maximum(right, arcs[x] + right_x));
-                }
+                const Lanes right = at(own.a + l * LANES), right_x = at(own.a_x + l * LANES);
+                for (int x = 0; x < COUNT; x++)
+                    best[x] = maximum(best[x], left[x][l - low(L)] + maximum(right, arcs[x] + right_x));
                 if (L == R)
                     for (int x = 0; x < COUNT; x++)
                         put(left[x], best[x]);
@@ -410,7 +322,7 @@ struct Arcs final : Panels<Arcs> {
         put(row_y + J_BY_I * LANES, by_i);
         put(row_y + J_BY_X * LANES, by_x);
         put(row_y + J_BY_Y * LANES, by_y);
-        for (long l = first_r; l <= last_r; l++) {
+        for (long l = std::max(start, (long)y + 1); l <= std::min(high(R), n); l++) {
             float *const columns = own.items4 + three(l) + two(y) + x0;
             for (int x = 0; x < COUNT; x++)
                 columns[x] = left[x][l - start];

@@ -95,17 +95,17 @@ struct Items : TransitionChart {
     }
 
     void arrange() override {
-        t4 = take(triples[panels] * LANES);
-        t3 = take(pairs[panels] * LANES);
-        t2 = take((n + 1) * stride);
-        s0b0 = take((n + 1) * CODES * stride);
-        take_all({&shifts_to, &la_to, &ra_to, &rap2_to}, (n + 2) * stride);
-        take_all({&zeros, &forbidden, &column}, stride);
-        lefts = take((n + 1) * BLOCK);
+        t4 = memory.take(triples[panels] * LANES);
+        t3 = memory.take(pairs[panels] * LANES);
+        t2 = memory.take((n + 1) * stride);
+        s0b0 = memory.take((n + 1) * CODES * stride);
+        memory.take_all({&shifts_to, &la_to, &ra_to, &rap2_to}, (n + 2) * stride);
+        memory.take_all({&zeros, &forbidden, &column}, stride);
+        lefts = memory.take((n + 1) * BLOCK);
         for (Plane &plane : planes) {
-            take_all({&plane.la_from, &plane.ra_from, &plane.u2, &plane.best_x3}, stride);
-            plane.rows = take((n + 1) * KINDS * width);
-            plane.current = take((n + 1) * KINDS * LANES);
+            memory.take_all({&plane.la_from, &plane.ra_from, &plane.u2, &plane.best_x3}, stride);
+            plane.rows = memory.take((n + 1) * KINDS * width);
+            plane.current = memory.take((n + 1) * KINDS * LANES);
         }
         arrange_tables();
     }

@@ -54,13 +54,13 @@ struct Transitions final : Panels<Transitions> {
     }
 
     void arrange_tables() override {
-        drop_k = take((n + 1) * 4 * stride);
-        ra3_to = take((n + 1) * stride);
+        drop_k = memory.take((n + 1) * 4 * stride);
+        ra3_to = memory.take((n + 1) * stride);
         for (int k = 0; k < (single ? 2 : 1); k++) {
             Tables &t = tables[k];
             t.from_first = k == 0;
-            take_all({&t.drop_j, &t.drop_x, &t.drop_y, &t.a, &t.b, &t.c}, pairs[panels] * LANES);
-            t.e = take((n + 1) * stride);
+            memory.take_all({&t.drop_j, &t.drop_x, &t.drop_y, &t.a, &t.b, &t.c}, pairs[panels] * LANES);
+            t.e = memory.take((n + 1) * stride);
         }
     }
 

@@ -18,7 +18,6 @@ class Chart final : public BestTree {
     std::vector<size_t> binomial;  // a over b, b <= most
     std::vector<Item> agenda;
     Item larger;
-    PartRows rows[TENSORS];
     signals::Watch watch;
 
     size_t choose(int a, int b) const { return binomial[a * (most + 1) + b]; }
@@ -167,12 +166,7 @@ class Chart final : public BestTree {
         return goal;
     }
     const PartRows *parts(const int *heads, int words) override {
-        if (smallest_k(heads, words) > k)
-            return nullptr;
-        rows[ARCS].clear();
-        for (int word = 1; word <= words; word++)
-            rows[ARCS].push_back({heads[word], word});
-        return rows;
+        return smallest_k(heads, words) > k ? nullptr : BestTree::parts(heads, words);
     }
     size_t bytes_needed() const override { return (size_t)std::min(bytes, 1e18); }
     void release() override { memory.release(); }

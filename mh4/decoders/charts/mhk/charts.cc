@@ -1,9 +1,5 @@
 // The chart of MH_k, compiled for each variant.
 #include "chart.hpp"
+#include "factories.hpp"
 
-namespace VARIANT {
-
-extern const Factories factories;
-const Factories factories = {nullptr, make<mhk::Chart>, nullptr, nullptr};
-
-}  // namespace VARIANT
+const Factories VARIANT::factories = {nullptr, make<mhk::Chart>, nullptr, nullptr};

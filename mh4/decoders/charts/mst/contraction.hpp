@@ -29,7 +29,6 @@ class Contraction final : public BestTree {
     std::vector<double> best;  // its score
     std::vector<State> states;
     std::vector<int> path;
-    PartRows rows[TENSORS];
     signals::Watch watch;
 
     double *row(int node) const { return entering + (size_t)node * (n + 1); }
@@ -157,12 +156,6 @@ class Contraction final : public BestTree {
             roots += head[word] == 0;
         }
         return roots == 1 || !single_root ? score : -INFINITY;
-    }
-    const PartRows *parts(const int *heads, int words) override {
-        rows[ARCS].clear();
-        for (int word = 1; word <= words; word++)
-            rows[ARCS].push_back({heads[word], word});
-        return rows;
     }
     size_t bytes_needed() const override { return memory.bytes(); }
     void release() override { memory.release(); }

@@ -20,7 +20,7 @@
 
 namespace VARIANT::marginals {
 
-// The word with the best arc from 0 of those that all others can descend from, which can be the single root of a tree; 0 if there is none.
+// The word with the best arc from 0 of those that all others can descend from, as from the single root of a tree; 0 if there is none.
 // arcs: (n + 1, n + 1) by head, dependent; -inf if there is no arc. O(n^2) time if the first one can, at most O(n^3).
 static int best_root(const double *arcs, int n, signals::Watch &watch) {
     const auto arc = [=](int head, int dependent) { return arcs[(size_t)head * (n + 1) + dependent]; };

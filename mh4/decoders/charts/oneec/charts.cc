@@ -1,13 +1,8 @@
 // The charts of 1-Endpoint-Crossing trees, compiled for each variant.
+#include "factories.hpp"
 #include "inside_outside.hpp"
-#include "trace.hpp"
 
-namespace VARIANT {
-
-extern const Factories factories;
-const Factories factories = {
+const Factories VARIANT::factories = {
     nullptr, make<oneec::Chart>, make<oneec::sums::AllSums<marginals::Doubles>>,
     ONCE(make<oneec::sums::AllSums<marginals::Extendeds>>),
 };
-
-}  // namespace VARIANT

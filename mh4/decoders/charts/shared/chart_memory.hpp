@@ -95,6 +95,11 @@ template <class Value> class Memory {
         return taken <= capacity ? values + first : nullptr;
     }
 
+    void take_all(std::initializer_list<Value **> arrays, size_t size) {
+        for (Value **array : arrays)
+            *array = take(size);
+    }
+
     // What the arrays taken since the start occupy.
     size_t bytes() const { return taken * sizeof(Value); }
 
@@ -104,19 +109,12 @@ template <class Value> class Memory {
         if (taken > capacity) {
             clear();
             require(bytes());
-            const size_t alignment = bytes() < LARGE_PAGE ? ALIGNMENT : LARGE_PAGE;
-            const size_t rounded = (bytes() + alignment - 1) / alignment * alignment;
-            if (bytes() < LARGE_MEMORY) {
-                void *memory;
-                if (posix_memalign(&memory, alignment, rounded))
-                    throw std::bad_alloc();
-                values = static_cast<Value *>(memory);
-            } else
-                values = reinterpret_cast<Value *>(map(rounded));
-#ifdef MADV_HUGEPAGE
-            if (alignment == LARGE_PAGE)
-                madvise(values, rounded, MADV_HUGEPAGE);
-#endif
+            void *memory;
+            if (bytes() >= LARGE_PAGE)
+                memory = map((bytes() + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+            else if (posix_memalign(&memory, ALIGNMENT, bytes()))
+                throw std::bad_alloc();
+            values = static_cast<Value *>(memory);
             if (!mapped)
                 std::fill_n(values, taken, Value());
             capacity = taken;
@@ -156,6 +154,9 @@ template <class Value> class Memory {
         if (before > 0)
             munmap(first, before);
         munmap(first + before + size, LARGE_PAGE - before);
+#ifdef MADV_HUGEPAGE
+        madvise(first + before, size, MADV_HUGEPAGE);
+#endif
         mapped = size;
         return first + before;
     }

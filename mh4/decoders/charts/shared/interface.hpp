@@ -55,8 +55,17 @@ class BestTree : public Reusable {
 
     // Find the heads of the best tree over n words; returns its score, -inf if there is none. scores: by tensor; cost: of arcs, or NULL.
     virtual double find(int n, const double *const *scores, const double *cost, bool single_root, int *heads) = 0;
-    // What a tree uses of each tensor, or NULL if the tree is not in the class.
-    virtual const PartRows *parts(const int *heads, int n) = 0;
+    // What a tree uses of each tensor, or NULL if the tree is not in the class. Here, its arcs.
+    virtual const PartRows *parts(const int *heads, int n) {
+        rows.resize(TENSORS);
+        rows[ARCS].clear();
+        for (int word = 1; word <= n; word++)
+            rows[ARCS].push_back({heads[word], word});
+        return rows.data();
+    }
+
+  private:
+    std::vector<PartRows> rows;
 };
 
 namespace marginals {

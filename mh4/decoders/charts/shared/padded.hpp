@@ -52,6 +52,10 @@ template <class To> class Corner {
         return fill(of, from, rows, columns) ? copy.data() : nullptr;
     }
 
+    static To *start(const Padded &of, size_t sentence) {
+        return const_cast<To *>(static_cast<const To *>(of.values)) + sentence * of.layers * of.rows * of.columns;
+    }
+
   public:
     // Room for so many numbers. Throws as `require` does, or std::bad_alloc.
     To *room(size_t size) {
@@ -65,6 +69,18 @@ template <class To> class Corner {
     // The numbers of a sentence of n words, C-contiguous; NULL if there are any of 1e30 or more, or NaN.
     const To *take(const Padded &of, size_t sentence, size_t n) {
         return of.wide ? take_from<double>(of, sentence, n) : take_from<float>(of, sentence, n);
+    }
+
+    // Where to write numbers of a sentence, all 0: in the array or, if the sentence has padding there, in a copy.
+    To *place(const Padded &to, size_t sentence, size_t n) {
+        const size_t size = to.layers * rows_of(to, n) * columns_of(to, n);
+        return n == to.words ? start(to, sentence) : std::fill_n(room(size), size, To()) - size;
+    }
+    // Copy numbers that have been written to the copy into the array.
+    void spread(const Padded &to, size_t sentence, size_t n) const {
+        const size_t rows = rows_of(to, n), columns = columns_of(to, n);
+        for (size_t row = 0; row < to.layers * rows && n < to.words; row++)
+            std::copy_n(&copy[row * columns], columns, start(to, sentence) + (row / rows * to.rows + row % rows) * to.columns);
     }
 
     // Scores of arcs, or 0 if there are none, with -inf for every arc that contradicts the heads, of which those that are -1 are open.

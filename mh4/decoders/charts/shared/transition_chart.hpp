@@ -103,12 +103,6 @@ class TransitionChart : public BestDerivation {
     virtual Step step4(int, int, int, int) const { return {}; }
     virtual Step step5(int, int, int, int, int) const { return {}; }
 
-    float *take(size_t size) { return memory.take(size); }
-    void take_all(std::initializer_list<float **> tables, size_t size) {
-        for (float **table : tables)
-            *table = take(size);
-    }
-
   public:
     void prepare() override {
         memory.start();

@@ -147,16 +147,11 @@ template <class N> class TransitionSums {
     virtual void inside() = 0;                  // the items
     virtual void outside() = 0;                 // the counts, from g2 of the goal
 
-    void take_all(std::initializer_list<Value **> tables, size_t size) {
-        for (Value **table : tables)
-            *table = memory.take(size);
-    }
-
     Value *arrange() {
         const size_t square = (size_t)(n + 2) * stride;
-        take_all({&t2, &g2, &shift, &arc, &count_shift, &count_arc}, square);
+        memory.take_all({&t2, &g2, &shift, &arc, &count_shift, &count_arc}, square);
         for (int t = 0; t < scores.reduces; t++)
-            take_all({&count_s0b0[t]}, square);
+            memory.take_all({&count_s0b0[t]}, square);
         return arrange(square);
     }
 

@@ -19,7 +19,7 @@ enum { LANES = 4 };
 #define JOINED(a, b) a##b
 #define IS(variant) JOINED(IS_, variant)
 #if IS(VARIANT)
-#define ONCE(factory) factory
+#define ONCE(...) __VA_ARGS__
 #else
-#define ONCE(factory) nullptr
+#define ONCE(...) nullptr
 #endif
