@@ -37,7 +37,7 @@ def view(
     model that has them) and the transitions of each sentence one by one: those that the model chose, if it is
     transition-based, or canonical ones of the tree.
     """
-    from mh4.util.files import write_text
+    from mh4.data.conllu import open_output
     from mh4.util.text_tables import short_names
     from mh4.viewing import analyses
 
@@ -53,13 +53,15 @@ def view(
 
         (shown,) = sentences
         tree = shown.analyses[0]
-        write_text(picture_file, picture(shown.words, tree.heads, tree.deprels, tree.probabilities))
+        with open_output(picture_file) as output:
+            output.write(picture(shown.words, tree.heads, tree.deprels, tree.probabilities))
         say_written(counted(1, "sentence"), picture_file)
     elif page_file:
         from mh4.viewing.page import page
 
         views = list(sentences)
-        write_text(page_file, page(views, names))
+        with open_output(page_file) as output:
+            output.write(page(views, names))
         say_written(counted(len(views), "sentence"), page_file)
     else:
         from mh4.viewing.terminal import draw

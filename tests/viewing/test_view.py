@@ -1,5 +1,6 @@
 """`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
 
+import gzip
 import os
 import re
 import shlex
@@ -256,11 +257,17 @@ def test_pictures_are_xml_with_the_crossed_arcs_marked(tmp_path, file):
     hostile = Sentence(["<script>", '"&\x00\x0b', "]]>"], heads=np.array([-1, 0, 1, 1]), deprels=["root", "<a>", "'b'"])
     drawn = minidom.parseString(svg.picture(hostile.words, hostile.heads, hostile.deprels))
     assert [node.firstChild.data for node in drawn.getElementsByTagName("text")][3] == "<script>"
-    out = file.replace(".conllu", ".svg")
+    out = file.replace(".conllu", ".svg.gz")
     assert run(file, "--sentence", "crossing", "--svg", out).exit_code == 0
-    with open(out, encoding="utf-8") as written:
+    with gzip.open(out, "rt", encoding="utf-8") as written:
         drawing = written.read()
     assert ' opacity="%.2f"' % (layout.PALEST + (1 - layout.PALEST) * 0.25) in drawing and drawing.count('"line doubtful"') == 1
+
+
+def test_a_page_that_is_compressed(file, tmp_path):
+    for name in ("page.html", "page.html.gz"):
+        assert run(file, "--html", tmp_path / name).exit_code == 0
+    assert gzip.decompress((tmp_path / "page.html.gz").read_bytes()) == (tmp_path / "page.html").read_bytes()
 
 
 def test_a_sentence_in_a_notebook(file):
