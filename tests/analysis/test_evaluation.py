@@ -1,9 +1,11 @@
 """UAS and LAS of small files whose scores are counted by hand."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from running import mh4
 
 from mh4.analysis import evaluation
 from mh4.analysis.attachment import attachment_scores
@@ -75,6 +77,8 @@ def test_sentences_with_several_roots_are_scored_as_others(write):
     with pytest.warns(RuntimeWarning, match="1 sentence with several roots, which the official scorer refuses without") as said:
         scores = evaluation.official(gold, system)
     assert len(said) == 2
+    piped = mh4("evaluate", gold, stdin=Path(system).read_text(encoding="utf-8")).stderr
+    assert b"mh4: standard input: 1 sentence with several roots" in piped
     by_ours = attachment_scores(conllu.read(gold), conllu.read(system))
     assert {"uas": scores["UAS"].f1, "las": scores["LAS"].f1} == by_ours == {"uas": 80.0, "las": 80.0}
 
