@@ -160,7 +160,8 @@ def train_together(
     were trained, are not repeated.
     """
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
-    runs, anew = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run], False
+    runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
+    anew = False
     for run in runs:
         experiment = experiment_of[run.folder]
         if records_count and experiment.records.of(run):
