@@ -41,6 +41,7 @@ test: environment ; .venv/bin/python -m pytest -n auto --dist loadscope $(PYTEST
 check: lint ; .venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadscope $(PYTEST)
 lint: environment
 	.venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy && .venv/bin/lint-imports --no-logo
+	.venv/bin/clang-format --dry-run -Werror mh4/decoders/charts/*/*.hpp mh4/decoders/charts/*/*.cc
 # An environment beside .venv, whose packages it sees behind its own, with a dependency group of pyproject.toml.
 %-environment: environment
 	@cmp -s .venv/pyvenv.cfg .venv-$*/made || .venv/bin/python -m venv --clear .venv-$*

@@ -19,9 +19,9 @@ using namespace transitions;
 class Chart final : public TransitionChart {
     enum { BLOCK = 16 };  // nodes between looks for signals
 
-    float *t2;     // [i,l] at i, l
-    float *left;   // [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
-    float *right;  // [j,l] + RA[j,l], still without the arc i->j
+    float* t2;     // [i,l] at i, l
+    float* left;   // [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
+    float* right;  // [j,l] + RA[j,l], still without the arc i->j
 
     size_t at(int i, int l) const { return (size_t)i * scores.side + l; }
 
@@ -35,17 +35,15 @@ class Chart final : public TransitionChart {
     bool fill() override {
         const int n = scores.n;
         for (int i = n; i >= 0; i--) {
-            float *items = t2 + at(i, 0);
+            float* items = t2 + at(i, 0);
             std::fill(items + i + 1, items + n + 2, -INFINITY);
             items[i + 1] = 0;
             for (int j = i + 1; j <= n; j += BLOCK) {
                 watch.pass(BLOCK * (n - j));
                 combine(i, j, std::min(j + BLOCK, n + 1));
             }
-            for (int l = i + 1; l <= n + 1; l++)
-                right[at(i, l)] = items[l] + scores.on_s0b0(RA, i, l);
-            for (int l = i + 1; l <= n; l++)
-                left[at(i, l)] = items[l] + scores.on_s0b0(LA, i, l) + scores.arc_score(l, i);
+            for (int l = i + 1; l <= n + 1; l++) right[at(i, l)] = items[l] + scores.on_s0b0(RA, i, l);
+            for (int l = i + 1; l <= n; l++) left[at(i, l)] = items[l] + scores.on_s0b0(LA, i, l) + scores.arc_score(l, i);
         }
         return t2[at(0, n + 1)] > -INFINITY;
     }
@@ -53,7 +51,7 @@ class Chart final : public TransitionChart {
     // [i,l] via each j from `first` to `last` - 1, for all l.
     void combine(int i, int first, int last) {
         const int n = scores.n;
-        float *items = t2 + at(i, 0);
+        float* items = t2 + at(i, 0);
         for (int j = first; j < last; j++) {
             const float before = items[j] + scores.shift_score(i, j);
             link(items + j + 1, left + at(j, j + 1), right + at(j, j + 1), before, before + arc_from(i, j, n), n - j);
@@ -63,9 +61,8 @@ class Chart final : public TransitionChart {
     }
 
     // [i,l] via one j, for l from j+1 to n.
-    static void link(float *__restrict items, const float *left, const float *right, float before, float before_arc, int count) {
-        for (int l = 0; l < count; l++)
-            items[l] = maximum(items[l], maximum(before + left[l], before_arc + right[l]));
+    static void link(float* __restrict items, const float* left, const float* right, float before, float before_arc, int count) {
+        for (int l = 0; l < count; l++) items[l] = maximum(items[l], maximum(before + left[l], before_arc + right[l]));
     }
 
     Step step2(int i, int l) const override {
@@ -73,8 +70,7 @@ class Chart final : public TransitionChart {
         for (int j = i + 1; j < l; j++) {
             const float before = t2[at(i, j)] + scores.shift_score(i, j);
             best.link(before + arc_from(i, j, l) + right[at(j, l)], RA, j);
-            if (l <= scores.n)
-                best.link(before + left[at(j, l)], LA, j);
+            if (l <= scores.n) best.link(before + left[at(j, l)], LA, j);
         }
         return best;
     }

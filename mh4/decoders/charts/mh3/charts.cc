@@ -4,6 +4,8 @@
 #include "inside_outside.hpp"
 
 const Factories VARIANT::factories = {
-    make<mh3::Chart>, nullptr, make<marginals::AllSums<marginals::Doubles, marginals::MH3, marginals::SampledMH3>>,
+    make<mh3::Chart>,
+    nullptr,
+    make<marginals::AllSums<marginals::Doubles, marginals::MH3, marginals::SampledMH3>>,
     ONCE(make<marginals::AllSums<marginals::Extendeds, marginals::MH3, marginals::SampledMH3>>),
 };

@@ -17,14 +17,14 @@ template <class N> class MH3 : public TransitionSums<N> {
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
-    using Base::arc, Base::count_arc, Base::count_s0b0, Base::count_shift, Base::g2, Base::memory, Base::n, Base::row, Base::scaling,
-        Base::scores, Base::shift, Base::start, Base::stride, Base::t2, Base::watch;
+    using Base::arc, Base::count_arc, Base::count_s0b0, Base::count_shift, Base::g2, Base::memory, Base::n, Base::row,
+        Base::scaling, Base::scores, Base::shift, Base::start, Base::stride, Base::t2, Base::watch;
 
     // rows of `stride`
     Value *left, *right, *before, *after;  // at i, l; left and right: LA and RA
     Value *g_before, *g_after;
 
-    Value *arrange(size_t square) override {
+    Value* arrange(size_t square) override {
         memory.take_all({&left, &right, &before, &after}, square);
         g_before = count_s0b0[LA], g_after = count_s0b0[RA];  // which later take their place
         return memory.take(0);
@@ -46,15 +46,14 @@ template <class N> class MH3 : public TransitionSums<N> {
 
     void inside() override {
         for (int i = n; i >= 0; i--) {
-            Value *items = row(t2, i);
+            Value* items = row(t2, i);
             items[i + 1] = N::exponential(0);
             for (int j = i + 1; j <= n; j++) {
                 watch.pass((stride - start(j)) / WIDTH * 8);
                 Value u = items[j] * row(shift, j)[i], u_arc = u * from(i, j);
                 for (int x = start(j); x < stride; x += WIDTH)
                     N::put(items + x, N::at(items + x) + u * N::at(row(before, j) + x) + u_arc * N::at(row(after, j) + x));
-                if (scores.single_root && i == 0)
-                    items[n + 1] += u * row(arc, j)[0] * row(after, j)[n + 1];
+                if (scores.single_root && i == 0) items[n + 1] += u * row(arc, j)[0] * row(after, j)[n + 1];
             }
             for (int x = start(i); x < stride; x += WIDTH) {
                 N::put(row(before, i) + x, N::at(items + x) * N::at(row(left, i) + x));
@@ -65,7 +64,7 @@ template <class N> class MH3 : public TransitionSums<N> {
 
     void outside() override {
         for (int i = 0; i <= n; i++) {
-            Value *g = row(g2, i);
+            Value* g = row(g2, i);
             for (int x = start(i); x < stride; x += WIDTH) {
                 const Vector by_before = N::at(row(g_before, i) + x), by_after = N::at(row(g_after, i) + x);
                 const Vector la = by_before * N::at(row(before, i) + x);
@@ -109,7 +108,7 @@ template <class N> class SampledMH3 : public DerivationSampler<N, MH3> {
     using typename Base::Item;
     using Base::row, Base::two;
 
-    void add_terms(const Item &item) override {
+    void add_terms(const Item& item) override {
         const int i = item.i, l = item.l;
         for (int j = i + 1; j < l; j++) {
             const auto u = row(this->t2, i)[j] * row(this->shift, j)[i];

@@ -16,10 +16,10 @@ using namespace transitions;
 //     tj[j], tk: the rows of [i,j,l] and [i,k,l].           t2k: the row of [k,l].
 //     tjk, R1, R2: a row for each j from first_j.   left, right: the items that [k,l] and [j,k,l] combine with, by j.
 //     ra2, rap, row_ra2, row_rap: arcs from i to k and j, by j and by l, unless they are in the links.
-template <bool by_head>
-static inline void link3(float *const *tj, float *tk, const float *t2k, const float *tjk, const float *R1,
-                         const float *R2, const float *left, const float *right, const float *ra2, const float *rap,
-                         const float *row_ra2, const float *row_rap, int first_j, int k, int start, int count) {
+template <bool by_head> static inline void link3(float* const* tj, float* tk, const float* t2k, const float* tjk, const float* R1,
+                                                 const float* R2, const float* left, const float* right, const float* ra2,
+                                                 const float* rap, const float* row_ra2, const float* row_rap, int first_j, int k,
+                                                 int start, int count) {
     for (int x = 0; x < count; x += LANES) {
         Lanes best_k = at(tk + x), kl = at(t2k + x), ra2_l = Lanes(), rap_l = Lanes();
         if (by_head) {
@@ -28,17 +28,17 @@ static inline void link3(float *const *tj, float *tk, const float *t2k, const fl
         }
         long cell = x;
         for (int j = first_j; j < k; j++, cell += count) {
-            float *best_j = tj[j] + start + x;
+            float* best_j = tj[j] + start + x;
             Lanes t4 = maximum(left[j] + kl, right[j] + at(tjk + cell));
             Lanes without_k = at(R1 + cell), without_j = at(R2 + cell);
             if (by_head) {
                 without_k = maximum(without_k, ra2[j] + ra2_l);
                 without_j = maximum(without_j, rap[j] + rap_l);
             }
-            *(Lanes *)best_j = maximum(at(best_j), t4 + without_k);
+            *(Lanes*)best_j = maximum(at(best_j), t4 + without_k);
             best_k = maximum(best_k, t4 + without_j);
         }
-        *(Lanes *)(tk + x) = best_k;
+        *(Lanes*)(tk + x) = best_k;
     }
 }
 
@@ -61,36 +61,36 @@ class Chart : public TransitionChart {
     size_t stride, volume;      // of rows; of a table by three nodes
     bool by_head;               // arcs from i are not in the tables, as their scores depend on i
     std::vector<size_t> place;  // of l = 0 in the row of [0,k,l] in the tables by three nodes
-    std::vector<float *> rows;  // [i,j,l] for the current i, by j
+    std::vector<float*> rows;   // [i,j,l] for the current i, by j
     // tables by three nodes
-    float *t3;                  // the best score of [i,k,l], at k, i, l
-    float *R1;                  // the best score of RA, LA and, unless by_head, RA2 of k in [i,j,k,l], at k, j, l
-    float *R2;                  // that of LA', LA2 and, unless by_head, RA' of j
+    float* t3;  // the best score of [i,k,l], at k, i, l
+    float* R1;  // the best score of RA, LA and, unless by_head, RA2 of k in [i,j,k,l], at k, j, l
+    float* R2;  // that of LA', LA2 and, unless by_head, RA' of j
     // tables by two nodes: rows of `stride`
-    float *t2;                  // the best score of [i,l], at i, l
-    float *s0b0;                // six rows at s0, by b0
-    float *la_to;               // LA of j by l in [i,j,l] at l, j: the terms that depend on j and l
-    float *ra_to;               // RA of j by i in [i,j,l]: the same
-    float *shifts;              // shift[j,k] at k, j
-    float *ra2_to;              // RA2 of k in [i,j,k,l] at k, j: the terms that depend on j and k
-    float *rap_to;              // RA' of j in [i,j,k,l]: the same
-    float *arcs_to;             // the score of an arc at dependent, head
+    float* t2;       // the best score of [i,l], at i, l
+    float* s0b0;     // six rows at s0, by b0
+    float* la_to;    // LA of j by l in [i,j,l] at l, j: the terms that depend on j and l
+    float* ra_to;    // RA of j by i in [i,j,l]: the same
+    float* shifts;   // shift[j,k] at k, j
+    float* ra2_to;   // RA2 of k in [i,j,k,l] at k, j: the terms that depend on j and k
+    float* rap_to;   // RA' of j in [i,j,k,l]: the same
+    float* arcs_to;  // the score of an arc at dependent, head
     // tables by one node, for the current i, or i and k
-    float *la_from;             // LA of j by l in [i,j,l] at j: the terms that depend on i and j
-    float *ra_from;             // RA of j by i in [i,j,l]: the same
-    float *arcs_from;           // the score of i->j at j
-    float *column;              // [i,j,k] at j
-    float *left;                // [i,j,k] + shift[j,k] at j
-    float *right;               // [i,j] + shift[i,j] at j
-    float *ra2;                 // RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
-    float *rap;                 // RA' of j in [i,j,k,l]: the same
+    float* la_from;    // LA of j by l in [i,j,l] at j: the terms that depend on i and j
+    float* ra_from;    // RA of j by i in [i,j,l]: the same
+    float* arcs_from;  // the score of i->j at j
+    float* column;     // [i,j,k] at j
+    float* left;       // [i,j,k] + shift[j,k] at j
+    float* right;      // [i,j] + shift[i,j] at j
+    float* ra2;        // RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
+    float* rap;        // RA' of j in [i,j,k,l]: the same
 
     static int row_start(int k) { return (k + 1) / LANES * LANES; }  // of rows over l > k
     // The position of l = 0 in the row of [j,k,l] in the tables by three nodes.
     size_t at3(int j, int k) const { return place[k] + (size_t)j * (stride - row_start(k)); }
     // The row of x in a table by two nodes.
-    float *row(float *table, int x) const { return table + (size_t)x * stride; }
-    float *row_s0b0(int code, int s0) const { return row(s0b0, 6 * s0 + code - LA); }
+    float* row(float* table, int x) const { return table + (size_t)x * stride; }
+    float* row_s0b0(int code, int s0) const { return row(s0b0, 6 * s0 + code - LA); }
 
     void arrange() override {
         const size_t square = (n + 2) * stride;
@@ -102,8 +102,7 @@ class Chart : public TransitionChart {
 
     bool fill() override {
         tabulate();
-        for (int i = n; i >= 0; i--)
-            fill_plane(i);
+        for (int i = n; i >= 0; i--) fill_plane(i);
         return t2[n + 1] > -INFINITY;
     }
 
@@ -111,20 +110,17 @@ class Chart : public TransitionChart {
     // `link`.
     void tabulate() {
         for (int m = 1; m <= n; m++)
-            for (int h = 0; h < (int)stride; h++)
-                row(arcs_to, m)[h] = h <= n ? scores.arc_score(h, m) : 0;
+            for (int h = 0; h < (int)stride; h++) row(arcs_to, m)[h] = h <= n ? scores.arc_score(h, m) : 0;
         for (int k = 1; k <= n; k++) {
             watch.pass((size_t)k * (n - k + LANES));
             const int start = row_start(k);
             for (int code = LA; code <= RA2; code++) {
-                float *reduces_k = row_s0b0(code, k);
-                for (int l = start; l <= n + 1; l++)
-                    reduces_k[l] = scores.on_s0b0(code, k, l);
+                float* reduces_k = row_s0b0(code, k);
+                for (int l = start; l <= n + 1; l++) reduces_k[l] = scores.on_s0b0(code, k, l);
                 std::fill(reduces_k + n + 2, reduces_k + stride, 0);
             }
-            float *la_k = row_s0b0(LA, k);
-            for (int l = start; l <= n; l++)
-                la_k[l] += row(arcs_to, k)[l];
+            float* la_k = row_s0b0(LA, k);
+            for (int l = start; l <= n; l++) la_k[l] += row(arcs_to, k)[l];
             la_k[n + 1] = row_s0b0(LA2, k)[n + 1] = -INFINITY;  // the end of the sentence cannot be a head
             for (int l = k + 1; l <= n + 1; l++) {
                 row(la_to, l)[k] = la_k[l];
@@ -133,8 +129,7 @@ class Chart : public TransitionChart {
             row(shifts, k)[0] = scores.shift_score(0, k);
             for (int j = 1; j < k; j++) {
                 float reduces[CODES];
-                for (int code = LA; code <= RA2; code++)
-                    reduces[code] = scores.on_s1s0(code, j, k);
+                for (int code = LA; code <= RA2; code++) reduces[code] = scores.on_s1s0(code, j, k);
                 reduces[RA] += row(arcs_to, k)[j];
                 reduces[LAp] += row(arcs_to, j)[k];
                 row(shifts, k)[j] = scores.shift_score(j, k);
@@ -146,8 +141,8 @@ class Chart : public TransitionChart {
     }
 
     // Links of j and k over l, from the scores on j and k.
-    void tabulate_links(float *__restrict to_k, float *__restrict to_j, int k, int start, const float *arcs_to_j,
-                        const float *s1s0) const {
+    void tabulate_links(float* __restrict to_k, float* __restrict to_j, int k, int start, const float* arcs_to_j,
+                        const float* s1s0) const {
         const float la = s1s0[LA], ra = s1s0[RA], lap = s1s0[LAp], rap = s1s0[RAp], la2 = s1s0[LA2], ra2 = s1s0[RA2];
         const float *row_la = row_s0b0(LA, k) + start, *row_ra = row_s0b0(RA, k) + start;
         const float *row_lap = row_s0b0(LAp, k) + start, *row_rap = row_s0b0(RAp, k) + start;
@@ -165,7 +160,7 @@ class Chart : public TransitionChart {
 
     // All items starting with i.
     void fill_plane(int i) {
-        float *items = row(t2, i);
+        float* items = row(t2, i);
         const bool forbidden = single && i == 0;  // arcs from i
         std::fill(items + row_start(i), items + stride, -INFINITY);
         items[i + 1] = 0;
@@ -177,16 +172,13 @@ class Chart : public TransitionChart {
         }
         for (int k = i + 1; k <= n + 1; k++) {
             // Link [i,j,k] to [i,k]
-            for (int j = i + 1; j < k; j++)
-                column[j] = rows[j][k];
+            for (int j = i + 1; j < k; j++) column[j] = rows[j][k];
             if (forbidden && k > n)  // only the last transition, which leads to [0,n+1], may make an arc from 0
-                for (int j = 1; j < k; j++)
-                    ra_from[j] = scores.on_s1s0(RA, 0, j) + row(arcs_to, j)[0];
+                for (int j = 1; j < k; j++) ra_from[j] = scores.on_s1s0(RA, 0, j) + row(arcs_to, j)[0];
             if (k > i + 1)
                 items[k] = link2(column + i + 1, la_from + i + 1, row(la_to, k) + i + 1, ra_from + i + 1, row(ra_to, k) + i + 1,
                                  k - i - 1);
-            if (k > n)
-                return;
+            if (k > n) return;
             watch.pass((size_t)(k - i) * (n - k + LANES));
             right[k] = items[k] + row(shifts, k)[i];
             link(i, k);
@@ -197,8 +189,8 @@ class Chart : public TransitionChart {
     void link(int i, int k) {
         const int start = row_start(k), count = (int)stride - start, first = i + 1, nodes = k - first;
         const size_t cell = at3(first, k) + start;
-        float *tk = rows[k] + start;
-        const float *t2k = row(t2, k) + start;
+        float* tk = rows[k] + start;
+        const float* t2k = row(t2, k) + start;
         // [i,k,l] by Combine: [i,k] + shift[i,k], which is right[k], + [k,l]
         add(tk, t2k, right[k], count);
         // [i,j,k,l] by Combine, left[j] + [k,l] or right[j] + [j,k,l], and then by Link [i,j,l] and [i,k,l]
@@ -206,20 +198,18 @@ class Chart : public TransitionChart {
         if (by_head) {
             add(ra2 + first, row(ra2_to, k) + first, arcs_from[k], nodes);
             add(rap + first, row(rap_to, k) + first, arcs_from + first, nodes);
-            link3<true>(rows.data(), tk, t2k, t3 + cell, R1 + cell, R2 + cell, left, right, ra2, rap,
-                        row_s0b0(RA2, k) + start, row_s0b0(RAp, k) + start, first, k, start, count);
+            link3<true>(rows.data(), tk, t2k, t3 + cell, R1 + cell, R2 + cell, left, right, ra2, rap, row_s0b0(RA2, k) + start,
+                        row_s0b0(RAp, k) + start, first, k, start, count);
         } else
-            link3<false>(rows.data(), tk, t2k, t3 + cell, R1 + cell, R2 + cell, left, right, nullptr, nullptr, nullptr,
-                         nullptr, first, k, start, count);
+            link3<false>(rows.data(), tk, t2k, t3 + cell, R1 + cell, R2 + cell, left, right, nullptr, nullptr, nullptr, nullptr,
+                         first, k, start, count);
     }
 
-    static void add(float *__restrict total, const float *a, float value, int count) {
-        for (int x = 0; x < count; x++)
-            total[x] = a[x] + value;
+    static void add(float* __restrict total, const float* a, float value, int count) {
+        for (int x = 0; x < count; x++) total[x] = a[x] + value;
     }
-    static void add(float *__restrict total, const float *a, const float *b, int count) {
-        for (int x = 0; x < count; x++)
-            total[x] = a[x] + b[x];
+    static void add(float* __restrict total, const float* a, const float* b, int count) {
+        for (int x = 0; x < count; x++) total[x] = a[x] + b[x];
     }
 
   protected:

@@ -4,6 +4,9 @@
 #include "inside_outside.hpp"
 
 const Factories VARIANT::factories = {
-    make<mh4::Chart>, nullptr, make<marginals::AllSums<marginals::Doubles, marginals::MH4, marginals::SampledMH4>>,
-    ONCE(make<marginals::AllSums<marginals::Extendeds, marginals::MH4, marginals::SampledMH4>>), ONCE(make<mh4::FirstFound>),
+    make<mh4::Chart>,
+    nullptr,
+    make<marginals::AllSums<marginals::Doubles, marginals::MH4, marginals::SampledMH4>>,
+    ONCE(make<marginals::AllSums<marginals::Extendeds, marginals::MH4, marginals::SampledMH4>>),
+    ONCE(make<mh4::FirstFound>),
 };

@@ -7,17 +7,14 @@ namespace VARIANT::mh4 {
 class FirstFound final : public Chart {
     Step step2(int i, int l) const override {
         Step best;
-        for (int j = i + 1; j < l; j++)
-            try_links<RA, LA>(best, item3(i, j, l), -1, -1, i, j, l);
+        for (int j = i + 1; j < l; j++) try_links<RA, LA>(best, item3(i, j, l), -1, -1, i, j, l);
         return best;
     }
     Step step3(int i, int j, int l) const override {
         Step best;
-        for (int k = i + 1; k < j; k++)
-            try_links<RAp, LAp, LA2>(best, item4(i, k, j, l), -1, i, k, j, l);
+        for (int k = i + 1; k < j; k++) try_links<RAp, LAp, LA2>(best, item4(i, k, j, l), -1, i, k, j, l);
         best.combine(item2(i, j) + item2(j, l), 2);
-        for (int k = j + 1; k < l; k++)
-            try_links<RA2, RA, LA>(best, item4(i, j, k, l), -1, i, j, k, l);
+        for (int k = j + 1; k < l; k++) try_links<RA2, RA, LA>(best, item4(i, j, k, l), -1, i, j, k, l);
         return best;
     }
     Step step4(int i, int j, int k, int l) const override {

@@ -31,34 +31,34 @@ template <class N> class MH4 : public TransitionSums<N> {
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
-    using Base::arc, Base::count_arc, Base::count_s0b0, Base::count_s1s0, Base::count_shift, Base::g2, Base::memory, Base::n, Base::row,
-        Base::scaling, Base::scores, Base::shift, Base::start, Base::stride, Base::t2, Base::watch;
+    using Base::arc, Base::count_arc, Base::count_s0b0, Base::count_s1s0, Base::count_shift, Base::g2, Base::memory, Base::n,
+        Base::row, Base::scaling, Base::scores, Base::shift, Base::start, Base::stride, Base::t2, Base::watch;
 
-    std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
+    std::vector<size_t> place;  // of l = 0 in the row of [0,k,l] in tables by three nodes
     // by three nodes, at k, i, l for [i,k,l]
     Value *t3, *d3;
-    Value *g3;                     // the derivative by d
+    Value* g3;  // the derivative by d
     // by two nodes, rows of `stride`
-    Value *on_s0b0[REDUCES];       // at s0, b0
-    Value *on_s1s0[REDUCES];       // at s0, s1; including arcs from s1 and s0
-    Value *to_la, *to_ra;          // on_s0b0 of LA and RA at b0, s0
-    Value *u2_to;                  // u[i,j] at j, i
-    Value *by_u2;                  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
-    Value *h3;                     // the derivative by t[i,k,l] for the current i, at k, l
+    Value* on_s0b0[REDUCES];  // at s0, b0
+    Value* on_s1s0[REDUCES];  // at s0, s1; including arcs from s1 and s0
+    Value *to_la, *to_ra;     // on_s0b0 of LA and RA at b0, s0
+    Value* u2_to;             // u[i,j] at j, i
+    Value* by_u2;  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
+    Value* h3;     // the derivative by t[i,k,l] for the current i, at k, l
     Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
     // by one node, for the current i, or i and k
     Value *from, *la, *ra, *u2, *d, *count_la, *count_ra, *coefficients, *rows;
-    Value *g_u2, *count_rap;  // the derivative by u[i,j], and RA' with an arc from i to j: vectors whose lanes are still to be added up
+    // the derivative by u[i,j], and RA' with an arc from i to j: vectors whose lanes are still to be added up
+    Value *g_u2, *count_rap;
     enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
 
-    Value *row3(Value *table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
+    Value* row3(Value* table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
     bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
 
-    Value *arrange(size_t square) override {
+    Value* arrange(size_t square) override {
         memory.take_all({&to_la, &to_ra, &u2_to, &by_u2, &count_to_la, &count_to_ra}, square);
-        for (int t = 0; t < REDUCES; t++)
-            memory.take_all({&on_s0b0[t], &on_s1s0[t], &count_s1s0[t]}, square);
-        Value *const end = memory.take(0);
+        for (int t = 0; t < REDUCES; t++) memory.take_all({&on_s0b0[t], &on_s1s0[t], &count_s1s0[t]}, square);
+        Value* const end = memory.take(0);
         place.resize(n + 1);
         size_t volume = 0;
         for (int k = 0; k <= n; k++) {
@@ -81,24 +81,19 @@ template <class N> class MH4 : public TransitionSums<N> {
             for (int t = 0; t < REDUCES; t++) {
                 for (int l = k + 1; l <= Scaling::last_b0(t, n); l++)
                     row(on_s0b0[t], k)[l] = N::exponential(scaling.on_s0b0(t, k, l));
-                for (int j = 0; j < k; j++)
-                    row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
+                for (int j = 0; j < k; j++) row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
             }
             if (scores.tensors[ARCS]) {
-                for (int l = k + 1; l <= n; l++)
-                    row(on_s0b0[LA], k)[l] = row(on_s0b0[LA], k)[l] * row(arc, k)[l];
-                for (int j = 0; j < k; j++)
-                    row(on_s1s0[RA], k)[j] = row(on_s1s0[RA], k)[j] * row(arc, k)[j];
-                for (int j = 1; j < k; j++)
-                    row(on_s1s0[LAp], k)[j] = row(on_s1s0[LAp], k)[j] * row(arc, j)[k];
+                for (int l = k + 1; l <= n; l++) row(on_s0b0[LA], k)[l] = row(on_s0b0[LA], k)[l] * row(arc, k)[l];
+                for (int j = 0; j < k; j++) row(on_s1s0[RA], k)[j] = row(on_s1s0[RA], k)[j] * row(arc, k)[j];
+                for (int j = 1; j < k; j++) row(on_s1s0[LAp], k)[j] = row(on_s1s0[LAp], k)[j] * row(arc, j)[k];
             }
         }
         // Of a single tree, no reduce removes h before its dependent m: that would lead nowhere, by numbers of any size.
         for (int m = 1; scores.heads && m <= n; m++) {
             const int h = scores.heads[m], j = std::min(h, m), k = std::max(h, m);
             for (int t = 0; t < REDUCES; t++) {
-                if (Scaling::removed(t, j, k) == h)
-                    row(on_s1s0[t], k)[j] = Value();
+                if (Scaling::removed(t, j, k) == h) row(on_s1s0[t], k)[j] = Value();
                 if (Scaling::removed(t, 0, h) == h && h < m)
                     std::fill(row(on_s0b0[t], h) + h + 1, row(on_s0b0[t], h) + m + 1, Value());
             }
@@ -121,57 +116,49 @@ template <class N> class MH4 : public TransitionSums<N> {
     }
 
     void last_of_plane(int i) {  // the last transition may be an arc from 0
-        for (int j = i + 1; j <= n; j++)
-            ra[j] = row(on_s1s0[RA], j)[i];
+        for (int j = i + 1; j <= n; j++) ra[j] = row(on_s1s0[RA], j)[i];
     }
 
     template <bool by_arc, bool sparse> void inside_plane(int i) {
         begin_plane(i);
-        Value *t2_i = row(t2, i);
-        for (int k = i + 1; k <= n; k++)
-            std::fill(row3(d3, i, k) + start(k), row3(d3, i, k) + stride, Value());
+        Value* t2_i = row(t2, i);
+        for (int k = i + 1; k <= n; k++) std::fill(row3(d3, i, k) + start(k), row3(d3, i, k) + stride, Value());
         for (int k = i + 1; k <= n + 1; k++) {
-            if (k > n)
-                last_of_plane(i);
+            if (k > n) last_of_plane(i);
             Value total = k == i + 1 ? N::exponential(0) : Value();
             for (int j = i + 1; j < k; j++) {
                 d[j] = row3(d3, i, j)[k];
                 total += (d[j] + u2[j] * row(t2, j)[k]) * (la[j] * row(to_la, k)[j] + ra[j] * row(to_ra, k)[j]);
             }
             t2_i[k] = total;
-            if (k > n)
-                break;
+            if (k > n) break;
             u2[k] = row(u2_to, k)[i] = total * row(shift, k)[i];
             link<by_arc, sparse>(i, k);
         }
-        for (int x = start(i); x < stride; x += WIDTH)
-            N::put(row(by_u2, i) + x, Vector());
+        for (int x = start(i); x < stride; x += WIDTH) N::put(row(by_u2, i) + x, Vector());
         for (int k = i + 1; k <= n; k++) {
             watch.pass((stride - start(k)) / WIDTH * 8);
             for (int x = start(k); x < stride; x += WIDTH) {
                 Vector t = N::at(row3(d3, i, k) + x) + u2[k] * N::at(row(t2, k) + x);
                 N::put(row3(t3, i, k) + x, t);
                 if (!by_arc && i > 0)
-                    N::put(row(by_u2, i) + x, N::at(row(by_u2, i) + x) +
-                                                  row(on_s1s0[RA2], k)[i] * N::at(row(on_s0b0[RA2], k) + x) * t);
+                    N::put(row(by_u2, i) + x,
+                           N::at(row(by_u2, i) + x) + row(on_s1s0[RA2], k)[i] * N::at(row(on_s0b0[RA2], k) + x) * t);
             }
         }
     }
 
-    Value *by(int kind) const { return coefficients + kind * stride; }
+    Value* by(int kind) const { return coefficients + kind * stride; }
 
     // Where scores forbid much, as heads do, most items are 0. Then loops skip what has two of them as its factors.
-    template <bool sparse> static bool skips(const Value &d, const Value &u) {
-        return sparse && N::is_zero(d) && N::is_zero(u);
-    }
+    template <bool sparse> static bool skips(const Value& d, const Value& u) { return sparse && N::is_zero(d) && N::is_zero(u); }
 
     // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k
     template <bool by_arc, bool sparse> void link(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 16);
         Value by_lap = Value(), by_rap = Value(), by_la2 = Value();
         for (int j = i + 1; j < k; j++) {
-            if (skips<sparse>(d[j], u2[j]))
-                continue;
+            if (skips<sparse>(d[j], u2[j])) continue;
             Value left = d[j] * row(shift, k)[j], arc_k = row(on_s1s0[RA2], k)[j] * from[k];
             Value arc_j = row(on_s1s0[RAp], k)[j] * from[j];
             by(BY_RA)[j] = left * row(on_s1s0[RA], k)[j];
@@ -192,13 +179,11 @@ template <class N> class MH4 : public TransitionSums<N> {
             Vector l_ra2 = N::at(row(on_s0b0[RA2], k) + x), kl_ra2 = kl * l_ra2;
             Vector lap = Vector(), rap = Vector(), la2 = Vector(), arcs_la2 = Vector();
             for (int j = i + 1; j < k; j++) {
-                if (skips<sparse>(d[j], u2[j]))
-                    continue;
+                if (skips<sparse>(d[j], u2[j])) continue;
                 Vector jkl = N::at(row3(t3, j, k) + x);
-                Value *to = row3(d3, i, j) + x;
+                Value* to = row3(d3, i, j) + x;
                 Vector more = by(BY_RA)[j] * kl_ra + by(BY_LA)[j] * kl_la + by(BY_RA2)[j] * kl_ra2;
-                if (by_arc)
-                    more += by(T_BY_RA2)[j] * l_ra2 * jkl;
+                if (by_arc) more += by(T_BY_RA2)[j] * l_ra2 * jkl;
                 N::put(to, N::at(to) + more);
                 lap += by(T_BY_LAP)[j] * jkl;
                 rap += by(T_BY_RAP)[j] * jkl;
@@ -210,12 +195,11 @@ template <class N> class MH4 : public TransitionSums<N> {
                     la2 += by(T_BY_LA2)[j] * jkl;
                 }
             }
-            Value *to = row3(d3, i, k) + x;
+            Value* to = row3(d3, i, k) + x;
             Vector more = (lap + by_lap * kl) * N::at(row(on_s0b0[LAp], k) + x) +
                           (rap + by_rap * kl) * N::at(row(on_s0b0[RAp], k) + x) +
                           (la2 + (by_arc ? arcs_la2 * kl : by_la2 * kl)) * N::at(row(on_s0b0[LA2], k) + x);
-            if (!by_arc && !forbidden(i))
-                more += u2[k] * N::at(row(by_u2, k) + x);
+            if (!by_arc && !forbidden(i)) more += u2[k] * N::at(row(by_u2, k) + x);
             N::put(to, N::at(to) + more);
         }
     }
@@ -224,7 +208,7 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     // What the items of plane i are needed for: first in the planes before it, then in that plane
     template <bool by_arc, bool sparse> void outside_plane(int i) {
-        Value *h = h3;
+        Value* h = h3;
         gather<by_arc, sparse>(i);
         begin_plane(i);
         last_of_plane(i);
@@ -236,10 +220,8 @@ template <class N> class MH4 : public TransitionSums<N> {
             N::put(count_rap + WIDTH * k, Vector());
         }
         for (int k = n + 1; k > i; k--) {
-            if (k == n)
-                begin_plane(i);
-            for (int j = i + 1; j < k; j++)
-                d[j] = row3(d3, i, j)[k];
+            if (k == n) begin_plane(i);
+            for (int j = i + 1; j < k; j++) d[j] = row3(d3, i, j)[k];
             Value g = row(g2, i)[k];
             if (k <= n) {
                 unlink<by_arc, sparse>(i, k);
@@ -271,12 +253,12 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
     }
 
-    Value *by_l(int kind) const { return rows + kind * stride; }
+    Value* by_l(int kind) const { return rows + kind * stride; }
 
     // The derivatives by d[i,j,k] and u[i,j] of what `link` made of them
     template <bool by_arc, bool sparse> void unlink(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 32);
-        const Value *g_k = row3(g3, i, k);
+        const Value* g_k = row3(g3, i, k);
         Vector by_lap = Vector(), by_rap = Vector(), by_la2 = Vector();
         for (int x = start(k); x < stride; x += WIDTH) {
             Vector kl = N::at(row(t2, k) + x), g = N::at(g_k + x);
@@ -296,8 +278,7 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
         Vector from_i = Vector();
         for (int j = i + 1; j < k; j++) {
-            if (skips<sparse>(d[j], u2[j]))
-                continue;
+            if (skips<sparse>(d[j], u2[j])) continue;
             Vector sums[KINDS] = {};
             const Value *g_row = row3(g3, i, j), *t_row = row3(t3, j, k);
             for (int x = start(k); x < stride; x += WIDTH) {
@@ -335,18 +316,16 @@ template <class N> class MH4 : public TransitionSums<N> {
     template <bool by_arc, bool sparse> void gather(int j) {
         Value *h = h3, *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
         const Value *u = row(u2_to, j), *arc_j = row(arc, j);
-        for (int i = 0; i < j; i++)
-            u_arc[i] = forbidden(i) ? Value() : u[i] * arc_j[i];
+        for (int i = 0; i < j; i++) u_arc[i] = forbidden(i) ? Value() : u[i] * arc_j[i];
         if (!by_arc)
             for (int x = start(j); x < stride; x += WIDTH) {
                 Vector sum = Vector();
-                for (int i = 0; i < j; i++)
-                    sum += u_arc[i] * N::at(row3(g3, i, j) + x);
+                for (int i = 0; i < j; i++) sum += u_arc[i] * N::at(row3(g3, i, j) + x);
                 N::put(k_u + x, sum);
             }
         for (int k = j + 1; k <= n; k++) {
             watch.pass((size_t)(j + 10) * ((stride - start(k)) / WIDTH + 1) * 16);
-            const Value *arc_k = row(arc, k);
+            const Value* arc_k = row(arc, k);
             for (int i = 0; i < j; i++) {
                 d[i] = row3(d3, i, j)[k];
                 if (by_arc) {
@@ -359,11 +338,10 @@ template <class N> class MH4 : public TransitionSums<N> {
             Vector sums[REDUCES] = {}, shifts = Vector();
             Value s = row(shift, k)[j];
             for (int x = start(k); x < stride; x += WIDTH) {
-                Vector k_d = Vector(), k_d_arc = Vector(), k_u_arc = Vector();                   // for Links of k
+                Vector k_d = Vector(), k_d_arc = Vector(), k_u_arc = Vector();                  // for Links of k
                 Vector j_d = Vector(), j_d_arc = Vector(), j_u = Vector(), j_u_arc = Vector();  // for Links of j
                 for (int i = !by_arc && forbidden(0); i < j; i++) {
-                    if (skips<sparse>(d[i], u[i]))
-                        continue;
+                    if (skips<sparse>(d[i], u[i])) continue;
                     Vector g_j = N::at(row3(g3, i, j) + x), g_k = N::at(row3(g3, i, k) + x);
                     k_d += d[i] * g_j;
                     j_d += d[i] * g_k;
@@ -385,10 +363,8 @@ template <class N> class MH4 : public TransitionSums<N> {
                     }
                 }
                 Vector weights[REDUCES];
-                for (int t = 0; t < REDUCES; t++)
-                    weights[t] = row(on_s1s0[t], k)[j] * N::at(row(on_s0b0[t], k) + x);
-                if (by_arc)
-                    weights[LA2] = weights[LA2] * N::at(row(arc, j) + x);
+                for (int t = 0; t < REDUCES; t++) weights[t] = row(on_s1s0[t], k)[j] * N::at(row(on_s0b0[t], k) + x);
+                if (by_arc) weights[LA2] = weights[LA2] * N::at(row(arc, j) + x);
                 Vector jkl = N::at(row3(t3, j, k) + x), kl = N::at(row(t2, k) + x), shifted = s * kl;
                 Vector expected[REDUCES];
                 expected[LA] = weights[LA] * (shifted * k_d);
@@ -434,15 +410,13 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     void inside() override {
         as_constants([this](auto by_arc, auto sparse) {
-            for (int i = n; i >= 0; i--)
-                this->template inside_plane<by_arc, sparse>(i);
+            for (int i = n; i >= 0; i--) this->template inside_plane<by_arc, sparse>(i);
         });
     }
 
     void outside() override {
         as_constants([this](auto by_arc, auto sparse) {
-            for (int i = 0; i <= n; i++)
-                this->template outside_plane<by_arc, sparse>(i);
+            for (int i = 0; i <= n; i++) this->template outside_plane<by_arc, sparse>(i);
         });
         for (int l = 1; l <= n + 1; l++)
             for (int j = 1; j < l; j++) {
@@ -474,10 +448,8 @@ template <class N> class SampledMH4 : public DerivationSampler<N, MH4> {
     // The weight of a reduce with s1, s0, b0 = j, k, l, where the stack has i below
     Value reduce(int code, int i, int j, int k, int l) const {
         const Value weight = row(this->on_s1s0[code], k)[j] * row(this->on_s0b0[code], k)[l];
-        if (code == LA2)
-            return weight * row(this->arc, j)[l];
-        if (code == RAp || code == RA2)
-            return this->forbidden(i) ? Value() : weight * row(this->arc, code == RAp ? j : k)[i];
+        if (code == LA2) return weight * row(this->arc, j)[l];
+        if (code == RAp || code == RA2) return this->forbidden(i) ? Value() : weight * row(this->arc, code == RAp ? j : k)[i];
         return weight;
     }
 
@@ -517,7 +489,7 @@ template <class N> class SampledMH4 : public DerivationSampler<N, MH4> {
         add(u(i, j) * row(this->t2, j)[l], two(i, j), two(j, l));
     }
 
-    void add_terms(const Item &item) override {
+    void add_terms(const Item& item) override {
         if (item.kind == TWO)
             terms_of_two(item.i, item.l);
         else if (item.kind == LINKED)

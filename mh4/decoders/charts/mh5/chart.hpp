@@ -12,11 +12,11 @@ namespace VARIANT::mh5 {
 class Chart final : public BestDerivation {
     Transitions transitions;
     Arcs arcs;
-    Items *items = &transitions;  // one of them
+    Items* items = &transitions;  // one of them
 
   public:
     void prepare() override {
-        items = scores.by_arc ? static_cast<Items *>(&arcs) : &transitions;
+        items = scores.by_arc ? static_cast<Items*>(&arcs) : &transitions;
         items->scores = scores;
         items->single = single;
         items->prepare();

@@ -27,21 +27,21 @@ enum { BLOCK = 8, TILE = 8 };
 // What is found of the items that start with a node i of the block, as Combine reads them on its left.
 struct Plane {
     int i;
-    const float *arcs;  // the scores of arcs from i that are not the last transition
-    float *la_from;     // LA on i, x
-    float *ra_from;     // RA on i, x, with i->x
-    float *u2;          // [i,x] + shift at x
-    float *best_x3;     // the best [i,j,x] + shift over j, at x
-    float *rows;        // KINDS rows for each y, over x. The first is [i,x,y] + shift; after x = y - 1 come TILE cells of -inf
-    float *current;     // KINDS rows over the nodes of the current panel for each x, which become rows over x for y in the panel
+    const float* arcs;  // the scores of arcs from i that are not the last transition
+    float* la_from;     // LA on i, x
+    float* ra_from;     // RA on i, x, with i->x
+    float* u2;          // [i,x] + shift at x
+    float* best_x3;     // the best [i,j,x] + shift over j, at x
+    float* rows;        // KINDS rows for each y, over x. The first is [i,x,y] + shift; after x = y - 1 come TILE cells of -inf
+    float* current;     // KINDS rows over the nodes of the current panel for each x, which become rows over x for y in the panel
 };
 enum { X3, KINDS = 7 };  // the others depend on what is scored
 
 static inline size_t two(size_t a) { return a < 2 ? 0 : a * (a - 1) / 2; }
 static inline size_t three(size_t a) { return a < 3 ? 0 : a * (a - 1) * (a - 2) / 6; }
 static inline Lanes all(float a) { return a - Lanes(); }
-static inline void put(float *row, Lanes lanes) { *(Lanes *)row = lanes; }
-static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
+static inline void put(float* row, Lanes lanes) { *(Lanes*)row = lanes; }
+static inline void raise(float* row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
 
 // The items and their memory.
 struct Items : TransitionChart {
@@ -51,15 +51,15 @@ struct Items : TransitionChart {
     int first, last;                     // nodes of the block
     Plane planes[BLOCK];
     // rows over all nodes r
-    float *t2;    // [i,r] at i
-    float *s0b0;  // at CODES * s0 + code
+    float* t2;    // [i,r] at i
+    float* s0b0;  // at CODES * s0 + code
     // rows over nodes
-    float *shifts_to;          // shift[x,y] at y, over x
+    float* shifts_to;          // shift[x,y] at y, over x
     float *la_to, *ra_to;      // the scores of LA, with y->x, and RA on x, y, the same
-    float *rap2_to;            // the scores of RA'2 on x, y, the same
+    float* rap2_to;            // the scores of RA'2 on x, y, the same
     float *zeros, *forbidden;  // arcs from a node: all 0, all -inf
-    float *column;             // [i,x,y] at x
-    float *lefts;              // [i,j] + shift for all i of the block, at BLOCK * j
+    float* column;             // [i,x,y] at x
+    float* lefts;              // [i,j] + shift for all i of the block, at BLOCK * j
     // rows over the nodes of a panel
     float *t3, *t4;
 
@@ -69,10 +69,10 @@ struct Items : TransitionChart {
     int lane(int r) const { return (r + pad) % LANES; }
     size_t pair(int R, int x, int y) const { return (pairs[R] + two(y) + x) * LANES; }
     size_t triple(int R, int i, int x, int y) const { return (triples[R] + three(y) + two(x) + i) * LANES; }
-    float *span(int i, int R) const { return t2 + i * stride + R * LANES; }
-    const float *on_s0b0(int code, int s0, int R) const { return s0b0 + (CODES * s0 + code) * stride + R * LANES; }
-    static float *current(const Plane &plane, int kind, int x) { return plane.current + (KINDS * x + kind) * LANES; }
-    float *row(const Plane &plane, int kind, int y) const { return plane.rows + (KINDS * y + kind) * width; }
+    float* span(int i, int R) const { return t2 + i * stride + R * LANES; }
+    const float* on_s0b0(int code, int s0, int R) const { return s0b0 + (CODES * s0 + code) * stride + R * LANES; }
+    static float* current(const Plane& plane, int kind, int x) { return plane.current + (KINDS * x + kind) * LANES; }
+    float* row(const Plane& plane, int kind, int y) const { return plane.rows + (KINDS * y + kind) * width; }
 
     float item2(int i, int l) const override { return t2[i * stride + pad + l]; }
     float item3(int i, int j, int l) const override { return t3[pair(panel(l), i, j) + lane(l)]; }
@@ -102,7 +102,7 @@ struct Items : TransitionChart {
         memory.take_all({&shifts_to, &la_to, &ra_to, &rap2_to}, (n + 2) * stride);
         memory.take_all({&zeros, &forbidden, &column}, stride);
         lefts = memory.take((n + 1) * BLOCK);
-        for (Plane &plane : planes) {
+        for (Plane& plane : planes) {
             memory.take_all({&plane.la_from, &plane.ra_from, &plane.u2, &plane.best_x3}, stride);
             plane.rows = memory.take((n + 1) * KINDS * width);
             plane.current = memory.take((n + 1) * KINDS * LANES);
@@ -124,17 +124,16 @@ struct Items : TransitionChart {
         for (int k = 1; k <= n; k++) {
             watch.pass(CODES * n);
             for (int code = LA; code < CODES; code++) {
-                float *row = s0b0 + (CODES * k + code) * stride;
+                float* row = s0b0 + (CODES * k + code) * stride;
                 std::fill(row, row + pad, 0);
-                for (int r = 0; r <= n + 1; r++)
-                    row[pad + r] = scores.on_s0b0(code, k, r);
+                for (int r = 0; r <= n + 1; r++) row[pad + r] = scores.on_s0b0(code, k, r);
                 if (code == LA || code == LA2 || code == LA3)  // the end of the sentence cannot be a head
                     row[pad + n + 1] = -INFINITY;
             }
         }
     }
 
-    void begin_plane(Plane &plane, int i) const {
+    void begin_plane(Plane& plane, int i) const {
         plane.i = i;
         plane.arcs = i == 0 && single ? forbidden : scores.by_arc ? scores.by_arc + (size_t)i * (n + 1) : zeros;
         for (int x = i + 1; x <= n; x++) {
@@ -145,42 +144,38 @@ struct Items : TransitionChart {
 
     // [i,x,y] and [i,y] for y in the current panel, complete now that all [i,x,k,y] are, and the rows of the Plane for y. Those
     // of the kinds up to `shifted` are followed by the shift of y.
-    void complete(Plane &plane, int y, int R, int shifted) {
+    void complete(Plane& plane, int y, int R, int shifted) {
         const int i = plane.i, first = i + 1, count = y - first;
         gather(column + first, plane, X3, first, y, NULL);
         if (y == first)
             t2[i * stride + pad + y] = 0;
         else {
             if (y > n && i == 0)  // the last transition
-                for (int x = 1; x <= n; x++)
-                    plane.ra_from[x] = scores.on_s1s0(RA, 0, x) + scores.arc_score(0, x);
+                for (int x = 1; x <= n; x++) plane.ra_from[x] = scores.on_s1s0(RA, 0, x) + scores.arc_score(0, x);
             t2[i * stride + pad + y] = link2(column + first, plane.la_from + first, la_to + y * stride + first,
                                              plane.ra_from + first, ra_to + y * stride + first, count);
         }
-        if (y > n)
-            return;
+        if (y > n) return;
         plane.u2[y] = t2[i * stride + pad + y] + scores.shift_score(i, y);
-        const float *to = shifts_to + y * stride + first;
+        const float* to = shifts_to + y * stride + first;
         for (int kind = X3; kind < KINDS; kind++)
             gather(row(plane, kind, y) + first, plane, kind, first, y, kind <= shifted ? to : NULL);
-        float *x3 = row(plane, X3, y);
+        float* x3 = row(plane, X3, y);
         plane.best_x3[y] = count > 0 ? *std::max_element(x3 + first, x3 + y) : -INFINITY;
         std::fill(x3 + y, x3 + y + TILE, -INFINITY);
     }
 
     // Row `kind` of a Plane over x from `first` to y - 1, from the cells of y in the current panel.
-    void gather(float *__restrict row, const Plane &plane, int kind, int first, int y, const float *added) const {
-        const float *cell = current(plane, kind, first) + lane(y);
+    void gather(float* __restrict row, const Plane& plane, int kind, int first, int y, const float* added) const {
+        const float* cell = current(plane, kind, first) + lane(y);
         const int count = y - first;
         if (added)
-            for (int x = 0; x < count; x++)
-                row[x] = cell[x * KINDS * LANES] + added[x];
+            for (int x = 0; x < count; x++) row[x] = cell[x * KINDS * LANES] + added[x];
         else
-            for (int x = 0; x < count; x++)
-                row[x] = cell[x * KINDS * LANES];
+            for (int x = 0; x < count; x++) row[x] = cell[x * KINDS * LANES];
     }
 
-   protected:
+  protected:
     virtual void arrange_tables() = 0;  // take the memory that is needed besides
 
     // The ways to items of four and five heads, which the trace tries again to find the best.
@@ -188,12 +183,9 @@ struct Items : TransitionChart {
         Step best;
         best.combine(item3(i, j, k) + scores.shift_score(j, k) + item2(k, l), 3);
         best.combine(item2(i, j) + scores.shift_score(i, j) + item3(j, k, l), 2);
-        for (int x = i + 1; x < j; x++)
-            try_links<RApp, LApp, LApp2, LA3>(best, step5(i, x, j, k, l).score, i, x, j, k, l);
-        for (int x = j + 1; x < k; x++)
-            try_links<RAp2, LAp, RAp, LA2>(best, step5(i, j, x, k, l).score, i, j, x, k, l);
-        for (int x = k + 1; x < l; x++)
-            try_links<RA3, LA, RA, RA2>(best, step5(i, j, k, x, l).score, i, j, k, x, l);
+        for (int x = i + 1; x < j; x++) try_links<RApp, LApp, LApp2, LA3>(best, step5(i, x, j, k, l).score, i, x, j, k, l);
+        for (int x = j + 1; x < k; x++) try_links<RAp2, LAp, RAp, LA2>(best, step5(i, j, x, k, l).score, i, j, x, k, l);
+        for (int x = k + 1; x < l; x++) try_links<RA3, LA, RA, RA2>(best, step5(i, j, k, x, l).score, i, j, k, x, l);
         return best;
     }
     Step step5(int i, int j, int k, int l, int r) const override {
@@ -225,84 +217,67 @@ template <int COUNT = TILE, class F> static inline void with_constant(int count,
 //     fill_rows<COUNT>(plane, x, y, R)   [i,x,y,R] for COUNT nodes from x, which are all in the block or all after it
 //     complete_left(plane, y)            [i,...,y] are complete
 //     store(plane, R)                    [i,...,R] are complete
-template <class Rows>
-struct Panels : Items {
+template <class Rows> struct Panels : Items {
     bool fill() override {
         tabulate();
         rows()->tabulate_pairs();
         for (last = n; last >= 0; last = first - 1) {
             first = std::max(0, last - BLOCK + 1);
-            for (int i = first; i <= last; i++)
-                begin_plane(planes[i - first], i);
+            for (int i = first; i <= last; i++) begin_plane(planes[i - first], i);
             rows()->begin_block();
-            for (int R = panel(first + 1); R < panels; R++)
-                fill_panel(R);
+            for (int R = panel(first + 1); R < panels; R++) fill_panel(R);
         }
         return item2(0, n + 1) > -INFINITY;
     }
 
-   private:
-    Rows *rows() { return static_cast<Rows *>(this); }
+  private:
+    Rows* rows() { return static_cast<Rows*>(this); }
 
     void fill_panel(int R) {
         const int start = low(R);
         for (int i = first; i <= last; i++)
-            if (high(R) > i)
-                begin(planes[i - first], R);
+            if (high(R) > i) begin(planes[i - first], R);
         for (int j = last + 1; j < start; j++)
-            for (int q = 0; q <= last - first; q++)
-                lefts[j * BLOCK + q] = planes[q].u2[j];
+            for (int q = 0; q <= last - first; q++) lefts[j * BLOCK + q] = planes[q].u2[j];
         // Rows that need nothing that starts in the block, except [j,x,y,R], or ends in the panel: for all i at once, as they
         // share what they read
         for (int y = last + 2; y < start; y++) {
-            for (int i = last; i >= first; i--)
-                rows()->begin_rows(planes[i - first], last + 1, y, R);
+            for (int i = last; i >= first; i--) rows()->begin_rows(planes[i - first], last + 1, y, R);
             for (int x = last + 1; x < y; x += TILE) {
                 combine_tile(x, std::min(x + TILE, y), y, R);
-                for (int i = last; i >= first; i--)
-                    fill_tile(planes[i - first], x, std::min(x + TILE, y), y, R);
+                for (int i = last; i >= first; i--) fill_tile(planes[i - first], x, std::min(x + TILE, y), y, R);
             }
         }
-        for (int y = std::max(start, last + 2); y < high(R); y++)
-            combine_tile(last + 1, y, y, R);
+        for (int y = std::max(start, last + 2); y < high(R); y++) combine_tile(last + 1, y, y, R);
         // The others, one i after the other
         for (int i = last; i >= first; i--)
-            if (high(R) > i)
-                fill_plane(planes[i - first], R);
+            if (high(R) > i) fill_plane(planes[i - first], R);
     }
 
-    void begin(Plane &plane, int R) {
+    void begin(Plane& plane, int R) {
         put(span(plane.i, R), all(-INFINITY));
         for (int x = plane.i + 1; x < std::min(n + 1, high(R)); x++) {
             put(current(plane, X3, x), last < x && x < low(R) ? plane.u2[x] + at(span(x, R)) : all(-INFINITY));
-            for (int kind = X3 + 1; kind < KINDS; kind++)
-                put(current(plane, kind, x), all(-INFINITY));
+            for (int kind = X3 + 1; kind < KINDS; kind++) put(current(plane, kind, x), all(-INFINITY));
         }
     }
 
-    void fill_plane(Plane &plane, int R) {
+    void fill_plane(Plane& plane, int R) {
         const int i = plane.i;
         for (int y = i + 1; y <= high(R); y++) {
             watch.pass(4 * n);
             if (y >= low(R)) {
                 complete(plane, y, R, Rows::SHIFTED);
-                if (y <= n)
-                    rows()->complete_left(plane, y);
-                if (y == high(R))
-                    break;
+                if (y <= n) rows()->complete_left(plane, y);
+                if (y == high(R)) break;
             }
-            if (y >= low(R) || y <= last)
-                raise(current(plane, X3, y), plane.u2[y] + at(span(y, R)));
-            if (i < last || y >= low(R))
-                rows()->begin_rows(plane, i + 1, y, R);
-            if (i < last)
-                fill_tile(plane, i + 1, std::min(y, last + 1), y, R);
+            if (y >= low(R) || y <= last) raise(current(plane, X3, y), plane.u2[y] + at(span(y, R)));
+            if (i < last || y >= low(R)) rows()->begin_rows(plane, i + 1, y, R);
+            if (i < last) fill_tile(plane, i + 1, std::min(y, last + 1), y, R);
             if (y >= low(R))
-                for (int x = last + 1; x < y; x += TILE)
-                    fill_tile(plane, x, std::min(x + TILE, y), y, R);
+                for (int x = last + 1; x < y; x += TILE) fill_tile(plane, x, std::min(x + TILE, y), y, R);
         }
-        for (int y = i + 1; y < high(R); y++)
-            put(t3 + pair(R, i, y), at(current(plane, X3, y)));
+        for (int y = i + 1; y < high(R); y++) put(t3 + pair(R, i, y), at(current(plane, X3, y)));
         rows()->store(plane, R);
     }
 
@@ -313,7 +288,7 @@ struct Panels : Items {
         }
     }
 
-    void fill_tile(const Plane &plane, int x, int end, int y, int R) {
+    void fill_tile(const Plane& plane, int x, int end, int y, int R) {
         watch.pass(TILE * 4 * (n + LANES));
         with_constant(end - x, [&](auto count) { rows()->template fill_rows<count>(plane, x, y, R); });
     }

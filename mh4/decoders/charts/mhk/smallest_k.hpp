@@ -7,15 +7,14 @@
 // [i,...,l] was derived, the words missing from it are the same: those whose subtree lies strictly between i and l and whose head lies
 // between them or is one of them. So every span has one item, of some size [i,l], and MH_k derives it iff for some x in between,
 // size [i,x] + size [x,l] - 1 <= k and MH_k derives both parts. Throws as Memory::allocate does, or signals::Raised.
-static inline int smallest_k(const int *heads, int n) {
+static inline int smallest_k(const int* heads, int n) {
     const int side = n + 2;
     std::vector<int> low(n + 1), high(n + 1);  // the extent of every subtree
     Memory<int> memory;                        // new, so all numbers are 0
     signals::Watch watch;
     int *const linked = memory.allocate(2 * (size_t)side * side), *const smallest = linked + (size_t)side * side;
     const auto at = [=](int i, int l) { return (size_t)i * side + l; };
-    for (int w = 0; w <= n; w++)
-        low[w] = high[w] = w;
+    for (int w = 0; w <= n; w++) low[w] = high[w] = w;
     for (int w = 1; w <= n; w++) {
         watch.pass(n);
         for (int h = heads[w]; h > 0; h = heads[h]) {
@@ -24,8 +23,7 @@ static inline int smallest_k(const int *heads, int n) {
         }
     }
     // The words linked inside i..l: those with i <= low and high <= l
-    for (int w = 1; w <= n; w++)
-        linked[at(std::min(low[w] - 1, heads[w]), std::max(high[w] + 1, heads[w]))]++;
+    for (int w = 1; w <= n; w++) linked[at(std::min(low[w] - 1, heads[w]), std::max(high[w] + 1, heads[w]))]++;
     for (int i = n; i >= 0; i--) {
         watch.pass(4 * n);
         for (int l = i + 1; l < side; l++)

@@ -4,6 +4,8 @@
 #include "matrix_tree.hpp"
 
 const Factories VARIANT::factories = {
-    nullptr, make<mst::Contraction>, make<marginals::AllSums<marginals::Doubles, marginals::MST, marginals::SampledMST>>,
+    nullptr,
+    make<mst::Contraction>,
+    make<marginals::AllSums<marginals::Doubles, marginals::MST, marginals::SampledMST>>,
     ONCE(make<marginals::AllSums<marginals::Extendeds, marginals::MST, marginals::SampledMST>>),
 };

@@ -22,7 +22,7 @@ class Contraction final : public BestTree {
 
     int n, nodes;
     Memory<double> memory;
-    double *entering;          // the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
+    double* entering;          // the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
     std::vector<int> top;      // for 0 to n: the node they are contracted to
     std::vector<int> whole;    // the node that a node is a member of, or 0
     std::vector<int> head;     // the h of the arc taken
@@ -31,12 +31,13 @@ class Contraction final : public BestTree {
     std::vector<int> path;
     signals::Watch watch;
 
-    double *row(int node) const { return entering + (size_t)node * (n + 1); }
+    double* row(int node) const { return entering + (size_t)node * (n + 1); }
 
     // Take an arc for every node; false if some node has none.
-    bool span(const double *arcs, const double *cost, bool single_root) {
+    bool span(const double* arcs, const double* cost, bool single_root) {
         nodes = n + 1;
-        for (int first = 1; first <= n; first += BLOCK)  // in blocks: if all rows were begun at once, their pages would all be cleared
+        // In blocks: if all rows were begun at once, their pages would all be cleared.
+        for (int first = 1; first <= n; first += BLOCK)
             for (int h = 0; h <= n; h++) {
                 watch.pass(4 * BLOCK);
                 const size_t row_h = (size_t)h * (n + 1);
@@ -59,13 +60,11 @@ class Contraction final : public BestTree {
                     path.push_back(node);
                 }
                 watch.pass(2 * n);
-                if (!take(node, single_root))
-                    return false;
+                if (!take(node, single_root)) return false;
                 const int h = top[head[node]];
                 node = states[h] == ON_PATH ? contract(h) : h;
             }
-            for (int on_path : path)
-                states[on_path] = DONE;
+            for (int on_path : path) states[on_path] = DONE;
             path.clear();
         }
         return true;
@@ -73,7 +72,7 @@ class Contraction final : public BestTree {
 
     // Take the best arc that enters a node; false if there is none.
     bool take(int node, bool single_root) {
-        const double *arcs = row(node);
+        const double* arcs = row(node);
         double most = -INFINITY;
         int from = 0;
         for (int h = 1; h <= n; h++)
@@ -93,7 +92,7 @@ class Contraction final : public BestTree {
     // Contract the cycle at the end of the path, back to this node, to a new node, and return that.
     int contract(int last) {
         const int node = nodes++;
-        double *arcs = row(node);
+        double* arcs = row(node);
         whole[node] = 0;
         std::fill_n(arcs, n + 1, -INFINITY);
         for (int member = -1; member != last;) {
@@ -113,9 +112,8 @@ class Contraction final : public BestTree {
         return node;
     }
 
-    static void enter(double *__restrict arcs, const double *member, double best, int count) {
-        for (int h = 0; h < count; h++)
-            arcs[h] = std::max(arcs[h], member[h] - best);
+    static void enter(double* __restrict arcs, const double* member, double best, int count) {
+        for (int h = 0; h < count; h++) arcs[h] = std::max(arcs[h], member[h] - best);
     }
 
     // Expand the contracted nodes: the arc that enters one replaces that of the member it enters.
@@ -129,23 +127,20 @@ class Contraction final : public BestTree {
                     most = row(member)[head[node]] - best[member];
                     entered = member;
                 }
-            if (entered < 0)
-                lost();
+            if (entered < 0) lost();
             head[entered] = head[node];
         }
     }
 
   public:
-    double find(int words, const double *const *scores, const double *cost, bool single_root, int *heads) override {
+    double find(int words, const double* const* scores, const double* cost, bool single_root, int* heads) override {
         n = words;
         entering = memory.allocate((2 * (size_t)n + 1) * (n + 1));
-        for (auto *nodes : {&whole, &head})
-            nodes->resize(2 * n + 1);
+        for (auto* nodes : {&whole, &head}) nodes->resize(2 * n + 1);
         best.resize(2 * n + 1);
         states.resize(2 * n + 1);
         top.resize(n + 1);
-        if (!span(scores[ARCS], cost, single_root))
-            return -INFINITY;
+        if (!span(scores[ARCS], cost, single_root)) return -INFINITY;
         expand();
         double score = 0;
         int roots = 0;

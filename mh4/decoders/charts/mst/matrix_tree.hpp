@@ -22,15 +22,14 @@ namespace VARIANT::marginals {
 
 // The word with the best arc from 0 of those that all others can descend from, as from the single root of a tree; 0 if there is none.
 // arcs: (n + 1, n + 1) by head, dependent; -inf if there is no arc. O(n^2) time if the first one can, at most O(n^3).
-static int best_root(const double *arcs, int n, signals::Watch &watch) {
+static int best_root(const double* arcs, int n, signals::Watch& watch) {
     const auto arc = [=](int head, int dependent) { return arcs[(size_t)head * (n + 1) + dependent]; };
     std::vector<int> words(n), below;
     std::vector<bool> reached;
     std::iota(words.begin(), words.end(), 1);
     std::stable_sort(words.begin(), words.end(), [=](int a, int b) { return arc(0, a) > arc(0, b); });
     for (int word : words) {
-        if (arc(0, word) == -INFINITY)
-            break;
+        if (arc(0, word) == -INFINITY) break;
         reached.assign(n + 1, false);
         reached[word] = true;
         below.assign(1, word);
@@ -42,8 +41,7 @@ static int best_root(const double *arcs, int n, signals::Watch &watch) {
                     below.push_back(y);
                 }
         }
-        if ((int)below.size() == n)
-            return word;
+        if ((int)below.size() == n) return word;
     }
     return 0;
 }
@@ -58,32 +56,28 @@ template <class N> class MST {
     signals::Watch watch;
     int n, stride;
     bool single_root;
-    std::vector<int> order;       // nodes, opposite to elimination: first 0 and, with a single root, a word that can be the root
-    Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
+    std::vector<int> order;  // nodes, opposite to elimination: first 0 and, with a single root, a word that can be the root
+    Value *weights, *w, *g;  // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
     std::vector<Value> totals;
     std::vector<double> largest, scales;  // of a word: an arc to it has the weight exp(score - largest) * scale
-    double largest_root;          // with a single root, the weights of arcs from 0 are divided by its exponential, in addition
-    double log_partition;         // of the sum over all trees, -inf if there are none
-    bool precise;                 // no weight that matters is wrong by more than 1e-8 of it
+    double largest_root;   // with a single root, the weights of arcs from 0 are divided by its exponential, in addition
+    double log_partition;  // of the sum over all trees, -inf if there are none
+    bool precise;          // no weight that matters is wrong by more than 1e-8 of it
 
-    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
+    Value* row(Value* table, int x) const { return table + (size_t)x * stride; }
     bool in_total(int h, int v) const { return !single_root || (h == 0) == (v == 1); }
 
-    static void add(Value *to, const Value *row, Value factor, int count) {
+    static void add(Value* to, const Value* row, Value factor, int count) {
         int x = 0;
-        for (; x + WIDTH <= count; x += WIDTH)
-            N::put(to + x, N::at(to + x) + factor * N::at(row + x));
-        for (; x < count; x++)
-            to[x] += factor * row[x];
+        for (; x + WIDTH <= count; x += WIDTH) N::put(to + x, N::at(to + x) + factor * N::at(row + x));
+        for (; x < count; x++) to[x] += factor * row[x];
     }
-    static Value dot(const Value *a, const Value *b, int count) {
+    static Value dot(const Value* a, const Value* b, int count) {
         Vector sum = Vector();
         int x = 0;
-        for (; x + WIDTH <= count; x += WIDTH)
-            sum += N::at(a + x) * N::at(b + x);
+        for (; x + WIDTH <= count; x += WIDTH) sum += N::at(a + x) * N::at(b + x);
         Value total = N::sum(sum);
-        for (; x < count; x++)
-            total += a[x] * b[x];
+        for (; x < count; x++) total += a[x] * b[x];
         return total;
     }
 
@@ -105,14 +99,13 @@ template <class N> class MST {
         for (int h = single_root; h <= n; h++) {
             watch.pass(cost * n);
             for (int m = 1; m <= n; m++)
-                if (h != m)
-                    f(h, m);
+                if (h != m) f(h, m);
         }
     }
 
     // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
     // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
-    void tabulate(const double *arcs, const double *direction) {
+    void tabulate(const double* arcs, const double* direction) {
         stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
         const size_t square = (size_t)(n + 1) * stride;
         weights = memory.allocate(3 * square);
@@ -127,23 +120,19 @@ template <class N> class MST {
         auto weight = [&](int h, int m, double less) {
             return N::exponential({score(h, m) - largest[m] - less, direction ? direction[place(h, m)] : 0});
         };
-        if (N::SCALED)
-            each_scaled(4, [&](int h, int m) { largest[m] = std::max(largest[m], score(h, m)); });
+        if (N::SCALED) each_scaled(4, [&](int h, int m) { largest[m] = std::max(largest[m], score(h, m)); });
         std::replace(largest.begin(), largest.end(), (double)-INFINITY, 0.0);
         each_scaled(100, [&](int h, int m) { row(weights, h)[m] = weight(h, m, 0); });
         if (N::SCALED) {
             each_scaled(4, [&](int h, int m) { scales[m] += N::number(row(weights, h)[m]); });
-            for (double &scale : scales)
-                scale = scale > 0 ? 1 / scale : 1;
+            for (double& scale : scales) scale = scale > 0 ? 1 / scale : 1;
             each_scaled(4, [&](int h, int m) { row(weights, h)[m] = row(weights, h)[m] * scales[m]; });
         }
         LogSum roots;
-        for (int m = 1; m <= n && N::SCALED && single_root; m++)
-            roots.add(score(0, m) - largest[m] + log(scales[m]));
+        for (int m = 1; m <= n && N::SCALED && single_root; m++) roots.add(score(0, m) - largest[m] + log(scales[m]));
         largest_root = roots.value();
         precise = fabs(largest_root) * 1.2e-16 < 1e-8;  // what it is subtracted from is rounded
-        for (int m = 1; m <= n && single_root; m++)
-            row(weights, 0)[m] = weight(0, m, largest_root - log(scales[m]));
+        for (int m = 1; m <= n && single_root; m++) row(weights, 0)[m] = weight(0, m, largest_root - log(scales[m]));
         std::copy(weights, weights + square, w);
     }
 
@@ -151,16 +140,13 @@ template <class N> class MST {
         for (int v = n; v > 0; v--) {
             Value total = Value();
             for (int h = 0; h < v; h++)
-                if (in_total(h, v))
-                    total += row(w, h)[v];
+                if (in_total(h, v)) total += row(w, h)[v];
             totals[v] = total;
-            if (N::is_zero(total))
-                return false;
+            if (N::is_zero(total)) return false;
             const Value inverse = N::inverse(total);
             for (int first = 0; first < v; first += ROWS) {
                 watch.pass(v / WIDTH * ROWS * 4);
-                for (int h = first; h < std::min(first + ROWS, v); h++)
-                    add(row(w, h), row(w, v), row(w, h)[v] * inverse, v);
+                for (int h = first; h < std::min(first + ROWS, v); h++) add(row(w, h), row(w, v), row(w, h)[v] * inverse, v);
             }
         }
         return true;
@@ -181,15 +167,14 @@ template <class N> class MST {
             }
             for (int h = 0; h < v; h++) {
                 Value by_w = by_share[h];
-                if (in_total(h, v))
-                    by_w += (mean + minus_one) * -1;
+                if (in_total(h, v)) by_w += (mean + minus_one) * -1;
                 row(g, h)[v] = by_w * inverse;
             }
         }
     }
 
     // The elimination, and log_partition; true if it is right.
-    bool sum_of(const Scores &scores, const Scores &direction = Scores()) {
+    bool sum_of(const Scores& scores, const Scores& direction = Scores()) {
         n = scores.n;
         single_root = scores.single_root;
         log_partition = -INFINITY;
@@ -197,23 +182,18 @@ template <class N> class MST {
         std::iota(order.begin(), order.end(), 0);
         if (single_root) {
             const int root = best_root(scores.tensors[ARCS], n, watch);
-            if (!root)
-                return true;
+            if (!root) return true;
             std::swap(order[1], order[root]);
         }
         tabulate(scores.tensors[ARCS], direction.tensors[ARCS]);
-        if (!precise)
-            return false;
-        if (!eliminate())
-            return !N::SCALED;
+        if (!precise) return false;
+        if (!eliminate()) return !N::SCALED;
         double z = 0;
-        for (int v = 1; v <= n; v++)
-            z += N::log(totals[v]);
-        if (N::SCALED && !(z >= -300))  // an arc of weight e^-700 has a probability of at most e^-400; z is NaN if 1 / total was infinite
-            return false;
+        for (int v = 1; v <= n; v++) z += N::log(totals[v]);
+        // An arc of weight e^-700 has a probability of at most e^-400. z is NaN if 1 / total was infinite.
+        if (N::SCALED && !(z >= -300)) return false;
         log_partition = z + largest_root;
-        for (int v = 1; v <= n; v++)
-            log_partition += largest[v] - log(scales[v]);
+        for (int v = 1; v <= n; v++) log_partition += largest[v] - log(scales[v]);
         return true;
     }
     // Whether there are no trees.
@@ -222,14 +202,11 @@ template <class N> class MST {
   public:
     // log_partition, and the probability of each arc in counts.tensors[ARCS] or, with Duals, its derivative in a direction.
     // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
-        if (!sum_of(scores, direction))
-            return false;
+    bool find(const Scores& scores, Counts& counts, const Scores& direction = Scores()) {
+        if (!sum_of(scores, direction)) return false;
         counts.log_partition = log_partition;
-        if (empty())
-            return true;
-        if (!counts.tensors[ARCS])
-            return isfinite(counts.log_partition);
+        if (empty()) return true;
+        if (!counts.tensors[ARCS]) return isfinite(counts.log_partition);
         differentiate();
         double sum = 0;
         for (int h = 0; h <= n; h++) {
@@ -268,19 +245,18 @@ template <class N> class SampledMST : public Sampler<MST<N>> {
     using Base::n;
     using Base::row;
 
-    std::vector<Value> inverses;   // of the totals
-    std::vector<int> head, via;    // of a word: its head, and the word that is to come between, or 0
-    std::vector<char> below;       // of a node: whether it is above the dependents of v, 1, or below one, 2; 0 if this is not known
+    std::vector<Value> inverses;  // of the totals
+    std::vector<int> head, via;   // of a word: its head, and the word that is to come between, or 0
+    std::vector<char> below;  // of a node: whether it is above the dependents of v, 1, or below one, 2; 0 if this is not known
     std::vector<int> path;
     Choice<N> choice;
 
     // Make the arc h->m, and draw what it is to be replaced by.
-    void link(Random &random, int h, int m) {
+    void link(Random& random, int h, int m) {
         head[m] = h;
         choice.start();
         choice.add(row(this->weights, h)[m]);
-        for (int v = n; v > std::max(h, m); v--)
-            choice.add(row(this->w, h)[v] * inverses[v] * row(this->w, v)[m]);
+        for (int v = n; v > std::max(h, m); v--) choice.add(row(this->w, h)[v] * inverses[v] * row(this->w, v)[m]);
         const int chosen = choice.draw(random);
         via[m] = chosen > 0 ? n + 1 - chosen : 0;
     }
@@ -291,25 +267,21 @@ template <class N> class SampledMST : public Sampler<MST<N>> {
         below[0] = 1;
         for (int x = 1; x < v; x++) {
             int y = x;
-            for (path.clear(); !below[y] && head[y] != v; y = head[y])
-                path.push_back(y);
-            if (!below[y])
-                below[y] = 2;
-            for (int z : path)
-                below[z] = below[y];
+            for (path.clear(); !below[y] && head[y] != v; y = head[y]) path.push_back(y);
+            if (!below[y]) below[y] = 2;
+            for (int z : path) below[z] = below[y];
         }
     }
 
     void prepare_to_draw() override {
         inverses.resize(n + 1);
-        for (int v = 1; v <= n; v++)
-            inverses[v] = N::inverse(this->totals[v]);
+        for (int v = 1; v <= n; v++) inverses[v] = N::inverse(this->totals[v]);
         head.resize(n + 1);
         via.resize(n + 1);
         below.resize(n + 1);
     }
 
-    bool draw(Random &random, int *heads) override {
+    bool draw(Random& random, int* heads) override {
         for (int v = 1; v <= n; v++) {
             this->watch.pass(100 * v);
             for (int m = 1; m < v; m++)
@@ -324,13 +296,11 @@ template <class N> class SampledMST : public Sampler<MST<N>> {
             for (int h = 0; h < v; h++)
                 choice.add(below[h] == 1 && (!this->single_root || (h == 0) == only_root) ? row(this->w, h)[v] : Value());
             const int h = choice.draw(random);
-            if (h < 0)
-                return false;
+            if (h < 0) return false;
             this->watch.pass(20 * (n - v));
             link(random, h, v);
         }
-        for (int m = 1; m <= n; m++)
-            heads[this->order[m]] = this->order[head[m]];
+        for (int m = 1; m <= n; m++) heads[this->order[m]] = this->order[head[m]];
         return true;
     }
 };

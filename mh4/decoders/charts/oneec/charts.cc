@@ -3,6 +3,8 @@
 #include "inside_outside.hpp"
 
 const Factories VARIANT::factories = {
-    nullptr, make<oneec::Chart>, make<oneec::sums::AllSums<marginals::Doubles>>,
+    nullptr,
+    make<oneec::Chart>,
+    make<oneec::sums::AllSums<marginals::Doubles>>,
     ONCE(make<oneec::sums::AllSums<marginals::Extendeds>>),
 };

@@ -113,7 +113,8 @@ template <class Tables> struct Complexes : Projective<Tables> {
         INLINE void derivatives_wing_l_b_a(Vector (&by)[STATES[WING]]) const {
             alignas(64) typename Base::Value lanes[STATES[WING]][WIDTH] = {};
             each_cell([&](int i, typename Base::Value* cell) {
-                for (int state = 0; state < STATES[WING]; state++) lanes[state][i] = cell[state * WIDTH + this->chart.derivatives];
+                for (int state = 0; state < STATES[WING]; state++)
+                    lanes[state][i] = cell[state * WIDTH + this->chart.derivatives];
             });
             for (int state = 0; state < STATES[WING]; state++) by[state] = Base::at(lanes[state]);
         }
@@ -154,7 +155,9 @@ template <class Tables> struct Complexes : Projective<Tables> {
         int l, r, begin, end;
 
         INLINE void so_far_complex_l_r(Number (&values)[STATES[COMPLEX]]) const { std::copy_n(complex, STATES[COMPLEX], values); }
-        INLINE void keep_complex_l_r(const Number (&values)[STATES[COMPLEX]]) const { std::copy_n(values, STATES[COMPLEX], complex); }
+        INLINE void keep_complex_l_r(const Number (&values)[STATES[COMPLEX]]) const {
+            std::copy_n(values, STATES[COMPLEX], complex);
+        }
         INLINE void derivatives_complex_l_r(Number (&by)[STATES[COMPLEX]]) const { so_far_complex_l_r(by); }
     };
 
@@ -231,7 +234,8 @@ template <class Tables> struct Complexes : Projective<Tables> {
         }
         Kernels::complexes_of_pivots(ComplexesOfPivots{{*this, total, l, r, l + 1, r}});
         each_wing(l, r, by_wings, [](const ComplexesOfWings& at) { Kernels::complexes_of_wings(at); });
-        for (int state = 0; state < STATES[COMPLEX]; state++) total[state] = Base::either(total[state], Base::any(by_wings[state]));
+        for (int state = 0; state < STATES[COMPLEX]; state++)
+            total[state] = Base::either(total[state], Base::any(by_wings[state]));
         apart(l, r) = apart(r, l) = total[APART];
         above(l, r) = total[FIRST_ABOVE];
         above(r, l) = total[SECOND_ABOVE];

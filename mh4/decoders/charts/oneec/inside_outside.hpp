@@ -12,7 +12,8 @@ namespace sums {
 
 template <class N> struct Reverse : Projective<N> {
     typedef Projective<N> Base;
-    using typename Base::ComplexesOfSpanned, typename Base::ComplexesOfWings, typename Base::ComplexesOfPivots, typename Base::Far;
+    using typename Base::ComplexesOfSpanned, typename Base::ComplexesOfWings, typename Base::ComplexesOfPivots,
+        typename Base::Far;
     using typename Base::HalfPivots, typename Base::Hinges, typename Base::Kernels, typename Base::Left, typename Base::Pivots;
     using typename Base::Region, typename Base::Right, typename Base::Value, typename Base::Vector, typename Base::Wings;
     template <class Side> using Near = typename Base::template Near<Side>;
@@ -39,8 +40,7 @@ template <class N> struct Reverse : Projective<N> {
     }
 
     void reverse_pivots(const Left& of, int a, int b) {
-        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++)
-            Kernels::pivots_outside(Pivots{*this, of, a, b, v});
+        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++) Kernels::pivots_outside(Pivots{*this, of, a, b, v});
     }
 
     void reverse_half_pivots(const Left& of, int b, int v) {
@@ -203,7 +203,9 @@ template <class N> class AllSums final : public marginals::SumCharts {
         counts.log_partition = scores.heads ? 0 : -INFINITY;  // the counts of one tree are constant
         return scores.heads || !find_best(scores) || dual_all.find(scores, counts, best_tree, direction);
     }
-    size_t bytes_needed() const override { return std::max({search.bytes_needed(), all.bytes_needed(), dual_all.bytes_needed()}); }
+    size_t bytes_needed() const override {
+        return std::max({search.bytes_needed(), all.bytes_needed(), dual_all.bytes_needed()});
+    }
     void release() override {
         all.release();
         dual_all.release();

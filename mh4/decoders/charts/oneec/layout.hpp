@@ -39,18 +39,18 @@ template <class Views> struct Layout : Views {
     template <int... kinds> using Group = oneec::Group<Value, WIDTH, kinds...>;
 
     int n, side, blocks, width, rows;
-    int shift;         // by how much blocks of x to the right begin before node 0
-    int none, hidden;  // special values of g
-    bool single;       // whether node 0 is to have one dependent
-    Value *e, *c, *s;              // rows over g
-    Value *arc, *sibling;          // [h, m]; [m, s]
-    Value* grandparent;            // rows over g, [m]
-    Value* gap_rows[STATES[GAP]];  // [a, b] by state
+    int shift;                             // by how much blocks of x to the right begin before node 0
+    int none, hidden;                      // special values of g
+    bool single;                           // whether node 0 is to have one dependent
+    Value *e, *c, *s;                      // rows over g
+    Value *arc, *sibling;                  // [h, m]; [m, s]
+    Value* grandparent;                    // rows over g, [m]
+    Value* gap_rows[STATES[GAP]];          // [a, b] by state
     Value *complex_apart, *complex_above;  // [a, b], either order; [a, b]: a above b
     Value *crossed_half, *crossed_pair;    // [h, end], see Projective
-    Value* hinges;                 // hinge t b v of the current b and v: [t] by state
-    Value* coefs;                  // scratch
-    ptrdiff_t derivatives = 0;     // from a value to the derivative by it, in sums
+    Value* hinges;                         // hinge t b v of the current b and v: [t] by state
+    Value* coefs;                          // scratch
+    ptrdiff_t derivatives = 0;             // from a value to the derivative by it, in sums
 
     // Crossed arcs of node v with all x
     struct LinkRows {
@@ -70,8 +70,8 @@ template <class Views> struct Layout : Views {
     INLINE bool may_have_two(int node) const { return !(single && node == 0); }
 
     INLINE int blocks_before(int a) const { return (a + WIDTH - 1) / WIDTH; }  // with nodes to the left of a
-    INLINE int block_of(int x) const { return (x + shift) / WIDTH; }            // of a node to the right
-    INLINE int right_node(int block) const { return block * WIDTH - shift; }    // the first in a block to the right
+    INLINE int block_of(int x) const { return (x + shift) / WIDTH; }           // of a node to the right
+    INLINE int right_node(int block) const { return block * WIDTH - shift; }   // the first in a block to the right
 
     INLINE Value* at_e(int h, int m) const { return e + ((size_t)h * side + m) * rows; }
     INLINE Value* at_c(int h, int end) const { return c + ((size_t)h * side + end) * rows; }
@@ -165,8 +165,8 @@ template <class Views> struct Layout : Views {
     }
 
   private:
-    template <int... kinds>
-    void take_tiles(oneec::Group<Value, WIDTH, kinds...>& of, size_t count, const std::vector<ptrdiff_t>& places, int step, int shift) {
+    template <int... kinds> void take_tiles(oneec::Group<Value, WIDTH, kinds...>& of, size_t count,
+                                            const std::vector<ptrdiff_t>& places, int step, int shift) {
         ((static_cast<Tiles<Value, WIDTH, kinds>&>(of) = {take(count * STATES[kinds] * WIDTH), places.data(), step, shift}), ...);
     }
 };

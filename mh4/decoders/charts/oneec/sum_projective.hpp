@@ -14,7 +14,7 @@ template <class N> struct Projective : Complexes<Tables<N>> {
     using Base::may_have_two, Base::at_e, Base::at_c, Base::at_s, Base::at_pairs;
     using Base::above, Base::apart, Base::half, Base::pair, Base::below;
 
-    double* expected_arc;      // the counts of the reverse, as in Counts
+    double* expected_arc;  // the counts of the reverse, as in Counts
     double* expected_sibling;
     double* expected_grandparent;
 
@@ -33,7 +33,6 @@ template <class N> struct Projective : Complexes<Tables<N>> {
     Value& by(Value* value) const { return value[derivatives]; }
 
   private:
-
     // Vectors of g
     static void add_product(Value* out, const Value* row, Value coef, int count) {
         for (int g = 0; g < count; g += WIDTH) Base::add(out + g, N::at(row + g) * coef);
@@ -139,7 +138,8 @@ template <class N> struct Projective : Complexes<Tables<N>> {
     }
     Value by_gap(int a, int b, int state) const {
         const int at = (a * side + b) * STATES[GAP] + state;
-        return gap_rows[state][derivatives + a * width + b] + this->gaps[derivatives + at] + N::sum(N::at(this->gap_lanes + at * WIDTH));
+        return gap_rows[state][derivatives + a * width + b] + this->gaps[derivatives + at] +
+               N::sum(N::at(this->gap_lanes + at * WIDTH));
     }
 };
 

@@ -20,7 +20,7 @@ template <class N> struct Views : N {
     using N::WIDTH;
 
     static INLINE Vector loosely_at(const Value* at) {  // N::at, for any address
-        if (N::DUAL) {  // whose vectors are not in memory as they are
+        if (N::DUAL) {                                  // whose vectors are not in memory as they are
             alignas(64) Value lanes[WIDTH];
             __builtin_memcpy(lanes, at, sizeof lanes);
             return N::at(lanes);
@@ -41,7 +41,9 @@ template <class N> struct Views : N {
     // How sums are found by the recurrences of Projective
     template <class A> static INLINE A either(const A& a, const A& b) { return a + b; }
     template <class A, class B> static INLINE auto both(const A& a, const B& b) { return a * b; }
-    static INLINE Vector with_arc(const Vector& rest, const Vector& grandparents, const Value& arc) { return rest * grandparents * arc; }
+    static INLINE Vector with_arc(const Vector& rest, const Vector& grandparents, const Value& arc) {
+        return rest * grandparents * arc;
+    }
     static Value any(const Vector& lanes) { return N::sum(lanes); }  // of them
     static Value nothing() { return Value(); }
     static Value one() { return N::exponential(0); }
@@ -65,8 +67,7 @@ template <class N> struct Views : N {
         ptrdiff_t derivatives;
         INLINE Vector operator[](int i) const { return loosely_at(rows[i]); }
         template <int size> INLINE void add(const Vector (&more)[size]) const {
-            for (int i = 0; i < size; i++)
-                put_loosely(rows[i] + derivatives, loosely_at(rows[i] + derivatives) + more[i]);
+            for (int i = 0; i < size; i++) put_loosely(rows[i] + derivatives, loosely_at(rows[i] + derivatives) + more[i]);
         }
     };
 
@@ -121,8 +122,9 @@ class Scaling {
 
   public:
     double total = 0;  // the score of the tree
-    double slack = 0;  // a product of weights of a tree, all but some of one word being either complete or missing, is at most e^slack
-    bool precise;      // no weight that matters is wrong by more than 1e-8 of it
+    // A product of weights of a tree, all but some of one word being either complete or missing, is at most e^slack.
+    double slack = 0;
+    bool precise;  // no weight that matters is wrong by more than 1e-8 of it
 
     Scaling(const Scores& of, const Scores& change, const TreeScores& good_tree, bool scaled, signals::Watch& watch)
         : scores(of), direction(change) {
@@ -151,9 +153,7 @@ class Scaling {
         precise = size * 1.2e-16 < 1e-8;
     }
 
-    Logarithm arc(int h, int m) const {
-        return logarithm(ARC, h, m, tree.words[m] - tree.siblings[m] - tree.grandparents[m]);
-    }
+    Logarithm arc(int h, int m) const { return logarithm(ARC, h, m, tree.words[m] - tree.siblings[m] - tree.grandparents[m]); }
     Logarithm crossed_arc(int h, int m) const { return logarithm(CROSSED_ARC, h, m, tree.words[m]); }
     Logarithm sibling(int s, int m) const { return logarithm(SIBLING, s, m, tree.siblings[m]); }
     Logarithm grandparent(int g, int m) const { return logarithm(GRANDPARENT, g, m, tree.grandparents[m]); }
@@ -167,8 +167,10 @@ class Scaling {
 template <class N> struct Tables : Layout<Views<N>> {
     typedef Layout<Views<N>> Base;
     using typename Base::Common, typename Base::LinkRows, typename Base::Single, typename Base::Value, typename Base::Vector;
-    using Base::n, Base::side, Base::blocks, Base::width, Base::rows, Base::hidden, Base::derivatives, Base::gap_rows, Base::hinges;
-    using Base::may_have_two, Base::blocks_before, Base::at_c, Base::memory, Base::watch, Base::take, Base::take_rows, Base::WIDTH;
+    using Base::n, Base::side, Base::blocks, Base::width, Base::rows, Base::hidden, Base::derivatives, Base::gap_rows,
+        Base::hinges;
+    using Base::may_have_two, Base::blocks_before, Base::at_c, Base::memory, Base::watch, Base::take, Base::take_rows,
+        Base::WIDTH;
     template <int... kinds> using Group = typename Base::template Group<kinds...>;
     typedef SumKernels Kernels;
 
@@ -192,26 +194,26 @@ template <class N> struct Tables : Layout<Views<N>> {
     struct Left : Group<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT> {
         Value *pivot, *pivot_lanes;  // pivot a b v of the current l and r: [v] by state; lanes of derivatives
     } left;
-    struct Right : Left, Group<HOOKED, SEVERAL, SEVERAL_CLOSED> {} right;
+    struct Right : Left, Group<HOOKED, SEVERAL, SEVERAL_CLOSED> {
+    } right;
     // Of l, over r; wing l b a is over b, in blocks of a
-    struct Layer
-        : Group<OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH, SPANNED, WING> {
+    struct Layer : Group<OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH,
+                         SPANNED, WING> {
         Value *begin, *end;
     } of_l;
 
-    Value *gaps, *gap_lanes;            // [a, b, state]; the same, lanes of derivatives
-    Value* complexes[STATES[COMPLEX]];  // [l, r] by state
-    Value* pairs;                       // rows over g
-    Value* hidden_sibling;              // [m]
+    Value *gaps, *gap_lanes;             // [a, b, state]; the same, lanes of derivatives
+    Value* complexes[STATES[COMPLEX]];   // [l, r] by state
+    Value* pairs;                        // rows over g
+    Value* hidden_sibling;               // [m]
     Value *hinge_lanes, *neither_lanes;  // for half pivots: [t]
 
     INLINE const Layer& layer(int) const { return of_l; }
 
     // What kernels ask for
 
-
-    template <int kind, class Items, class At>
-    INLINE void keep(Of<Items> of, const At& at, int second, const Vector (&values)[STATES[kind]]) const {
+    template <int kind, class Items, class At> INLINE void keep(Of<Items> of, const At& at, int second,
+                                                                const Vector (&values)[STATES[kind]]) const {
         Value* const to = this->template tile<kind>(of, at.block, second).at;
         for (int i = 0; i < STATES[kind]; i++) {
             N::put(to + i * WIDTH, values[i]);
@@ -245,7 +247,9 @@ template <class N> struct Tables : Layout<Views<N>> {
 
     // What Projective asks for, besides tables
     Value hidden_sibling_of(int m) const { return hidden_sibling[m]; }
-    auto pairs_of(int a) const { return [this, a](int w) { return at_pairs(a, w); }; }
+    auto pairs_of(int a) const {
+        return [this, a](int w) { return at_pairs(a, w); };
+    }
     // The nodes from a to b have no g in between; nor is there any beyond `hidden`.
     void only_outside(Value* out, int a, int b) const {
         std::fill(out + minimum(a, b), out + maximum(a, b) + 1, Value());

@@ -21,12 +21,13 @@ struct Tables : Layout<MaxPlus> {
     struct Left : Group<CLOSED, NEITHER, ARM, HALF_PIVOT> {
         float* pivot;  // pivot a b v of the current l and r: [v] by state
     } left;
-    struct Right : Left, Group<OPEN> {} right;
+    struct Right : Left, Group<OPEN> {
+    } right;
 
     // Items that only items with the same l need
     struct Layer : Group<CLOSED, OPEN, SPANNED, WING> {  // l b x, and wing l b a in blocks of a
-        float* complexes[STATES[COMPLEX]];  // complex l x, only those that end in a gap: [x] by state
-        float* pairs;                       // see Projective
+        float* complexes[STATES[COMPLEX]];               // complex l x, only those that end in a gap: [x] by state
+        float* pairs;                                    // see Projective
     };
 
     struct Links : LinkRows {
@@ -41,8 +42,8 @@ struct Tables : Layout<MaxPlus> {
 
     // What kernels ask for
 
-    template <int kind, class Items, class At>
-    INLINE void keep(Of<Items> of, const At& at, int second, const Lanes (&values)[STATES[kind]]) const {
+    template <int kind, class Items, class At> INLINE void keep(Of<Items> of, const At& at, int second,
+                                                                const Lanes (&values)[STATES[kind]]) const {
         float* const to = tile<kind>(of, at.block, second).at;
         for (int i = 0; i < STATES[kind]; i++) put(to + i * LANES, values[i]);
     }
@@ -65,7 +66,9 @@ struct Tables : Layout<MaxPlus> {
     // What Projective asks for, besides tables
     static float hidden_sibling_of(int) { return 0; }
     static void only_outside(float*, int, int) {}  // nothing reads g between a and b
-    auto pairs_of(int a) { return [table = layer(a).pairs, stride = (size_t)rows](int w) { return table + w * stride; }; }
+    auto pairs_of(int a) {
+        return [table = layer(a).pairs, stride = (size_t)rows](int w) { return table + w * stride; };
+    }
     void keep_gap(int a, int b, int state, float value) {
         gap_rows[state][a * width + b] = gap_rows[SWAPPED[state]][b * width + a] = value;
     }
@@ -98,7 +101,8 @@ struct Tables : Layout<MaxPlus> {
         if (single)
             for (int j = 0; j < side; j++) crossed.from[j] = crossed.to[j * width] = NEVER;
         for (float* table : gap_rows) std::fill_n(table, square, NEVER);
-        for (Layer& each : layers) std::fill_n(static_cast<Tiles<float, LANES, WING>&>(each).origin, square * STATES[WING], NEVER);
+        for (Layer& each : layers)
+            std::fill_n(static_cast<Tiles<float, LANES, WING>&>(each).origin, square * STATES[WING], NEVER);
         for (int i = 0; i < side; i++) {
             std::fill_n(grandparent + i * rows + side + 1, rows - side - 1, 0.0f);
             std::fill_n(at_c(i, i), rows, 0.0f);

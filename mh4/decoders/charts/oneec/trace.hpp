@@ -107,7 +107,9 @@ class Chart final : Complexes<Tables>, public BestTree {
         if (score > NEVER) trace(heads_of_words);
         return score;
     }
-    const PartRows* parts(const int* tree, int words) override { return tree_parts.find(tree, words) ? tree_parts.rows : nullptr; }
+    const PartRows* parts(const int* tree, int words) override {
+        return tree_parts.find(tree, words) ? tree_parts.rows : nullptr;
+    }
     size_t bytes_needed() const override { return Tables::bytes_needed(); }
     void release() override { Tables::release(); }
 
@@ -214,8 +216,7 @@ class Chart final : Complexes<Tables>, public BestTree {
 
     Way way_to_pair(int a, int b, int g) const {
         Way best;
-        for (int w = a + 1; w <= b; w++)
-            best.offer(way_to_pairs(a, w, g).value + at_c(b, w)[g], C(b, w, g), {PAIRS, 0, a, w, g});
+        for (int w = a + 1; w <= b; w++) best.offer(way_to_pairs(a, w, g).value + at_c(b, w)[g], C(b, w, g), {PAIRS, 0, a, w, g});
         return best;
     }
 
@@ -261,8 +262,8 @@ class Chart final : Complexes<Tables>, public BestTree {
         const int* nodes = found.nodes;
         for (int i = shape.antecedents - 1; i >= 0; i--) {
             const int* own = shape.antecedent[i];
-            agenda.push_back({shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[own[0]], nodes[own[1]],
-                              nodes[own[2]]});
+            agenda.push_back(
+                {shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]});
         }
         for (int i = 0; i < shape.arcs; i++) {
             const int direction = i ? found.instance.second : found.instance.first;

@@ -18,8 +18,8 @@ enum {
 
 // Calls memory.require in Python; false if that has raised an exception, which is set then.
 static inline bool there_is(size_t bytes) {
-    PyObject *module = PyImport_ImportModule("mh4.decoders.memory");
-    PyObject *done = module ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
+    PyObject* module = PyImport_ImportModule("mh4.decoders.memory");
+    PyObject* done = module ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
     Py_XDECREF(done);
     Py_XDECREF(module);
     return done;
@@ -27,41 +27,35 @@ static inline bool there_is(size_t bytes) {
 
 // Throws what memory.require raises if this process may not use so many more bytes; in a subinterpreter, std::bad_alloc.
 static inline void require(size_t bytes) {
-    if (bytes < LARGE_MEMORY)
-        return;
+    if (bytes < LARGE_MEMORY) return;
     if (signals::in_subinterpreter()) {
-        PyThreadState *const state = PyThreadState_New(signals::interpreter);
-        if (!state)
-            throw std::bad_alloc();
+        PyThreadState* const state = PyThreadState_New(signals::interpreter);
+        if (!state) throw std::bad_alloc();
         PyEval_RestoreThread(state);
         const bool enough = there_is(bytes);
         PyThreadState_Clear(state);
         PyThreadState_DeleteCurrent();
-        if (!enough)
-            throw std::bad_alloc();
+        if (!enough) throw std::bad_alloc();
         return;
     }
     const PyGILState_STATE state = PyGILState_Ensure();
     const bool enough = there_is(bytes);
     PyGILState_Release(state);
-    if (!enough)
-        throw signals::Raised();
+    if (!enough) throw signals::Raised();
 }
 
 // Make room for more values at the end of a vector. Throws as `require` does, or std::bad_alloc.
-template <class Value> static inline void make_room(std::vector<Value> &values, size_t more) {
+template <class Value> static inline void make_room(std::vector<Value>& values, size_t more) {
     const size_t size = values.size() + more;
-    if (size <= values.capacity())
-        return;
+    if (size <= values.capacity()) return;
     const size_t capacity = std::max(size, values.capacity() * 3 / 2);
     require(capacity * sizeof(Value));
     values.reserve(capacity);
 }
 
 // Free the memory of a vector, and what is in it, if it is too large to keep.
-template <class Value> static inline void release(std::vector<Value> &values) {
-    if (values.capacity() * sizeof(Value) > KEEP)
-        std::vector<Value>().swap(values);
+template <class Value> static inline void release(std::vector<Value>& values) {
+    if (values.capacity() * sizeof(Value) > KEEP) std::vector<Value>().swap(values);
 }
 
 // The arrays of a chart are laid out twice: once to find out how much memory they need, and again when it has been allocated.
@@ -76,28 +70,27 @@ template <class Value> class Memory {
     enum { ALIGNMENT = 64, LARGE_PAGE = 1 << 21 };  // bytes; a vector register has 64 at most
     enum { VECTOR = ALIGNMENT / sizeof(Value) };
 
-    Value *values = nullptr;
+    Value* values = nullptr;
     size_t capacity = 0, taken = 0;  // in Values
     size_t mapped = 0;               // bytes that come from mmap
 
   public:
     Memory() = default;
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
     ~Memory() { clear(); }
 
     void start() { taken = 0; }
 
     // The next array, aligned to vectors; NULL if it is beyond what has been allocated.
-    Value *take(size_t size) {
+    Value* take(size_t size) {
         const size_t first = taken;
         taken += (size + VECTOR - 1) / VECTOR * VECTOR;
         return taken <= capacity ? values + first : nullptr;
     }
 
-    void take_all(std::initializer_list<Value **> arrays, size_t size) {
-        for (Value **array : arrays)
-            *array = take(size);
+    void take_all(std::initializer_list<Value**> arrays, size_t size) {
+        for (Value** array : arrays) *array = take(size);
     }
 
     // What the arrays taken since the start occupy.
@@ -109,19 +102,18 @@ template <class Value> class Memory {
         if (taken > capacity) {
             clear();
             require(bytes());
-            void *memory;
+            void* memory;
             if (bytes() >= LARGE_PAGE)
                 memory = map((bytes() + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
             else if (posix_memalign(&memory, ALIGNMENT, bytes()))
                 throw std::bad_alloc();
-            values = static_cast<Value *>(memory);
-            if (!mapped)
-                std::fill_n(values, taken, Value());
+            values = static_cast<Value*>(memory);
+            if (!mapped) std::fill_n(values, taken, Value());
             capacity = taken;
         }
         start();
     }
-    Value *allocate(size_t size) {
+    Value* allocate(size_t size) {
         start();
         take(size);
         allocate();
@@ -130,8 +122,7 @@ template <class Value> class Memory {
 
     // Free the memory if it is too large to keep, and start again.
     void release() {
-        if (capacity * sizeof(Value) > KEEP)
-            clear();
+        if (capacity * sizeof(Value) > KEEP) clear();
         start();
     }
 
@@ -145,14 +136,12 @@ template <class Value> class Memory {
         capacity = mapped = 0;
     }
     // Memory from the system, which is 0 already: it takes no time until it is used.
-    char *map(size_t size) {
-        void *memory = mmap(nullptr, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
-            throw std::bad_alloc();
-        char *first = static_cast<char *>(memory);
+    char* map(size_t size) {
+        void* memory = mmap(nullptr, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) throw std::bad_alloc();
+        char* first = static_cast<char*>(memory);
         const size_t before = (LARGE_PAGE - (size_t)first % LARGE_PAGE) % LARGE_PAGE;
-        if (before > 0)
-            munmap(first, before);
+        if (before > 0) munmap(first, before);
         munmap(first + before + size, LARGE_PAGE - before);
 #ifdef MADV_HUGEPAGE
         madvise(first + before, size, MADV_HUGEPAGE);

@@ -14,7 +14,7 @@ extern const Factories factories HIDDEN;
 namespace avx512 {
 extern const Factories factories HIDDEN;
 }
-static const Factories *const VARIANTS[] = {&baseline::factories, &avx2::factories, &avx512::factories};
+static const Factories* const VARIANTS[] = {&baseline::factories, &avx2::factories, &avx512::factories};
 #else
-static const Factories *const VARIANTS[] = {&baseline::factories};
+static const Factories* const VARIANTS[] = {&baseline::factories};
 #endif

@@ -34,8 +34,8 @@ class Reusable {
 class BestDerivation : public Reusable {
   public:
     transitions::TransitionScores scores;  // set these two, then prepare, allocate, fill and trace
-    bool single = false;     // whether node 0 is to have one dependent
-    std::vector<int> codes;  // of the transitions found, in order of execution
+    bool single = false;                   // whether node 0 is to have one dependent
+    std::vector<int> codes;                // of the transitions found, in order of execution
 
     // Lay out the chart of a new sentence.
     virtual void prepare() = 0;
@@ -54,13 +54,12 @@ class BestTree : public Reusable {
     int k = 0;  // of MH_k, for the chart of all k
 
     // Find the heads of the best tree over n words; returns its score, -inf if there is none. scores: by tensor; cost: of arcs, or NULL.
-    virtual double find(int n, const double *const *scores, const double *cost, bool single_root, int *heads) = 0;
+    virtual double find(int n, const double* const* scores, const double* cost, bool single_root, int* heads) = 0;
     // What a tree uses of each tensor, or NULL if the tree is not in the class. Here, its arcs.
-    virtual const PartRows *parts(const int *heads, int n) {
+    virtual const PartRows* parts(const int* heads, int n) {
         rows.resize(TENSORS);
         rows[ARCS].clear();
-        for (int word = 1; word <= n; word++)
-            rows[ARCS].push_back({heads[word], word});
+        for (int word = 1; word <= n; word++) rows[ARCS].push_back({heads[word], word});
         return rows.data();
     }
 
@@ -76,34 +75,34 @@ struct Scores {
     bool single_root = false;
     // of transitions: (n + 2, n + 2) by s0, b0; (reduces, n + 2, n + 2) by transition, s0, b0; the same by s1, s0; (n + 1, n + 1) by
     // head, dependent; of 1EC: as for oneec.marginals
-    const double *tensors[TENSORS] = {};
-    const int *heads = nullptr;  // (n + 1,): the only tree that scores of arcs leave, or NULL; 1EC sums over it faster
+    const double* tensors[TENSORS] = {};
+    const int* heads = nullptr;  // (n + 1,): the only tree that scores of arcs leave, or NULL; 1EC sums over it faster
 };
 
 // Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before. If
 // all are NULL, only log_partition is wanted: the rest takes most of the time.
 struct Counts {
     double log_partition = -INFINITY;
-    double *tensors[TENSORS] = {};
+    double* tensors[TENSORS] = {};
 };
 
 // Trees to be drawn for a sentence.
 struct Samples {
-    uint64_t seed;          // what is drawn depends on this and the scores alone
+    uint64_t seed;  // what is drawn depends on this and the scores alone
     size_t count, columns;
-    int *heads;             // (count, columns), of which words get heads; all are -1 before
-    bool none;              // whether there is no tree
+    int* heads;  // (count, columns), of which words get heads; all are -1 before
+    bool none;   // whether there is no tree
 };
 
 // Sums over the derivations of an algorithm in one type of numbers. Methods return false if the numbers are not enough for these scores.
 class SumCharts : public Reusable {
   public:
     // log_partition, and expected counts.
-    virtual bool find(const Scores &scores, Counts &counts) = 0;
+    virtual bool find(const Scores& scores, Counts& counts) = 0;
     // The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores.
-    virtual bool differentiate(const Scores &scores, Counts &counts, const Scores &direction) = 0;
+    virtual bool differentiate(const Scores& scores, Counts& counts, const Scores& direction) = 0;
     // Trees of derivations, drawn in proportion to the exponential of their scores, by algorithms that can.
-    virtual bool draw(const Scores &, Samples &to) { return to.none = true; }
+    virtual bool draw(const Scores&, Samples& to) { return to.none = true; }
 };
 
 // The same in float64 where it is enough, otherwise in numbers that are enough for all scores.
@@ -118,14 +117,14 @@ class Sums {
   public:
     std::unique_ptr<SumCharts> fast, exact;
 
-    void find(const Scores &scores, Counts &counts) {
-        with([&](SumCharts &charts) { return charts.find(scores, counts); });
+    void find(const Scores& scores, Counts& counts) {
+        with([&](SumCharts& charts) { return charts.find(scores, counts); });
     }
-    void differentiate(const Scores &scores, Counts &counts, const Scores &direction) {
-        with([&](SumCharts &charts) { return charts.differentiate(scores, counts, direction); });
+    void differentiate(const Scores& scores, Counts& counts, const Scores& direction) {
+        with([&](SumCharts& charts) { return charts.differentiate(scores, counts, direction); });
     }
-    void draw(const Scores &scores, Samples &to) {
-        with([&](SumCharts &charts) { return charts.draw(scores, to); });
+    void draw(const Scores& scores, Samples& to) {
+        with([&](SumCharts& charts) { return charts.draw(scores, to); });
     }
 };
 
@@ -138,14 +137,14 @@ class Sums {
 
 // What makes the charts of an algorithm, in a variant for one kind of processor; NULL for what the algorithm does not have.
 struct Factories {
-    BestDerivation *(*search)();
-    BestTree *(*best_tree)();
-    marginals::SumCharts *(*sums)();            // in float64
-    marginals::SumCharts *(*exact_sums)();      // for all scores; in the baseline alone
-    BestDerivation *(*first_found)();           // as mh4.first_found breaks ties; in the baseline alone
+    BestDerivation* (*search)();
+    BestTree* (*best_tree)();
+    marginals::SumCharts* (*sums)();        // in float64
+    marginals::SumCharts* (*exact_sums)();  // for all scores; in the baseline alone
+    BestDerivation* (*first_found)();       // as mh4.first_found breaks ties; in the baseline alone
 };
 
-template <class Chart, class Interface> Interface *make() { return new Chart; }
+template <class Chart, class Interface> Interface* make() { return new Chart; }
 
 // The charts of an algorithm.
 struct Charts {
@@ -153,27 +152,24 @@ struct Charts {
     std::unique_ptr<BestTree> best_tree;
     marginals::Sums sums;
 
-    void make(const Factories &chosen, const Factories &baseline) {
-        if (chosen.search)
-            search.reset(chosen.search());
-        if (chosen.best_tree)
-            best_tree.reset(chosen.best_tree());
+    void make(const Factories& chosen, const Factories& baseline) {
+        if (chosen.search) search.reset(chosen.search());
+        if (chosen.best_tree) best_tree.reset(chosen.best_tree());
         if (chosen.sums) {
             sums.fast.reset(chosen.sums());
             sums.exact.reset(baseline.exact_sums());
         }
     }
     template <class F> void each(F f) const {
-        for (Reusable *chart : std::initializer_list<Reusable *>{search.get(), best_tree.get(), sums.fast.get(), sums.exact.get()})
-            if (chart)
-                f(*chart);
+        for (Reusable* chart : std::initializer_list<Reusable*>{search.get(), best_tree.get(), sums.fast.get(), sums.exact.get()})
+            if (chart) f(*chart);
     }
     size_t bytes_needed() const {
         size_t most = 0;
-        each([&](const Reusable &chart) { most = std::max(most, chart.bytes_needed()); });
+        each([&](const Reusable& chart) { most = std::max(most, chart.bytes_needed()); });
         return most;
     }
     void release() {
-        each([](Reusable &chart) { chart.release(); });
+        each([](Reusable& chart) { chart.release(); });
     }
 };

@@ -13,7 +13,7 @@
 constexpr double LARGEST = 1e30;
 enum { MASKS = 1, INVALID = 2 };  // finite numbers from -LARGEST down; numbers of LARGEST or more, or NaN
 
-template <class Number> static inline __attribute__((always_inline)) int kinds_among(const Number *numbers, size_t count) {
+template <class Number> static inline __attribute__((always_inline)) int kinds_among(const Number* numbers, size_t count) {
     const Number largest = (Number)LARGEST, none = -(Number)INFINITY;
     int masks = 0, invalid = 0;
     for (size_t x = 0; x < count; x++) {  // the compiler makes vectors of this
@@ -23,5 +23,5 @@ template <class Number> static inline __attribute__((always_inline)) int kinds_a
     return (masks ? MASKS : 0) | (invalid ? INVALID : 0);
 }
 
-CLONED int kinds(const float *numbers, size_t count) { return kinds_among(numbers, count); }
-CLONED int kinds(const double *numbers, size_t count) { return kinds_among(numbers, count); }
+CLONED int kinds(const float* numbers, size_t count) { return kinds_among(numbers, count); }
+CLONED int kinds(const double* numbers, size_t count) { return kinds_among(numbers, count); }

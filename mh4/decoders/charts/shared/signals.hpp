@@ -14,7 +14,7 @@
 namespace signals {
 
 // The interpreter that has imported this module, while it is loaded: only one can.
-static PyInterpreterState *const interpreter = PyInterpreterState_Get();
+static PyInterpreterState* const interpreter = PyInterpreterState_Get();
 
 // Whether that is a subinterpreter, which PyGILState_Ensure does not know of, and which handles no signals.
 static inline bool in_subinterpreter() { return interpreter != PyInterpreterState_Main(); }
@@ -32,8 +32,7 @@ class Watch {
 
     // Only the main thread of the main interpreter runs handlers: others need not wait for the GIL.
     static bool can_handle() {
-        if (in_subinterpreter())
-            return false;
+        if (in_subinterpreter()) return false;
 #if defined(__linux__)
         return syscall(SYS_gettid) == getpid();
 #else
@@ -44,11 +43,9 @@ class Watch {
     __attribute__((noinline, cold)) int ask() {
         done = 0;
         const Clock::time_point now = Clock::now();
-        if (now < due)
-            return 0;
+        if (now < due) return 0;
         due = now + std::chrono::milliseconds(MILLISECONDS);
-        if (!can_handle())
-            return 0;
+        if (!can_handle()) return 0;
         std::fexcept_t flags;  // of what has been too large or too small for a float64, which handlers may change
         std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
         const PyGILState_STATE state = PyGILState_Ensure();
@@ -68,18 +65,17 @@ class Watch {
 
     // The same for C++, which throws Raised.
     void pass(size_t work) {
-        if (after(work))
-            throw Raised();
+        if (after(work)) throw Raised();
     }
 };
 
 // The order for sorting large arrays, with checks for signals.
 class Less {
-    Watch &watch;
+    Watch& watch;
 
   public:
-    explicit Less(Watch &of) : watch(of) {}
-    template <class Value> bool operator()(const Value &a, const Value &b) const {
+    explicit Less(Watch& of) : watch(of) {}
+    template <class Value> bool operator()(const Value& a, const Value& b) const {
         watch.pass(4);
         return a < b;
     }

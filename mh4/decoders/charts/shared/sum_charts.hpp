@@ -30,14 +30,13 @@ template <class N> class Choice {
         weights.clear();
         total = Value();
     }
-    void add(const Value &weight) {
+    void add(const Value& weight) {
         weights.push_back(weight);
         total += weight;
     }
     // Its number. -1 if all weights are 0, which only happens below a term that is itself next to nothing: see Scaling::negligible.
-    int draw(Random &random) const {
-        if (N::is_zero(total))
-            return -1;
+    int draw(Random& random) const {
+        if (N::is_zero(total)) return -1;
         const Value inverse = N::inverse(total);
         double left = random.uniform();
         int last = -1;
@@ -55,18 +54,16 @@ template <class Chart> class Sampler : public Chart {
   protected:
     virtual void prepare_to_draw() {}
     // Draw a derivation, and write the heads of its tree; false where it comes to a sum of 0, and has to start again.
-    virtual bool draw(Random &random, int *heads) = 0;
+    virtual bool draw(Random& random, int* heads) = 0;
 
   public:
     using Chart::find;
 
     // True if the trees are drawn from the right distribution; false if N is not enough for these scores. Throws as the other `find`.
-    bool find(const Scores &of, Samples &to) {
-        if (!this->sum_of(of))
-            return false;
+    bool find(const Scores& of, Samples& to) {
+        if (!this->sum_of(of)) return false;
         to.none = this->empty();
-        if (to.none)
-            return true;
+        if (to.none) return true;
         prepare_to_draw();
         Random random(to.seed);
         for (size_t sample = 0; sample < to.count; sample++)
@@ -87,14 +84,14 @@ template <class N, template <class> class Chart> class DerivationSampler : publi
     static Item two(int i, int l) { return Item{TWO, i, 0, l}; }
 
     // Add a term, whose second item is none if its l is 0, as there is no arc if its dependent is 0.
-    void add(const typename N::Value &weight, Item first, Item second, int head = 0, int dependent = 0) {
+    void add(const typename N::Value& weight, Item first, Item second, int head = 0, int dependent = 0) {
         if (!N::is_zero(weight)) {
             choice.add(weight);
             terms.push_back(Term{first, second, head, dependent});
         }
     }
     // Add all terms of an item.
-    virtual void add_terms(const Item &item) = 0;
+    virtual void add_terms(const Item& item) = 0;
 
   private:
     struct Term {
@@ -105,43 +102,38 @@ template <class N, template <class> class Chart> class DerivationSampler : publi
     std::vector<Term> terms;
     Choice<N> choice;
 
-    bool draw(Random &random, int *heads) override {
+    bool draw(Random& random, int* heads) override {
         agenda.assign(1, two(0, this->n + 1));
         while (!agenda.empty()) {
             const Item item = agenda.back();
             agenda.pop_back();
-            if (item.kind == TWO && item.l == item.i + 1)
-                continue;
+            if (item.kind == TWO && item.l == item.i + 1) continue;
             this->watch.pass(100 * (item.l - item.i));
             choice.start();
             terms.clear();
             add_terms(item);
             const int chosen = choice.draw(random);
-            if (chosen < 0)
-                return false;
-            const Term &term = terms[chosen];
-            if (term.dependent)
-                heads[term.dependent] = term.head;
+            if (chosen < 0) return false;
+            const Term& term = terms[chosen];
+            if (term.dependent) heads[term.dependent] = term.head;
             agenda.push_back(term.first);
-            if (term.second.l)
-                agenda.push_back(term.second);
+            if (term.second.l) agenda.push_back(term.second);
         }
         return true;
     }
 };
 
 // Sampled: those of All, from whose sums derivations can be drawn.
-template <class N, template <class> class All, template <class> class Sampled>
-class AllSums final : public SumCharts {
+template <class N, template <class> class All, template <class> class Sampled> class AllSums final : public SumCharts {
     Sampled<N> all;
     All<Duals<N>> dual_all;
 
   public:
-    bool find(const Scores &scores, Counts &counts) override { return all.find(scores, counts); }
-    bool differentiate(const Scores &scores, Counts &counts, const Scores &direction) override {
+    bool find(const Scores& scores, Counts& counts) override { return all.find(scores, counts); }
+    bool differentiate(const Scores& scores, Counts& counts, const Scores& direction) override {
         return dual_all.find(scores, counts, direction);
     }
-    bool draw(const Scores &scores, Samples &to) override { return all.find(scores, to); }
+    bool draw(const Scores& scores, Samples& to) override { return all.find(scores, to); }
     size_t bytes_needed() const override { return std::max(all.bytes_needed(), dual_all.bytes_needed()); }
     void release() override {
         all.release();

@@ -19,12 +19,10 @@ struct Step {
     float score = -INFINITY;
 
     void link(float by, int reduce, int node) {
-        if (by > score)
-            *this = Step{reduce, node, 0, by};
+        if (by > score) *this = Step{reduce, node, 0, by};
     }
     void combine(float by, int heads) {
-        if (by > score)
-            *this = Step{SH, 0, heads, by};
+        if (by > score) *this = Step{SH, 0, heads, by};
     }
 };
 
@@ -42,16 +40,15 @@ class TransitionChart : public BestDerivation {
         Item with_head(int head) const {  // which is not the first
             Item found = *this;
             int x = found.size++;
-            for (; found.heads[x - 1] > head; x--)
-                found.heads[x] = found.heads[x - 1];
+            for (; found.heads[x - 1] > head; x--) found.heads[x] = found.heads[x - 1];
             found.heads[x] = head;
             return found;
         }
     };
     std::vector<Item> agenda;
 
-    Step step(const Item &item) {
-        const int *h = item.heads;
+    Step step(const Item& item) {
+        const int* h = item.heads;
         switch (item.size) {
             case 2: return step2(h[0], h[1]);
             case 3: return step3(h[0], h[1], h[2]);
@@ -60,7 +57,7 @@ class TransitionChart : public BestDerivation {
         }
     }
 
-    template <int code> void link_by(Step &best, float score, int s3, int s2, int s1, int s0, int b0) const {
+    template <int code> void link_by(Step& best, float score, int s3, int s2, int s1, int s0, int b0) const {
         const bool last = s2 < 0 && b0 > scores.n;
         if (last || !single || head_of(code, s3, s2, s1, s0, b0) > 0)
             best.link(score + scores.reduce_score(code, s3, s2, s1, s0, b0), code, dependent_of(code, s2, s1, s0));
@@ -78,25 +75,22 @@ class TransitionChart : public BestDerivation {
     virtual float item4(int, int, int, int) const { return 0; }
 
     // Link by these reduces, where it is possible, of an item with this score, whose heads are at these positions, -1 for none.
-    template <int... codes> void try_links(Step &best, float score, int s3, int s2, int s1, int s0, int b0) const {
+    template <int... codes> void try_links(Step& best, float score, int s3, int s2, int s1, int s0, int b0) const {
         (link_by<codes>(best, score, s3, s2, s1, s0, b0), ...);
     }
 
     // The best way to [i,l], l > i+1.
     virtual Step step2(int i, int l) const {
         Step best;
-        for (int j = i + 1; j < l; j++)
-            try_links<LA, RA>(best, item3(i, j, l), -1, -1, i, j, l);
+        for (int j = i + 1; j < l; j++) try_links<LA, RA>(best, item3(i, j, l), -1, -1, i, j, l);
         return best;
     }
     // The best way to [i,j,l].
     virtual Step step3(int i, int j, int l) const {
         Step best;
         best.combine(item2(i, j) + scores.shift_score(i, j) + item2(j, l), 2);
-        for (int k = j + 1; k < l; k++)
-            try_links<RA, LA, RA2>(best, item4(i, j, k, l), -1, i, j, k, l);
-        for (int k = i + 1; k < j; k++)
-            try_links<LAp, LA2, RAp>(best, item4(i, k, j, l), -1, i, k, j, l);
+        for (int k = j + 1; k < l; k++) try_links<RA, LA, RA2>(best, item4(i, j, k, l), -1, i, j, k, l);
+        for (int k = i + 1; k < j; k++) try_links<LAp, LA2, RAp>(best, item4(i, k, j, l), -1, i, k, j, l);
         return best;
     }
     // The best way to [i,j,k,l], and to [i,j,k,l,r].
@@ -128,8 +122,7 @@ class TransitionChart : public BestDerivation {
             }
             watch.pass(100 * (item.heads[item.size - 1] - item.heads[0]));
             const Step best = step(item);
-            if (!(best.score > -INFINITY))
-                lost();
+            if (!(best.score > -INFINITY)) lost();
             if (best.code == SH) {
                 agenda.push_back(item.part(0, best.left));
                 agenda.push_back(item.part(best.left - 1, item.size));

@@ -11,30 +11,26 @@ enum Code { SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3, C
 
 // The head of the arc that a reduce makes.
 static inline int head_of(int code, int s3, int s2, int s1, int s0, int b0) {
-    if (code == LA || code == LA2 || code == LA3)
-        return b0;
-    if (code == LAp || code == LApp2)
-        return s0;
-    if (code == RA || code == LApp)
-        return s1;
+    if (code == LA || code == LA2 || code == LA3) return b0;
+    if (code == LAp || code == LApp2) return s0;
+    if (code == RA || code == LApp) return s1;
     return code == RA2 || code == RAp ? s2 : s3;
 }
 
 // The dependent of the arc that a reduce makes: the node that it removes.
 static inline int dependent_of(int code, int s2, int s1, int s0) {
-    if (code == LA || code == RA || code == RA2 || code == RA3)
-        return s0;
+    if (code == LA || code == RA || code == RA2 || code == RA3) return s0;
     return code == LAp || code == RAp || code == LA2 || code == RAp2 ? s1 : s2;
 }
 
 struct TransitionScores {
     int n = 0, side = 0;            // side is n + 2
-    const float *shift = nullptr;   // (side, side)
-    const float *s0b0 = nullptr;    // (reduces, side, side), by code - LA
-    const float *s1s0 = nullptr;    // the same, or NULL
-    const float *arcs = nullptr;    // (n + 1, n + 1), or NULL
-    const float *cost = nullptr;    // the same
-    const float *by_arc = nullptr;  // the same, for the charts: arcs + cost, formed in sentences.pyx, or what is given of them
+    const float* shift = nullptr;   // (side, side)
+    const float* s0b0 = nullptr;    // (reduces, side, side), by code - LA
+    const float* s1s0 = nullptr;    // the same, or NULL
+    const float* arcs = nullptr;    // (n + 1, n + 1), or NULL
+    const float* cost = nullptr;    // the same
+    const float* by_arc = nullptr;  // the same, for the charts: arcs + cost, formed in sentences.pyx, or what is given of them
 
     TransitionScores() = default;
     explicit TransitionScores(int words) : n(words), side(words + 2) {}

@@ -21,15 +21,18 @@ class Scaling {
     Scores scores, direction;
     int n;
     double boost;
-    std::vector<double> at_s0[REDUCES], reduces, shifts, arcs;  // the largest scores of a reduce by s0; of all that concern a word
+    // the largest scores of a reduce by s0; of all that concern a word
+    std::vector<double> at_s0[REDUCES], reduces, shifts, arcs;
 
-    double part(const Scores &of, int tensor, int t, int x, int y) const {
+    double part(const Scores& of, int tensor, int t, int x, int y) const {
         int side = n + 2;
         return of.tensors[tensor] ? of.tensors[tensor][((size_t)t * side + x) * side + y] : 0;
     }
-    double arc_score(const Scores &of, int h, int m) const { return of.tensors[ARCS] ? of.tensors[ARCS][(size_t)h * (n + 1) + m] : 0; }
+    double arc_score(const Scores& of, int h, int m) const {
+        return of.tensors[ARCS] ? of.tensors[ARCS][(size_t)h * (n + 1) + m] : 0;
+    }
     static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
-    void include(double &largest, double score) {
+    void include(double& largest, double score) {
         largest = std::max(largest, score);
         finite = finite && score > -INFINITY;
     }
@@ -42,46 +45,38 @@ class Scaling {
     static int removed(int t, int s1, int s0) { return transitions::dependent_of(t + transitions::LA, -1, s1, s0); }
     static int last_b0(int t, int n) { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
 
-    void find(const Scores &of, const Scores &change, double more, bool scaled, signals::Watch &watch) {
+    void find(const Scores& of, const Scores& change, double more, bool scaled, signals::Watch& watch) {
         scores = of;
         direction = change;
         n = of.n;
         boost = more;
         total = 0;
         finite = precise = true;
-        for (auto *largest : {&reduces, &shifts, &arcs})
-            largest->assign(n + 1, scaled ? -INFINITY : 0);
-        for (auto &largest : at_s0)
-            largest.assign(n + 1, scaled ? -INFINITY : 0);
-        if (!scaled)
-            return;
+        for (auto* largest : {&reduces, &shifts, &arcs}) largest->assign(n + 1, scaled ? -INFINITY : 0);
+        for (auto& largest : at_s0) largest.assign(n + 1, scaled ? -INFINITY : 0);
+        if (!scaled) return;
         for (int t = 0; t < scores.reduces; t++) {
             for (int k = 1; k <= n; k++) {
                 watch.pass(10 * n);
-                for (int l = k + 1; l <= last_b0(t, n); l++)
-                    include(at_s0[t][k], part(scores, S0B0, t, k, l));
+                for (int l = k + 1; l <= last_b0(t, n); l++) include(at_s0[t][k], part(scores, S0B0, t, k, l));
             }
             for (int j = 0; j < n; j++) {
                 watch.pass(10 * n);
                 for (int k = j + 1; k <= n; k++)
-                    if (k < last_b0(t, n))
-                        include(reduces[removed(t, j, k)], at_s0[t][k] + part(scores, S1S0, t, j, k));
+                    if (k < last_b0(t, n)) include(reduces[removed(t, j, k)], at_s0[t][k] + part(scores, S1S0, t, j, k));
             }
         }
         for (int h = 0; h <= n; h++) {
             watch.pass(20 * n);
             for (int m = 1; m <= n; m++) {
-                if (h < m)
-                    include(shifts[m], part(scores, SHIFT, 0, h, m));
-                if (h != m)
-                    include(arcs[m], arc_score(scores, h, m));
+                if (h < m) include(shifts[m], part(scores, SHIFT, 0, h, m));
+                if (h != m) include(arcs[m], arc_score(scores, h, m));
             }
         }
         double size = 0;
         for (int k = 1; k <= n; k++) {
-            for (auto *largest : {&reduces, &shifts, &arcs}) {
-                if ((*largest)[k] == -INFINITY)
-                    (*largest)[k] = 0;
+            for (auto* largest : {&reduces, &shifts, &arcs}) {
+                if ((*largest)[k] == -INFINITY) (*largest)[k] = 0;
                 total += (*largest)[k];
             }
             total -= boost;
@@ -101,7 +96,8 @@ class Scaling {
         return {less(part(scores, S0B0, t, s0, b0), at_s0[t][s0]), part(direction, S0B0, t, s0, b0)};
     }
     Logarithm on_s1s0(int t, int s1, int s0) const {
-        return {less(part(scores, S1S0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]), part(direction, S1S0, t, s1, s0)};
+        return {less(part(scores, S1S0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]),
+                part(direction, S1S0, t, s1, s0)};
     }
     // The score of a reduce without s1s0, in one part
     Logarithm reduce(int t, int s0, int b0) const {
@@ -130,28 +126,28 @@ template <class N> class TransitionSums {
     int n, stride;
     Scaling scaling;
     // rows of `stride`
-    Value *t2, *g2;                        // [i,l] at i, l; the derivative by it
-    Value *shift, *arc;                    // at b0, s0; at dependent, head
-    Value *count_shift, *count_arc;        // what is expected of them, at the same places, ...
+    Value *t2, *g2;                                    // [i,l] at i, l; the derivative by it
+    Value *shift, *arc;                                // at b0, s0; at dependent, head
+    Value *count_shift, *count_arc;                    // what is expected of them, at the same places, ...
     Value *count_s0b0[REDUCES], *count_s1s0[REDUCES];  // ... and of reduces at s0, b0, and at s0, s1 where these are scored
 
     explicit TransitionSums(double more_than_derivations) : number(more_than_derivations) {}
 
-    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
+    Value* row(Value* table, int x) const { return table + (size_t)x * stride; }
     static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
     Value goal() const { return row(t2, 0)[n + 1]; }
 
     // What each chart has of its own
-    virtual Value *arrange(size_t square) = 0;  // take the tables from memory; returns the end of those that have to be 0 at first
-    virtual void tabulate() = 0;                // the weights of reduces, from `scaling`
-    virtual void inside() = 0;                  // the items
-    virtual void outside() = 0;                 // the counts, from g2 of the goal
+    virtual Value* arrange(
+        size_t square) = 0;       // take the tables from memory; returns the end of those that have to be 0 at first
+    virtual void tabulate() = 0;  // the weights of reduces, from `scaling`
+    virtual void inside() = 0;    // the items
+    virtual void outside() = 0;   // the counts, from g2 of the goal
 
-    Value *arrange() {
+    Value* arrange() {
         const size_t square = (size_t)(n + 2) * stride;
         memory.take_all({&t2, &g2, &shift, &arc, &count_shift, &count_arc}, square);
-        for (int t = 0; t < scores.reduces; t++)
-            memory.take_all({&count_s0b0[t]}, square);
+        for (int t = 0; t < scores.reduces; t++) memory.take_all({&count_s0b0[t]}, square);
         return arrange(square);
     }
 
@@ -162,18 +158,15 @@ template <class N> class TransitionSums {
         memory.start();
         arrange();
         memory.allocate();
-        Value *const end = arrange();
+        Value* const end = arrange();
         scaling.find(scores, direction, boost, N::SCALED, watch);
-        if (!scaling.precise)
-            return false;
+        if (!scaling.precise) return false;
         forget_losses();
         clear(t2, end, watch);
         for (int m = 1; m <= n; m++) {
             watch.pass(100 * n);
-            for (int h = 0; h <= n; h++)
-                row(arc, m)[h] = N::exponential(h == m ? Logarithm(0) : scaling.arc(h, m));
-            for (int j = 0; j < m; j++)
-                row(shift, m)[j] = N::exponential(scaling.shift(j, m));
+            for (int h = 0; h <= n; h++) row(arc, m)[h] = N::exponential(h == m ? Logarithm(0) : scaling.arc(h, m));
+            for (int j = 0; j < m; j++) row(shift, m)[j] = N::exponential(scaling.shift(j, m));
         }
         tabulate();
         inside();
@@ -196,13 +189,12 @@ template <class N> class TransitionSums {
     }
 
     // The counts; returns their sum.
-    double write(Counts &counts) {
+    double write(Counts& counts) {
         const size_t side = n + 2;
         double total = 0;
         for (int k = 1; k <= n; k++) {
             watch.pass(200 * n);
-            for (int j = 0; j < k; j++)
-                total += counts.tensors[SHIFT][j * side + k] = N::result(row(count_shift, k)[j]);
+            for (int j = 0; j < k; j++) total += counts.tensors[SHIFT][j * side + k] = N::result(row(count_shift, k)[j]);
             for (int t = 0; t < scores.reduces; t++) {
                 for (int l = k + 1; l <= n + 1; l++)
                     total += counts.tensors[S0B0][(t * side + k) * side + l] = N::result(row(count_s0b0[t], k)[l]);
@@ -210,14 +202,13 @@ template <class N> class TransitionSums {
                     total += counts.tensors[S1S0][(t * side + j) * side + k] = N::result(row(count_s1s0[t], k)[j]);
             }
             for (int h = 0; h <= n; h++)
-                if (h != k)
-                    total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
+                if (h != k) total += counts.tensors[ARCS][(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
         }
         return total;
     }
 
     // The inside pass; true if it is right.
-    bool sum_of(const Scores &of, const Scores &change = Scores()) {
+    bool sum_of(const Scores& of, const Scores& change = Scores()) {
         scores = of;
         direction = change;
         return sum(0) || (N::SCALED && scaling.precise && sum(better_boost()));
@@ -228,15 +219,12 @@ template <class N> class TransitionSums {
   public:
     // The marginals or, with Duals, their derivatives in a direction; without tables for counts, log_partition alone. True if they are
     // right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
-        if (!sum_of(of, change))
-            return false;
+    bool find(const Scores& of, Counts& counts, const Scores& change = Scores()) {
+        if (!sum_of(of, change)) return false;
         counts.log_partition = -INFINITY;
-        if (empty())
-            return true;
+        if (empty()) return true;
         counts.log_partition = N::log(goal()) + scaling.total;
-        if (!counts.tensors[ARCS])
-            return true;
+        if (!counts.tensors[ARCS]) return true;
         row(g2, 0)[n + 1] = N::inverse(goal());
         outside();
         return isfinite(write(counts));

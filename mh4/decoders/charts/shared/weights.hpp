@@ -41,26 +41,21 @@ struct Powers {
     enum { COUNT = 461 };
     double of[COUNT];
     Powers() {
-        for (int k = 0; k < COUNT; k++)
-            of[k] = exp(-k);
+        for (int k = 0; k < COUNT; k++) of[k] = exp(-k);
     }
 };
 
 static inline Extended operator*(Extended a, Extended b) {
     double m = a.m * b.m;
     __int128 s = a.s + b.s;
-    if (fabs(m) > MOST)
-        return Extended{m / STEP, s + 300};
-    if (fabs(m) < 1 / MOST)
-        return m == 0 ? Extended{0, 0} : Extended{m * STEP, s - 300};
+    if (fabs(m) > MOST) return Extended{m / STEP, s + 300};
+    if (fabs(m) < 1 / MOST) return m == 0 ? Extended{0, 0} : Extended{m * STEP, s - 300};
     return Extended{m, s};
 }
 
 static inline Extended operator+(Extended a, Extended b) {
-    if (a.m == 0 || b.m == 0)
-        return a.m == 0 ? b : a;
-    if (a.s < b.s)
-        std::swap(a, b);
+    if (a.m == 0 || b.m == 0) return a.m == 0 ? b : a;
+    if (a.s < b.s) std::swap(a, b);
     static const Powers POWERS;  // not at import, by code for a processor that may be another
     __int128 less = a.s - b.s;
     return less < Powers::COUNT ? Extended{a.m + b.m * POWERS.of[(int)less], a.s} : a;
@@ -68,7 +63,7 @@ static inline Extended operator+(Extended a, Extended b) {
 
 static inline Extended operator*(Extended a, double b) { return Extended{a.m * b, a.s}; }
 
-static inline Extended &operator+=(Extended &a, Extended b) { return a = a + b; }
+static inline Extended& operator+=(Extended& a, Extended b) { return a = a + b; }
 
 struct Extendeds {
     typedef Extended Value;
@@ -76,8 +71,7 @@ struct Extendeds {
     enum { WIDTH = 1, SCALED = false, DUAL = false };
 
     static Extended exponential(Logarithm score) {
-        if (score.value == -INFINITY)
-            return Extended{0, 0};
+        if (score.value == -INFINITY) return Extended{0, 0};
         double whole = floor(score.value);
         return Extended{exp(score.value - whole), (__int128)whole};
     }
@@ -89,8 +83,8 @@ struct Extendeds {
     }
     static double result(Extended x) { return number(x); }
     static bool is_zero(Extended x) { return x.m == 0; }
-    static Extended at(const Extended *x) { return *x; }
-    static void put(Extended *to, Extended x) { *to = x; }
+    static Extended at(const Extended* x) { return *x; }
+    static void put(Extended* to, Extended x) { *to = x; }
     static Extended sum(Extended x) { return x; }
 };
 
@@ -104,25 +98,22 @@ struct Eight {
     Part parts[PARTS];
 
     double operator[](int lane) const { return parts[lane / PART][lane % PART]; }
-    Eight &operator+=(const Eight &other) {
-        for (int p = 0; p < PARTS; p++)
-            parts[p] += other.parts[p];
+    Eight& operator+=(const Eight& other) {
+        for (int p = 0; p < PARTS; p++) parts[p] += other.parts[p];
         return *this;
     }
-    Eight &operator*=(const Eight &other) {
-        for (int p = 0; p < PARTS; p++)
-            parts[p] *= other.parts[p];
+    Eight& operator*=(const Eight& other) {
+        for (int p = 0; p < PARTS; p++) parts[p] *= other.parts[p];
         return *this;
     }
-    Eight &operator*=(double factor) {
-        for (int p = 0; p < PARTS; p++)
-            parts[p] *= factor;
+    Eight& operator*=(double factor) {
+        for (int p = 0; p < PARTS; p++) parts[p] *= factor;
         return *this;
     }
 };
 
-static inline Eight operator+(Eight a, const Eight &b) { return a += b; }
-static inline Eight operator*(Eight a, const Eight &b) { return a *= b; }
+static inline Eight operator+(Eight a, const Eight& b) { return a += b; }
+static inline Eight operator*(Eight a, const Eight& b) { return a *= b; }
 static inline Eight operator*(Eight a, double b) { return a *= b; }
 static inline Eight operator*(double a, Eight b) { return b *= a; }
 
@@ -137,8 +128,8 @@ struct Doubles {
     static double number(double x) { return x; }
     static double result(double x) { return x; }
     static bool is_zero(double x) { return x == 0; }
-    static Eight at(const double *x) { return *(const Eight *)x; }
-    static void put(double *to, Eight x) { *(Eight *)to = x; }
+    static Eight at(const double* x) { return *(const Eight*)x; }
+    static void put(double* to, Eight x) { *(Eight*)to = x; }
     static double sum(Eight x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
 };
 
@@ -146,21 +137,23 @@ struct Doubles {
 template <class Number> struct Dual {
     Number value, change;
 
-    Dual &operator+=(const Dual &other) {
+    Dual& operator+=(const Dual& other) {
         value += other.value;
         change += other.change;
         return *this;
     }
 };
 
-template <class Number> static inline Dual<Number> operator+(Dual<Number> a, const Dual<Number> &b) { return a += b; }
+template <class Number> static inline Dual<Number> operator+(Dual<Number> a, const Dual<Number>& b) { return a += b; }
 
-template <class A, class B>
-static inline auto operator*(const Dual<A> &a, const Dual<B> &b) -> Dual<decltype(a.value * b.value)> {
+template <class A, class B> static inline auto operator*(const Dual<A>& a, const Dual<B>& b)
+    -> Dual<decltype(a.value * b.value)> {
     return {a.value * b.value, a.value * b.change + a.change * b.value};
 }
 
-template <class Number> static inline Dual<Number> operator*(const Dual<Number> &a, double b) { return {a.value * b, a.change * b}; }
+template <class Number> static inline Dual<Number> operator*(const Dual<Number>& a, double b) {
+    return {a.value * b, a.change * b};
+}
 
 // Results are derivatives. They are as right as the values, which decide whether N is enough, if the direction has no number above 1.
 template <class N> struct Duals {
@@ -172,15 +165,15 @@ template <class N> struct Duals {
         const typename N::Value weight = N::exponential(score);
         return {weight, weight * score.change};
     }
-    static double log(const Value &x) { return N::log(x.value); }
-    static Value inverse(const Value &x) {
+    static double log(const Value& x) { return N::log(x.value); }
+    static Value inverse(const Value& x) {
         const typename N::Value inverse = N::inverse(x.value);
         return {inverse, x.change * inverse * inverse * -1.0};
     }
-    static double number(const Value &x) { return N::number(x.value); }
-    static double result(const Value &x) { return N::number(x.change); }
-    static bool is_zero(const Value &x) { return N::is_zero(x.value); }
-    static Vector at(const Value *x) {
+    static double number(const Value& x) { return N::number(x.value); }
+    static double result(const Value& x) { return N::number(x.change); }
+    static bool is_zero(const Value& x) { return N::is_zero(x.value); }
+    static Vector at(const Value* x) {
         alignas(64) typename N::Value values[WIDTH], changes[WIDTH];
         for (int lane = 0; lane < WIDTH; lane++) {
             values[lane] = x[lane].value;
@@ -188,14 +181,13 @@ template <class N> struct Duals {
         }
         return {N::at(values), N::at(changes)};
     }
-    static void put(Value *to, const Vector &x) {
+    static void put(Value* to, const Vector& x) {
         alignas(64) typename N::Value values[WIDTH], changes[WIDTH];
         N::put(values, x.value);
         N::put(changes, x.change);
-        for (int lane = 0; lane < WIDTH; lane++)
-            to[lane] = {values[lane], changes[lane]};
+        for (int lane = 0; lane < WIDTH; lane++) to[lane] = {values[lane], changes[lane]};
     }
-    static Value sum(const Vector &x) { return {N::sum(x.value), N::sum(x.change)}; }
+    static Value sum(const Vector& x) { return {N::sum(x.value), N::sum(x.change)}; }
 };
 
 // What has been too large or too small for float64 since the last `forget_losses`: FE_OVERFLOW, FE_UNDERFLOW, both or 0.
@@ -203,7 +195,7 @@ static inline int losses() { return std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW
 static inline void forget_losses() { std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW); }
 
 // Set numbers to 0, a page after the other.
-template <class Value> static void clear(Value *first, Value *last, signals::Watch &watch) {
+template <class Value> static void clear(Value* first, Value* last, signals::Watch& watch) {
     for (const ptrdiff_t page = 4096; first < last; first += std::min(page, last - first)) {
         watch.pass(page / 4);
         std::fill_n(first, std::min(page, last - first), Value());
