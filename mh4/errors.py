@@ -1,5 +1,6 @@
 """Errors in the user's input, explained in one sentence."""
 
+import errno
 import re
 import shlex
 import unicodedata
@@ -66,7 +67,8 @@ def because(error: BaseException) -> str:
 
 def unreadable(path: str, error: OSError) -> InputError:
     """Return the error for a file that the operating system cannot read."""
-    return InputError("%s: cannot be read: %s" % (path, reason(error)))
+    name = shown(path) if error.errno == errno.ENAMETOOLONG else path  # perhaps a text
+    return InputError("%s: cannot be read: %s" % (name, reason(error)))
 
 
 def on_line(name: str, number: int) -> str:

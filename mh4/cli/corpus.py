@@ -159,7 +159,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
         raise InputError("%s: this process cannot verify it: %s" % (folder, other))
     with begun.driving():
         missing = planning.missing(begun)
-        done = {shard for shard in planning.all_shards(begun)[0] if begun.record(shard) is not None}
+        done = {shard for shard in planning.all_shards(begun)[0] if os.path.exists(begun.file(shard, "record"))}
         if not done:
             raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (folder, missing))
         total = sum(shard.length for shard in done)

@@ -35,7 +35,7 @@ def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -
     try:
         record = corpus.record(shard)
         if record is None:
-            raise InputError("%s: not done, or damaged" % corpus.file(shard, "output"))
+            raise InputError("%s: damaged: its size or its record is not what it was" % corpus.file(shard, "output"))
         _compare(given, corpus.file(shard, "output"), settings, source, record)
         if rejected is not None:
             _check(corpus.file(shard, "rejects"), record["rejects_sha256"])

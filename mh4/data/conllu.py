@@ -33,7 +33,9 @@ _EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 _UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what is not in UTF-8
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")  # NUL, and what errors="surrogateescape" makes of a byte that is not UTF-8
-_UTF_16 = ("\udcff\udcfe", "\udcfe\udcff")  # its byte order marks
+# How files begin that are something else: byte order marks, and compressed files without the extension.
+_OTHER = {b"\xff\xfe\0\0": "UTF-32, expected UTF-8", **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16, expected UTF-8")}
+_OTHER.update((start, "compressed, but the name does not end in " + end) for end, start in compression.STARTS.items())
 _BYTE_ORDER_MARK = "\ufeff"
 # NUL, and white space other than spaces, which no word has: many programs end a word or a line there.
 _WHITE_SPACE = {
@@ -594,7 +596,8 @@ def _check_text(line: str, name: str, k: int) -> None:
     if found:
         wrong = "not UTF-8 (byte 0x%02x)" % (ord(found[0]) & 0xFF)
         wrong = "a character NUL, expected text in UTF-8" if found[0] == "\0" else wrong
-        wrong = "UTF-16, expected UTF-8" if k == 0 and line.startswith(_UTF_16) else wrong
+        start = line[:10].encode("utf-8", "surrogateescape") if k == 0 else b""
+        wrong = next((kind for mark, kind in _OTHER.items() if start.startswith(mark)), wrong)
         raise InputError("%s: %s" % (on_line(name, k + 1), wrong))
 
 

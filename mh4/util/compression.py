@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, cast
 
 from mh4.errors import InputError, needs, unreadable
 
-EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
+STARTS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\0", ".zst": b"(\xb5/\xfd"}  # how such files begin
+EXTENSIONS = tuple(STARTS)
 _CHUNK = 1 << 16
 
 

@@ -275,6 +275,9 @@ def test_verify_finds_what_is_wrong(folder, monkeypatch):
     words = sentences[0].split(b"\t")
     words[6] = b"99"
     assert "HEAD is 99" in tampered(b"\r\n\r\n".join([b"\t".join(words), *sentences[1:]]))
+    output.write_bytes(good[:-1])
+    assert "%s: damaged: its size" % output in mh4("corpus", "verify", "out", code=1) and not record.exists()
+    parse()
     output.write_bytes(good.replace(b"a", b"e"))
     said = mh4("corpus", "join", "out", "-o", "joined", code=1)
     assert "%s: damaged: its content does not match its checksum" % output in said and "written for in/long.conllu" in said

@@ -1,5 +1,7 @@
 """Reading and writing CoNLL-U: every byte is kept, every error located."""
 
+import bz2
+import gzip
 import io
 import sys
 
@@ -199,14 +201,27 @@ def test_closed_standard_input_and_output(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "encoding, said", [("utf-16", "line 1: UTF-16, expected UTF-8"), ("utf-16-be", "line 1: a character NUL")]
+    "encoded, said",
+    [
+        (GOOD.encode("utf-16"), "line 1: UTF-16, expected UTF-8"),
+        (GOOD.encode("utf-16-be"), "line 1: a character NUL"),
+        (GOOD.encode("utf-32"), "line 1: UTF-32, expected UTF-8"),
+        (gzip.compress(GOOD.encode()), "line 1: compressed, but the name does not end in .gz"),
+        (bz2.compress(GOOD.encode()), "line 1: compressed, but the name does not end in .bz2"),
+    ],
+    ids=("utf-16", "utf-16-be", "utf-32", "gzip", "bzip2"),
 )
-def test_utf_16_is_named(file, encoding, said):
-    path, reasons = file(GOOD.encode(encoding)), []
+def test_files_of_another_kind_are_named(file, encoded, said):
+    path, reasons = file(encoded), []
     with pytest.raises(InputError, match=said):
         conllu.read(path)
     list(conllu.blocks(path, rejected=lambda lines, error: reasons.append(str(error))))
     assert said in reasons[0]
+
+
+def test_a_text_in_place_of_a_path_is_cut_off():
+    with pytest.raises(InputError, match=r"'1\\tword\\tword.*\.\.\.: cannot be read: File name too long"):
+        conllu.read("1\tword\tword\tNOUN\n" * 1000)
 
 
 def test_a_sentence_is_read_before_the_next(file):
