@@ -129,7 +129,7 @@ def record_all_seeds(records: Records, reproduce: str, asked: Sequence[int] = ()
         return None
     if untested:
         bank = replace(bank, test=None)
-    trees = [predictions.of_record(results, bank.name, voter, bank.paths["dev"]) for voter in voters]
+    trees = [predictions.of_record(results, bank.name, voter) for voter in voters]
     whole = Run(ALL, 0, results)
     with tempfile.TemporaryDirectory() as place:
         parsed = {}

@@ -5,7 +5,6 @@ relation for each word, and an empty line after each sentence. ``python -m exper
 """
 
 import gzip
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +12,6 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT
 
 import click
-import numpy as np
 
 from experiments.engine.command import Command
 from experiments.engine.executor import child
@@ -90,49 +88,29 @@ def single_roots(parsed: Path) -> Path:
     return copy
 
 
-def restored(trees: Path, file: Path) -> str:
-    """Return the CoNLL-U `file` with the heads and relations in `trees`. Raises InputError unless they are trees for exactly this file."""
-    blocks = list(conllu.blocks(str(file), trees=False))
-    text = []
-    for block, (heads, deprels) in zip(blocks, _trees(trees, file, [len(block.sentence) for block in blocks]), strict=True):
-        text.append(block.text(replace(block.sentence, heads=heads, deprels=deprels).columns()))
-    return "".join(text)
-
-
-def heads(trees: Path, file: Path, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
-    """Return the heads in `trees` of each sentence of `file`: int32 (n+1,), -1 at 0. Raises InputError as `restored` does."""
-    return [heads for heads, _ in _trees(trees, file, list(map(len, sentences)))]
-
-
-def of_record(results: Path, name: str, record: Record, dev: Path) -> Path:
-    """Return the file of the trees of a recorded run on treebank `name`. Raises InputError if they are not the scored ones.
-
-    Where a record lacks their git blob id, their UAS on the file `dev` decides.
-    """
+def of_record(results: Path, name: str, record: Record) -> Path:
+    """Return the file of the trees of a recorded run on treebank `name`. Raises InputError if they are not the scored ones."""
     trees = trees_of(results, name, record["system"], record["seed"])
-    if not trees.exists():
-        same = False
-    elif TREES_BLOB in record:
-        same = git_blob_id(trees) == record[TREES_BLOB]
-    else:
-        gold = conllu.read(str(dev))
-        right = [(mine == sentence.heads)[1:] for mine, sentence in zip(heads(trees, dev, gold), gold, strict=True)]
-        same = math.isclose(100 * np.concatenate(right).mean(), record["dev_uas"])
-    if not same:
+    if not trees.exists() or git_blob_id(trees) != record.get(TREES_BLOB):
         message = "%s does not have the trees of %s seed %d: restore them, or make them again with make reproduce"
         raise InputError(message % (shown(trees), record["system"], record["seed"]))
     return trees
 
 
-def _trees(trees: Path, file: Path, lengths: Sequence[int]) -> list[tuple[np.ndarray, list[str]]]:
-    """Return the heads and relations of every sentence of `file`; lengths: their numbers of words."""
+def restored(trees: Path, file: Path) -> str:
+    """Return the CoNLL-U `file` with the heads and relations in `trees`. Raises InputError unless they are trees for exactly this file."""
+    blocks = list(conllu.blocks(str(file), trees=False))
     found = [[line.split("\t") for line in lines.split("\n")] for lines in _part(trees, file).split("\n\n") if lines]
-    if list(map(len, found)) != list(lengths) or any(len(row) != 2 for rows in found for row in rows):
+    if list(map(len, found)) != [len(block.sentence) for block in blocks] or any(len(row) != 2 for rows in found for row in rows):
         raise InputError("%s does not have a head and a relation for every word of %s" % (trees, file))
-    try:
-        return [(arguments.tree([-1, *(int(head) for head, _ in rows)]), [deprel for _, deprel in rows]) for rows in found]
-    except (ValueError, OverflowError):
-        raise InputError("%s does not have a tree for every sentence of %s" % (trees, file)) from None
+    text = []
+    for block, rows in zip(blocks, found, strict=True):
+        try:
+            heads = arguments.tree([-1, *(int(head) for head, _ in rows)])
+        except (ValueError, OverflowError):
+            raise InputError("%s does not have a tree for every sentence of %s" % (trees, file)) from None
+        text.append(block.text(replace(block.sentence, heads=heads, deprels=[deprel for _, deprel in rows]).columns()))
+    return "".join(text)
 
 
 def _part(trees: Path, file: Path) -> str:

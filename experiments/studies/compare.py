@@ -106,7 +106,7 @@ def _compared(bank: Treebank, runs: Runs, results: Path, split: str) -> Comparis
             for run, mine in zip(pair, files, strict=True):
                 mine.append(os.path.join(scratch, "%d" % seed, run["system"]))
                 os.makedirs(os.path.dirname(mine[-1]), exist_ok=True)
-                write_text(mine[-1], restored(of_record(results, bank.name, run, bank.paths["dev"]), bank.to_parse[split]))
+                write_text(mine[-1], restored(of_record(results, bank.name, run), bank.to_parse[split]))
         return comparison.compare(str(gold), *files)
 
 

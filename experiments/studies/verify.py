@@ -80,7 +80,7 @@ def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
     dev, scores = bank.paths["dev"], dict[str, float]()
     if not records.trees_of(bench.recorded, bank.name, record["system"], record["seed"]).exists():
         return True, "no trees are recorded"
-    trees = predictions.of_record(bench.recorded, bank.name, record, dev)
+    trees = predictions.of_record(bench.recorded, bank.name, record)
     with tempfile.TemporaryDirectory() as place:
         parsed = Path(place) / "parsed.conllu"
         write_text(str(parsed), predictions.restored(trees, dev))

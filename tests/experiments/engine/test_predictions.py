@@ -113,10 +113,9 @@ def test_trees_that_are_none_are_refused(files, trees, tmp_path):
         *(text.replace("\n%s\t" % head, "\n%s\t" % other, 1) for other in ("x", "-1", "1", "9999", "99999999999999999999", "")),
     ]:
         damaged.write_bytes(gzip.compress(bad.encode("utf-8")))
-        for read in (predictions.restored, lambda *paths: predictions.heads(*paths, conllu.read(str(files["dev"])))):
-            with pytest.raises(InputError, match="damaged.gz does not have a (tree|head and a relation) for every ") as error:
-                read(damaged, files["dev"])
-            assert "\n" not in str(error.value)
+        with pytest.raises(InputError, match="damaged.gz does not have a (tree|head and a relation) for every ") as error:
+            predictions.restored(damaged, files["dev"])
+        assert "\n" not in str(error.value)
 
 
 def test_a_parser_that_fails_without_a_word(files, tmp_path):
