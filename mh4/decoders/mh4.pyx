@@ -40,11 +40,11 @@ def decode(
     reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
+    cost: the same, but without a part in the Derivation.
     heads: int array (n+1,); if given, only derivations of trees with these heads are considered, -1 leaving the head of a word open:
         arcs that contradict them are forbidden.
     single_root: exactly one dependent of node 0.
-    Scores and cost of other floating-point types are rounded to float32.
+    Scores and cost of other floating-point types are rounded to float32; -inf or any number from -1e30 down forbids a transition or arc.
 
     Ties are broken in the same way on every processor and in batches: going back from the goal, the trace follows the first of the best
     ways to an item, in the order of ``step2``, ``step3`` (charts/shared/transition_chart.hpp) and ``step4`` (charts/mh4/chart.hpp).

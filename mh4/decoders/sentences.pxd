@@ -26,9 +26,9 @@ cdef extern from "transition_scores.hpp" namespace "transitions" nogil:
         const float* s1s0
         const float* arcs
         const float* cost
-        const float* by_arc
+        const float* arcs_and_cost
         TransitionScores()
-        TransitionScores(int n)
+        TransitionScores(int n, bint single_root)
         float shift_score(int s0, int b0)
         float on_s0b0(int code, int s0, int b0)
         float on_s1s0(int code, int s1, int s0)
@@ -37,10 +37,10 @@ ctypedef vector[pair[int, int]] PartRows
 
 cdef extern from "interface.hpp" nogil:
     enum:
-        TENSORS
+        SHIFT, S0B0, S1S0, ARCS, TENSORS
+        ARC, CROSSED_ARC
     cdef cppclass BestDerivation:
         TransitionScores scores
-        bint single
         vector[int] codes
         void prepare() except +
         size_t bytes_needed()
@@ -104,7 +104,7 @@ cdef class Charts:
     cdef Charts simpler                    # of mh4, for sentences that mh5 has no room for; None for other decoders
     cdef Corners[float] rounded            # scores: of transitions, for decoding, ...
     cdef Corners[double] scores            # ... and all others
-    cdef Corners[double] with_heads, direction, counts
+    cdef Corners[double] allowed, direction, counts
     cdef vector[int] nodes, reached_from   # for given_heads
 
     cdef int make(self, const Factories* const* variants) except -1
@@ -129,7 +129,7 @@ cdef class Sentences:
     cdef bint single                       # whether there is one sentence, in arrays without padding
     cdef readonly int longest                       # the words that the arrays have room for
     cdef readonly bint single_root
-    cdef bint by_parts                     # whether the scores are those of 1EC
+    cdef bint is_1ec                       # whether the scores are those of 1EC
     cdef double most                       # bytes that a chart may take up
     cdef const int* given                  # the heads, -1 where they are open, or NULL
     cdef const Py_ssize_t* before          # the words of all sentences before each, and of all
@@ -156,7 +156,7 @@ cdef struct Rows:  # index rows, to be written one after the other
 
 
 cdef class Decoding(Sentences):
-    """Sentences to be decoded, by mst or 1ec."""
+    """Sentences to be decoded by a chart of trees: of mst, 1ec or mhk."""
 
     cdef Padded padded_cost
     cdef dict parts
@@ -179,4 +179,4 @@ cdef class TransitionDecoding(Decoding):
     cdef Py_ssize_t* to_transitions
 
     cdef bint take(self, Charts by, Py_ssize_t b, TransitionScores* to) except -1 nogil
-    cdef bint write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil
+    cdef void write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil

@@ -74,12 +74,12 @@ cdef class Charts:
             self.simpler.release()
         self.rounded.release()
         self.scores.release()
-        self.with_heads.release()
+        self.allowed.release()
         self.direction.release()
         self.counts.release()
 
 
-cdef enum Heads:  # which heads of a sentence are given
+cdef enum Heads:  # what the given heads of a sentence allow: everything, some trees, one or none; or they are no heads at all
     OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
 
 
@@ -87,14 +87,16 @@ cdef class Sentences:
 
     def __init__(self, tensors, heads, single_root, lengths=None, most=INFINITY):
         self.tensors, self.lengths, self.too_large = tensors, lengths, []
-        self.by_parts = "arc" in tensors
+        self.single_root, self.most = arguments.flag(single_root), most
+        self.is_1ec = "arc" in tensors
         self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
-        if self.by_parts:
+        if self.is_1ec:
             self.names = ("arc", "crossed_arc", "grandparent", "sibling")
-        self.single_root, self.most, self.single, self.count = arguments.flag(single_root), most, lengths is None, 1
-        some = tensors["shift" if "shift" in tensors else "arc" if self.by_parts else "arcs"]
+        some = tensors["shift" if "shift" in tensors else "arc" if self.is_1ec else "arcs"]
         self.longest = some.shape[some.ndim - 1] - (2 if "shift" in tensors else 1)
-        self.before, self.before_one = self.before_one, [0, self.longest]
+        self.single, self.count = lengths is None, 1
+        self.before_one = [0, self.longest]
+        self.before = self.before_one
         if not self.single:
             self.count = len(lengths)
             self.before_each = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
@@ -243,7 +245,7 @@ cdef class Decoding(Sentences):
         return Derivations(self.lengths, self.best_heads, self.totals, parts)
 
     cdef int* heads_of(self, Py_ssize_t b) noexcept nogil:
-        """Return where the heads of a sentence are to be written; they are -1 now."""
+        """Set the heads of a sentence to -1, and return where they are."""
         cdef int* heads = self.to_heads + b * (self.longest + 1)
         cdef int word
         for word in range(self.longest + 1):
@@ -291,8 +293,9 @@ cdef class Decoding(Sentences):
             for k in range(parts[x].size(), n if to.next else 0):
                 write_row(&to, -1, -1, -1)
         total = 0
-        for x in range(1, n + 1 if cost else 0):
-            total += cost[<size_t> heads[x] * (n + 1) + x]
+        if cost:
+            for x in range(1, n + 1):
+                total += cost[<size_t> heads[x] * (n + 1) + x]
         self.to_totals[b] += total
         return self.to_totals[b] > -INFINITY
 
@@ -329,20 +332,19 @@ cdef class TransitionDecoding(Decoding):
         cdef const float* tensors[TENSORS]
         cdef const int* heads = NULL
         cdef int n = self.length(b), given = self.given_heads(by, b, &heads)
-        to[0] = TransitionScores(n)
+        to[0] = TransitionScores(n, self.single_root)
         if given == WRONG or given == NO_TREE or not by.rounded.take(self.scores, self.padded_cost, b, n, tensors, &to.cost):
             return False
-        to.shift, to.s0b0, to.s1s0, to.arcs = tensors[0], tensors[1], tensors[2], tensors[3]
-        to.by_arc = by.rounded.sum(to.arcs, to.cost, n)
+        to.shift, to.s0b0, to.s1s0, to.arcs = tensors[SHIFT], tensors[S0B0], tensors[S1S0], tensors[ARCS]
+        to.arcs_and_cost = by.rounded.sum(to.arcs, to.cost, n)
         if given != OPEN:
-            to.by_arc = by.rounded.with_heads(to.by_arc, heads, n)
+            to.arcs_and_cost = by.rounded.with_heads(to.arcs_and_cost, heads, n)
         return True
 
     cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
         cdef BestDerivation* search = by.own.search.get()
         if not self.take(by, b, &search.scores):
             return False
-        search.single = self.single_root
         search.prepare()
         if search.bytes_needed() > self.most:
             with gil:
@@ -350,16 +352,16 @@ cdef class TransitionDecoding(Decoding):
             by.simpler.own.search.get().scores = search.scores
             search.release()
             search = by.simpler.own.search.get()
-            search.single = self.single_root
             search.prepare()
         search.allocate()
         if not search.fill() or (self.single_root and search.scores.n == 0):
             return False
         search.trace()
-        return self.write(search.codes.data(), search.scores, b)
+        self.write(search.codes.data(), search.scores, b)
+        return True
 
-    cdef bint write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil:
-        """Execute the 2n+1 transitions, and write and add up the scores that they use; returns True.
+    cdef void write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil:
+        """Execute the 2n+1 transitions, and write and add up the scores that they use.
 
         The first transition, the shift of the root, is not scored.
         """
@@ -368,7 +370,8 @@ cdef class TransitionDecoding(Decoding):
         cdef double total = 0
         cdef int* below = self.heads_of(b)  # for a node on the stack, the node below it; once it is removed, its head
         cdef Py_ssize_t* row = self.to_transitions + 4 * (2 * self.before[b] + b)
-        cdef Rows shift = self.rows_of(0, b), s0b0 = self.rows_of(1, b), s1s0 = self.rows_of(2, b), arcs = self.rows_of(3, b)
+        cdef Rows shift = self.rows_of(SHIFT, b), s0b0 = self.rows_of(S0B0, b)
+        cdef Rows s1s0 = self.rows_of(S1S0, b), arcs = self.rows_of(ARCS, b)
         for step in range(2 * n + 1):
             code = codes[step]
             s1 = below[s0] if s0 >= 0 else -1
@@ -405,7 +408,6 @@ cdef class TransitionDecoding(Decoding):
                 below[s1] = s3
             below[dependent] = head
         self.to_totals[b] = total
-        return True
 
 
 cdef class Sums(Sentences):
@@ -415,12 +417,12 @@ cdef class Sums(Sentences):
         """Point to the scores of a sentence, with -inf for arcs that contradict its heads; return which heads are given, or WRONG."""
         cdef const int* heads = NULL
         cdef int n = self.length(b), given = self.given_heads(by, b, &heads), x
-        to.n, to.reduces, to.single_root = n, self.scores[1].layers, self.single_root
+        to.n, to.reduces, to.single_root = n, self.scores[S0B0].layers, self.single_root
         if given == WRONG or not by.scores.take(self.scores, b, n, to.tensors):
             return WRONG
         for x in range(TENSORS):
-            if given != OPEN and (x < 2 if self.by_parts else x == 3):
-                to.tensors[x] = by.with_heads[x].with_heads(to.tensors[x], heads, n)
+            if given != OPEN and (x == ARC or x == CROSSED_ARC if self.is_1ec else x == ARCS):
+                to.tensors[x] = by.allowed[x].with_heads(to.tensors[x], heads, n)
         if given == ONE_TREE:
             to.heads = heads
         return given
@@ -450,7 +452,7 @@ cdef class Summing(Sums):
             # They are written now, not at first use, so that the memory of the chart is checked against what is left.
             self.parts = {part: np.full(tensor.shape, 0.0) for part, tensor in tensors.items()}
         self.arc_counts = self.parts.get("arcs")
-        if counted and self.arc_counts is None and not self.by_parts:
+        if counted and self.arc_counts is None and not self.is_1ec:
             self.arc_counts = np.full((*self.shape(self.longest + 1), self.longest + 1), 0.0)
         self.all_padded(self.change, self.direction)
         self.all_padded(self.counts, {**self.parts, "arcs": self.arc_counts})

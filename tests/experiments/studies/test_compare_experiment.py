@@ -12,6 +12,7 @@ from experiments.studies import compare
 from mh4.analysis import comparison
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, treebanks
+from mh4.util.files import git_blob_id
 
 SEEDS = (1, 2)
 
@@ -26,8 +27,9 @@ def home(tmp_path):
             _write_chains(dev["dev"], parsed, 1 if system == "mh3" else seed)
             results = tmp_path / "home" / "results"
             uas = attachment_scores(conllu.read(str(dev["dev"])), conllu.read(str(parsed)))["uas"]
-            record(results, "toy", system, seed, uas, lang="toy", release="toy treebank")
-            predictions.keep(trees_file(results, "toy/%s-seed%d" % (system, seed)), {"dev": dev["dev"]}, {"dev": parsed})
+            trees = trees_file(results, "toy/%s-seed%d" % (system, seed))
+            predictions.keep(trees, {"dev": dev["dev"]}, {"dev": parsed})
+            record(results, "toy", system, seed, uas, lang="toy", release="toy treebank", trees_git_blob=git_blob_id(trees))
     return tmp_path / "home"
 
 

@@ -29,7 +29,7 @@ class Chart final : public TransitionChart {
 
     // The score of the arc i->dependent in deriving [i,l].
     float arc_from(int i, int dependent, int l) const {
-        return single && i == 0 && l <= scores.n ? -INFINITY : scores.arc_score(i, dependent);
+        return scores.single_root && i == 0 && l <= scores.n ? -INFINITY : scores.arc_score(i, dependent);
     }
 
     bool fill() override {

@@ -5,7 +5,7 @@
 
 const Factories VARIANT::factories = {
     make<mh3::Chart>,
-    nullptr,
+    nullptr,  // no best_tree
     make<marginals::AllSums<marginals::Doubles, marginals::MH3, marginals::SampledMH3>>,
     ONCE(make<marginals::AllSums<marginals::Extendeds, marginals::MH3, marginals::SampledMH3>>),
 };

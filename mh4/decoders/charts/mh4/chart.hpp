@@ -1,6 +1,10 @@
 // All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 //
-// The recurrences are those of docs/explanation/products.md.
+// With R1 and R2, the best reduces of [i,j,k,l] that remove k and j (docs/explanation/products.md):
+//
+//     t2[i,l]     = max over j of t3[i,j,l] + the best of LA and RA;   t2[i,i+1] = 0
+//     t3[i,j,l]   = max of t2[i,j] + shift[i,j] + t2[j,l],   t4[i,j,k,l] + R1[j,k,l] over k,   t4[i,q,j,l] + R2[q,j,l] over q
+//     t4[i,j,k,l] = max of t3[i,j,k] + shift[j,k] + t2[k,l],   t2[i,j] + shift[i,j] + t3[j,k,l]
 #pragma once
 #include "lanes.hpp"
 #include "transition_chart.hpp"
@@ -11,15 +15,15 @@ using namespace transitions;
 
 // The innermost loops, which take nearly all of the time.
 //
-// For given i and k, all j between them and all l in the rows of k, which have `count` lanes: Combine to [i,j,k,l], and Link
+// For given i and k, all j between them and all l in the rows of k, which have `count` cells: Combine to [i,j,k,l], and Link
 // this to [i,j,l] and [i,k,l].
 //     tj[j], tk: the rows of [i,j,l] and [i,k,l].           t2k: the row of [k,l].
 //     tjk, R1, R2: a row for each j from first_j.   left, right: the items that [k,l] and [j,k,l] combine with, by j.
-//     ra2, rap, row_ra2, row_rap: arcs from i to k and j, by j and by l, unless they are in the links.
-template <bool by_head> static inline void link3(float* const* tj, float* tk, const float* t2k, const float* tjk, const float* R1,
-                                                 const float* R2, const float* left, const float* right, const float* ra2,
-                                                 const float* rap, const float* row_ra2, const float* row_rap, int first_j, int k,
-                                                 int start, int count) {
+//     ra2, rap, row_ra2, row_rap: arcs from i to k and j, by j and by l, unless R1 and R2 have them.
+template <bool by_head>
+static inline void link3(float* const* tj, float* tk, const float* t2k, const float* tjk, const float* R1, const float* R2,
+                         const float* left, const float* right, const float* ra2, const float* rap, const float* row_ra2,
+                         const float* row_rap, int first_j, int k, int start, int count) {
     for (int x = 0; x < count; x += LANES) {
         Lanes best_k = at(tk + x), kl = at(t2k + x), ra2_l = Lanes(), rap_l = Lanes();
         if (by_head) {
@@ -106,8 +110,8 @@ class Chart : public TransitionChart {
         return t2[n + 1] > -INFINITY;
     }
 
-    // Lay out the scores as the loops read them. An arc's, arcs + cost, is added where both ends are known: from i, in `fill_plane` and
-    // `link`.
+    // Lay out the scores as the loops read them. The score of an arc, arcs + cost, is added here unless its head is i; then in
+    // `fill_plane` and `link`.
     void tabulate() {
         for (int m = 1; m <= n; m++)
             for (int h = 0; h < (int)stride; h++) row(arcs_to, m)[h] = h <= n ? scores.arc_score(h, m) : 0;
@@ -128,7 +132,7 @@ class Chart : public TransitionChart {
             }
             row(shifts, k)[0] = scores.shift_score(0, k);
             for (int j = 1; j < k; j++) {
-                float reduces[CODES];
+                float reduces[RA2 + 1];
                 for (int code = LA; code <= RA2; code++) reduces[code] = scores.on_s1s0(code, j, k);
                 reduces[RA] += row(arcs_to, k)[j];
                 reduces[LAp] += row(arcs_to, j)[k];
@@ -161,7 +165,7 @@ class Chart : public TransitionChart {
     // All items starting with i.
     void fill_plane(int i) {
         float* items = row(t2, i);
-        const bool forbidden = single && i == 0;  // arcs from i
+        const bool forbidden = scores.single_root && i == 0;  // arcs from i
         std::fill(items + row_start(i), items + stride, -INFINITY);
         items[i + 1] = 0;
         for (int j = i + 1; j <= n; j++) {
@@ -216,7 +220,7 @@ class Chart : public TransitionChart {
     float item2(int i, int l) const override { return row(t2, i)[l]; }
     float item3(int i, int j, int l) const override { return t3[at3(i, j) + l]; }
     float item4(int i, int j, int k, int l) const override { return Chart::step4(i, j, k, l).score; }
-    Step step4(int i, int j, int k, int l) const override {
+    Step step4(int i, int j, int k, int l) const override {  // for item4, also where FirstFound has its own
         Step best;
         best.combine(item2(i, j) + scores.shift_score(i, j) + item3(j, k, l), 2);
         best.combine(item3(i, j, k) + scores.shift_score(j, k) + item2(k, l), 3);
@@ -227,7 +231,7 @@ class Chart : public TransitionChart {
     void prepare() override {
         n = scores.n;
         stride = (n + 1 + LANES) / LANES * LANES;
-        by_head = single || scores.by_arc;  // with a single root, arcs from i are forbidden for i = 0 only
+        by_head = scores.single_root || scores.arcs_and_cost;  // with a single root, arcs from i are forbidden for i = 0 only
         place.resize(n + 1);
         rows.resize(n + 1);
         volume = 0;

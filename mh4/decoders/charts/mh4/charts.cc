@@ -5,7 +5,7 @@
 
 const Factories VARIANT::factories = {
     make<mh4::Chart>,
-    nullptr,
+    nullptr,  // no best_tree
     make<marginals::AllSums<marginals::Doubles, marginals::MH4, marginals::SampledMH4>>,
     ONCE(make<marginals::AllSums<marginals::Extendeds, marginals::MH4, marginals::SampledMH4>>),
     ONCE(make<mh4::FirstFound>),

@@ -1,4 +1,5 @@
-// The chart of MH4 whose trace finds the first of equally good derivations in the order of the authors' chart (see first_found in mh4.pyx).
+// The chart of MH4 whose trace finds the first of equally good derivations in the order of the authors' chart: see first_found in mh4.pyx,
+// which scores no shifts.
 #pragma once
 #include "chart.hpp"
 
@@ -12,7 +13,7 @@ class FirstFound final : public Chart {
     }
     Step step3(int i, int j, int l) const override {
         Step best;
-        for (int k = i + 1; k < j; k++) try_links<RAp, LAp, LA2>(best, item4(i, k, j, l), -1, i, k, j, l);
+        for (int q = i + 1; q < j; q++) try_links<RAp, LAp, LA2>(best, item4(i, q, j, l), -1, i, q, j, l);
         best.combine(item2(i, j) + item2(j, l), 2);
         for (int k = j + 1; k < l; k++) try_links<RA2, RA, LA>(best, item4(i, j, k, l), -1, i, j, k, l);
         return best;

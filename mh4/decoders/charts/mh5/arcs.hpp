@@ -121,7 +121,7 @@ struct Arcs final : Panels<Arcs> {
         for (int h = 0; h < y; h++) {
             watch.pass(8 * n);
             Lanes by_x = all(-INFINITY), by_i = all(-INFINITY);
-            const float* arcs = h == 0 && single ? forbidden : scores.by_arc + (size_t)h * (n + 1);
+            const float* arcs = h == 0 && scores.single_root ? forbidden : scores.arcs_and_cost + (size_t)h * (n + 1);
             for (int l = y + 1; l < high(R); l++) {
                 Lanes t3l = at(t3 + pair(R, y, l));
                 by_x = maximum(by_x, t3l + reduce(RA2, y, l, R) + arcs[l]);
@@ -273,7 +273,7 @@ struct Arcs final : Panels<Arcs> {
         const size_t cell = pair(R, x0, y), next = stride;
         const float *const drop_x_from = drop_x + cell, *const drop_y_from = drop_y + cell;
         const float* const on_x_y = on_pair + (two(y) + x0) * 8;
-        const float *const arcs_from_i = plane.arcs, *const arcs_from_y = scores.by_arc + (size_t)y * (n + 1) + x0;
+        const float *const arcs_from_i = plane.arcs, *const arcs_from_y = scores.arcs_and_cost + (size_t)y * (n + 1) + x0;
         const float *const to_y = arcs_to + y * stride + pad + x0, *const to_x = arcs_to + x0 * stride + R * LANES;
         const Lanes b6 = b(RA2, y, R), b4 = b(RAp, y, R), k_i = at(k_by_i + y * stride + R * LANES) + plane.arcs[y],
                     k_x = at(k_by_x + y * stride + R * LANES), k_y = at(k_by_y + y * stride + R * LANES);

@@ -16,9 +16,8 @@ class Chart final : public BestDerivation {
 
   public:
     void prepare() override {
-        items = scores.by_arc ? static_cast<Items*>(&arcs) : &transitions;
+        items = scores.arcs_and_cost ? static_cast<Items*>(&arcs) : &transitions;
         items->scores = scores;
-        items->single = single;
         items->prepare();
     }
     size_t bytes_needed() const override { return items->bytes_needed(); }

@@ -2,4 +2,4 @@
 #include "chart.hpp"
 #include "factories.hpp"
 
-const Factories VARIANT::factories = {make<mh5::Chart>, nullptr, nullptr, nullptr};
+const Factories VARIANT::factories = {make<mh5::Chart>};

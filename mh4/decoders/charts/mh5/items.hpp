@@ -35,6 +35,7 @@ struct Plane {
     float* rows;        // KINDS rows for each y, over x. The first is [i,x,y] + shift; after x = y - 1 come TILE cells of -inf
     float* current;     // KINDS rows over the nodes of the current panel for each x, which become rows over x for y in the panel
 };
+enum { CODES = LA3 + 1 };
 enum { X3, KINDS = 7 };  // the others depend on what is scored
 
 static inline size_t two(size_t a) { return a < 2 ? 0 : a * (a - 1) / 2; }
@@ -135,7 +136,9 @@ struct Items : TransitionChart {
 
     void begin_plane(Plane& plane, int i) const {
         plane.i = i;
-        plane.arcs = i == 0 && single ? forbidden : scores.by_arc ? scores.by_arc + (size_t)i * (n + 1) : zeros;
+        plane.arcs = i == 0 && scores.single_root ? forbidden
+                     : scores.arcs_and_cost       ? scores.arcs_and_cost + (size_t)i * (n + 1)
+                                                  : zeros;
         for (int x = i + 1; x <= n; x++) {
             plane.la_from[x] = scores.on_s1s0(LA, i, x);
             plane.ra_from[x] = scores.on_s1s0(RA, i, x) + plane.arcs[x];

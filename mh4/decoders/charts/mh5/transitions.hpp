@@ -48,7 +48,7 @@ struct Transitions final : Panels<Transitions> {
     void arrange_tables() override {
         drop_k = memory.take((n + 1) * 4 * stride);
         ra3_to = memory.take((n + 1) * stride);
-        for (int k = 0; k < (single ? 2 : 1); k++) {
+        for (int k = 0; k < (scores.single_root ? 2 : 1); k++) {
             Tables& t = tables[k];
             t.from_first = k == 0;
             memory.take_all({&t.drop_j, &t.drop_x, &t.drop_y, &t.a, &t.b, &t.c}, pairs[panels] * LANES);
@@ -71,7 +71,7 @@ struct Transitions final : Panels<Transitions> {
             }
         for (int y = 1; y <= n; y++)
             for (int x = 1; x < y; x++) ra3_to[y * stride + x] = scores.on_s1s0(RA3, x, y);
-        for (int k = 0; k < (single ? 2 : 1); k++) tabulate_pairs(tables[k]);
+        for (int k = 0; k < (scores.single_root ? 2 : 1); k++) tabulate_pairs(tables[k]);
     }
 
     void tabulate_pairs(Tables& t) {
@@ -96,7 +96,7 @@ struct Transitions final : Panels<Transitions> {
 
     void store(const Plane& plane, int R) {
         if (plane.i > 0)
-            for (int k = 0; k < (single ? 2 : 1); k++) store(tables[k], plane, R);
+            for (int k = 0; k < (scores.single_root ? 2 : 1); k++) store(tables[k], plane, R);
     }
 
     // The tables of what starts with i.
@@ -136,7 +136,7 @@ struct Transitions final : Panels<Transitions> {
     }
 
     template <int COUNT> void fill_rows(const Plane& plane, const int x0, const int y, const int R) {
-        const Tables& t = tables[plane.i == 0 && single];
+        const Tables& t = tables[plane.i == 0 && scores.single_root];
         const long i = plane.i, start = low(R);
         float* to[COUNT];
         to[0] = t4 + triple(R, i, x0, y);

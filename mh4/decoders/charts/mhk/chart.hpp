@@ -100,8 +100,9 @@ class Chart final : public BestTree {
                     item.resize(size);
                     std::iota(item.begin(), item.end(), i);
                     item.back() = l;
-                    do score(&item[0], size) = best_way(item).score;
-                    while (next(item));
+                    do {
+                        score(&item[0], size) = best_way(item).score;
+                    } while (next(item));
                 }
         return score(&item[0], 2);
     }

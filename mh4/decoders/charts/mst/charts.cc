@@ -4,7 +4,7 @@
 #include "matrix_tree.hpp"
 
 const Factories VARIANT::factories = {
-    nullptr,
+    nullptr,  // no search
     make<mst::Contraction>,
     make<marginals::AllSums<marginals::Doubles, marginals::MST, marginals::SampledMST>>,
     ONCE(make<marginals::AllSums<marginals::Extendeds, marginals::MST, marginals::SampledMST>>),

@@ -3,7 +3,7 @@
 #include "inside_outside.hpp"
 
 const Factories VARIANT::factories = {
-    nullptr,
+    nullptr,  // no search
     make<oneec::Chart>,
     make<oneec::sums::AllSums<marginals::Doubles>>,
     ONCE(make<oneec::sums::AllSums<marginals::Extendeds>>),

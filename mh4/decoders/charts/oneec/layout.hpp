@@ -165,8 +165,9 @@ template <class Views> struct Layout : Views {
     }
 
   private:
-    template <int... kinds> void take_tiles(oneec::Group<Value, WIDTH, kinds...>& of, size_t count,
-                                            const std::vector<ptrdiff_t>& places, int step, int shift) {
+    template <int... kinds>
+    void take_tiles(oneec::Group<Value, WIDTH, kinds...>& of, size_t count, const std::vector<ptrdiff_t>& places, int step,
+                    int shift) {
         ((static_cast<Tiles<Value, WIDTH, kinds>&>(of) = {take(count * STATES[kinds] * WIDTH), places.data(), step, shift}), ...);
     }
 };

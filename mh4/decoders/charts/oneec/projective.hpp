@@ -51,8 +51,8 @@ template <class Tables> struct Projective : Tables {
     }
 
     // out[g] = last(g, first(g) or term(i, g) for i < count), for several blocks that begin with g.
-    template <int size, class First, class Term, class Last> static INLINE void fill_blocks(Value* out, int g, First first,
-                                                                                            int count, Term term, Last last) {
+    template <int size, class First, class Term, class Last>
+    static INLINE void fill_blocks(Value* out, int g, First first, int count, Term term, Last last) {
         Vector found[size];
         for (int j = 0; j < size; j++) found[j] = first(g + j * WIDTH);
         for (int i = 0; i < count; i++)
@@ -61,8 +61,8 @@ template <class Tables> struct Projective : Tables {
     }
 
     // The same for all g outside a..b: the blocks of g < a, and those of g > b, which include none and hidden.
-    template <class First, class Term, class Last> INLINE void fill_outside(Value* out, First first, int count, Term term,
-                                                                            Last last, int a, int b) {
+    template <class First, class Term, class Last>
+    INLINE void fill_outside(Value* out, First first, int count, Term term, Last last, int a, int b) {
         const int before = blocks_before(a), after = maximum(before, (b + 1) / WIDTH);
         for (auto [j, end] : {std::pair(0, before), std::pair(after, rows / WIDTH)}) {
             for (; j + 4 <= end; j += 4) fill_blocks<4>(out, j * WIDTH, first, count, term, last);

@@ -19,8 +19,9 @@ template <class N> struct Views : N {
     using typename N::Value, typename N::Vector;
     using N::WIDTH;
 
-    static INLINE Vector loosely_at(const Value* at) {  // N::at, for any address
-        if (N::DUAL) {                                  // whose vectors are not in memory as they are
+    // N::at, for any address. Vectors of duals are not in memory as they are.
+    static INLINE Vector loosely_at(const Value* at) {
+        if (N::DUAL) {
             alignas(64) Value lanes[WIDTH];
             __builtin_memcpy(lanes, at, sizeof lanes);
             return N::at(lanes);
@@ -212,8 +213,8 @@ template <class N> struct Tables : Layout<Views<N>> {
 
     // What kernels ask for
 
-    template <int kind, class Items, class At> INLINE void keep(Of<Items> of, const At& at, int second,
-                                                                const Vector (&values)[STATES[kind]]) const {
+    template <int kind, class Items, class At>
+    INLINE void keep(Of<Items> of, const At& at, int second, const Vector (&values)[STATES[kind]]) const {
         Value* const to = this->template tile<kind>(of, at.block, second).at;
         for (int i = 0; i < STATES[kind]; i++) {
             N::put(to + i * WIDTH, values[i]);

@@ -25,9 +25,10 @@ struct Tables : Layout<MaxPlus> {
     } right;
 
     // Items that only items with the same l need
-    struct Layer : Group<CLOSED, OPEN, SPANNED, WING> {  // l b x, and wing l b a in blocks of a
-        float* complexes[STATES[COMPLEX]];               // complex l x, only those that end in a gap: [x] by state
-        float* pairs;                                    // see Projective
+    // l b x, and wing l b a in blocks of a
+    struct Layer : Group<CLOSED, OPEN, SPANNED, WING> {
+        float* complexes[STATES[COMPLEX]];  // complex l x, only those that end in a gap: [x] by state
+        float* pairs;                       // see Projective
     };
 
     struct Links : LinkRows {
@@ -42,8 +43,8 @@ struct Tables : Layout<MaxPlus> {
 
     // What kernels ask for
 
-    template <int kind, class Items, class At> INLINE void keep(Of<Items> of, const At& at, int second,
-                                                                const Lanes (&values)[STATES[kind]]) const {
+    template <int kind, class Items, class At>
+    INLINE void keep(Of<Items> of, const At& at, int second, const Lanes (&values)[STATES[kind]]) const {
         float* const to = tile<kind>(of, at.block, second).at;
         for (int i = 0; i < STATES[kind]; i++) put(to + i * LANES, values[i]);
     }

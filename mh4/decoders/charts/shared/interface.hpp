@@ -33,9 +33,10 @@ class Reusable {
 // The best derivation of a transition system.
 class BestDerivation : public Reusable {
   public:
-    transitions::TransitionScores scores;  // set these two, then prepare, allocate, fill and trace
-    bool single = false;                   // whether node 0 is to have one dependent
-    std::vector<int> codes;                // of the transitions found, in order of execution
+    // Set these, then prepare, allocate, fill and trace.
+    transitions::TransitionScores scores;
+    // The codes of the transitions found, in order of execution.
+    std::vector<int> codes;
 
     // Lay out the chart of a new sentence.
     virtual void prepare() = 0;

@@ -26,8 +26,8 @@ struct Step {
     }
 };
 
-// It has no backpointers: the trace recomputes the argmaxes along its path. The ways to an item in step2 and step3 are those of MH4 and
-// MH5. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
+// A chart without backpointers: the trace recomputes the argmaxes along its path. The ways to an item in step2 and step3 are those of MH4
+// and MH5. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
 class TransitionChart : public BestDerivation {
     struct Item {  // [h1,...,hm]
         int size, heads[5];
@@ -59,7 +59,7 @@ class TransitionChart : public BestDerivation {
 
     template <int code> void link_by(Step& best, float score, int s3, int s2, int s1, int s0, int b0) const {
         const bool last = s2 < 0 && b0 > scores.n;
-        if (last || !single || head_of(code, s3, s2, s1, s0, b0) > 0)
+        if (last || !scores.single_root || head_of(code, s3, s2, s1, s0, b0) > 0)
             best.link(score + scores.reduce_score(code, s3, s2, s1, s0, b0), code, dependent_of(code, s2, s1, s0));
     }
 
@@ -90,7 +90,7 @@ class TransitionChart : public BestDerivation {
         Step best;
         best.combine(item2(i, j) + scores.shift_score(i, j) + item2(j, l), 2);
         for (int k = j + 1; k < l; k++) try_links<RA, LA, RA2>(best, item4(i, j, k, l), -1, i, j, k, l);
-        for (int k = i + 1; k < j; k++) try_links<LAp, LA2, RAp>(best, item4(i, k, j, l), -1, i, k, j, l);
+        for (int q = i + 1; q < j; q++) try_links<LAp, LA2, RAp>(best, item4(i, q, j, l), -1, i, q, j, l);
         return best;
     }
     // The best way to [i,j,k,l], and to [i,j,k,l,r].

@@ -5,7 +5,7 @@
 
 namespace transitions {
 
-enum Code { SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3, CODES };  // LAp is LA', RApp is RA'', and so on
+enum Code { SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3 };  // LAp is LA', RApp is RA'', and so on
 
 // As ARC in mh4/transitions.py, which the tests compare with them.
 
@@ -24,22 +24,26 @@ static inline int dependent_of(int code, int s2, int s1, int s0) {
 }
 
 struct TransitionScores {
-    int n = 0, side = 0;            // side is n + 2
-    const float* shift = nullptr;   // (side, side)
-    const float* s0b0 = nullptr;    // (reduces, side, side), by code - LA
-    const float* s1s0 = nullptr;    // the same, or NULL
-    const float* arcs = nullptr;    // (n + 1, n + 1), or NULL
-    const float* cost = nullptr;    // the same
-    const float* by_arc = nullptr;  // the same, for the charts: arcs + cost, formed in sentences.pyx, or what is given of them
+    int n = 0, side = 0;           // side is n + 2
+    bool single_root = false;      // whether node 0 is to have one dependent
+    const float* shift = nullptr;  // (side, side)
+    const float* s0b0 = nullptr;   // (reduces, side, side), by code - LA
+    const float* s1s0 = nullptr;   // the same, or NULL
+    const float* arcs = nullptr;   // (n + 1, n + 1), or NULL
+    const float* cost = nullptr;   // the same
+    // The same, for the charts: arcs + cost, or the one that is given; -inf where given heads forbid an arc.
+    const float* arcs_and_cost = nullptr;
 
     TransitionScores() = default;
-    explicit TransitionScores(int words) : n(words), side(words + 2) {}
+    TransitionScores(int n, bool single_root) : n(n), side(n + 2), single_root(single_root) {}
 
     float shift_score(int s0, int b0) const { return shift[(size_t)s0 * side + b0]; }
     float on_s0b0(int code, int s0, int b0) const { return s0b0[((size_t)(code - LA) * side + s0) * side + b0]; }
     float on_s1s0(int code, int s1, int s0) const { return s1s0 ? s1s0[((size_t)(code - LA) * side + s1) * side + s0] : 0; }
     // The score of an arc, whichever transition makes it.
-    float arc_score(int head, int dependent) const { return by_arc ? by_arc[(size_t)head * (n + 1) + dependent] : 0; }
+    float arc_score(int head, int dependent) const {
+        return arcs_and_cost ? arcs_and_cost[(size_t)head * (n + 1) + dependent] : 0;
+    }
     // All that a reduce scores, with its arc; positions that it does not look at may be anything.
     float reduce_score(int code, int s3, int s2, int s1, int s0, int b0) const {
         if (b0 > n && (code == LA || code == LA2 || code == LA3))  // the end of the sentence cannot be a head

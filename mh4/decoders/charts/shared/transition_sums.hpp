@@ -137,9 +137,8 @@ template <class N> class TransitionSums {
     static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
     Value goal() const { return row(t2, 0)[n + 1]; }
 
-    // What each chart has of its own
-    virtual Value* arrange(
-        size_t square) = 0;       // take the tables from memory; returns the end of those that have to be 0 at first
+    // What each chart has of its own: take the tables from memory, and return the end of those that have to be 0 at first
+    virtual Value* arrange(size_t square) = 0;
     virtual void tabulate() = 0;  // the weights of reduces, from `scaling`
     virtual void inside() = 0;    // the items
     virtual void outside() = 0;   // the counts, from g2 of the goal

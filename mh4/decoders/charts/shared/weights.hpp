@@ -1,6 +1,6 @@
 // The types of numbers that marginals are computed with. A sum over derivations is a product of exponentials of scores for each of them:
 //
-//     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and prove it (see fits).
+//     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and check it (`negligible` in transition_sums.hpp).
 //     Extendeds   float64 with an exponent of its own, one at a time: right for any scores, but ten times as slow.
 //
 //     Duals<...>  either of these with its derivative in a direction of the scores, for the derivatives of what is computed.
@@ -146,8 +146,8 @@ template <class Number> struct Dual {
 
 template <class Number> static inline Dual<Number> operator+(Dual<Number> a, const Dual<Number>& b) { return a += b; }
 
-template <class A, class B> static inline auto operator*(const Dual<A>& a, const Dual<B>& b)
-    -> Dual<decltype(a.value * b.value)> {
+template <class A, class B>
+static inline auto operator*(const Dual<A>& a, const Dual<B>& b) -> Dual<decltype(a.value * b.value)> {
     return {a.value * b.value, a.value * b.change + a.change * b.value};
 }
 
