@@ -18,7 +18,7 @@ from mh4.analysis import comparison, evaluation
 from mh4.analysis.comparison import Comparison
 from mh4.analysis.coverage import Coverage, measure_coverage
 from mh4.analysis.evaluation import Score
-from mh4.data import conllu
+from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, collected_warnings, shown
 from mh4.util.reading import path_of
@@ -96,6 +96,6 @@ def _text(given: Any, where: str) -> str:
     if not isinstance(given, (Sentence, TokenList)):
         raise InputError("cannot measure %s, %s: expected a Sentence or a TokenList" % (shown(given), where))
     try:
-        return given.serialize() if isinstance(given, TokenList) else given.to_conllu()
+        return token_lists.completed(given).serialize() if isinstance(given, TokenList) else given.to_conllu()
     except InputError as error:
         raise InputError("cannot measure %s: %s" % (where, error)) from None

@@ -114,8 +114,8 @@ def parse(
     def say_rejected(number: int) -> None:  # in files that are finished, even if another fails
         if number and not quiet:
             are = counted(number, "block") + (" is" if number == 1 else " are")
-            written = "it was written" if number == 1 else "they were written"
-            say("mh4: %s not CoNLL-U; %s to %s, each with the reason" % (are, written, rejects_file), err=True)
+            written = "it was written to %s" if number == 1 else "they were written to %s, each"
+            say("mh4: %s not CoNLL-U; %s with the reason" % (are, written % rejects_file), err=True)
 
     with conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext() as rejected:
         blocks: Callable[[str], Iterable[Block]] = partial(

@@ -11,19 +11,19 @@ from typing import Any
 import click
 
 from mh4.errors import InputError
-from mh4.util import streams
+from mh4.util import compression, streams
 
 
 class Path(click.Path):
     """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
 
     written: whether the command writes to it; then it cannot be a file that the command reads. late: whether it does so in the end, to a
-    file whose folder it does not make.
+    file whose folder it does not make. extension: of its name, before that of compressed files.
     """
 
-    def __init__(self, standard: bool = True, written: bool = False, late: bool = False) -> None:
+    def __init__(self, standard: bool = True, written: bool = False, late: bool = False, extension: str = "") -> None:
         super().__init__()
-        self.standard, self.written, self.late = standard, written, late
+        self.standard, self.written, self.late, self.extension = standard, written, late, extension
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         given = parameter.opts[0] if isinstance(parameter, click.Option) else getattr(parameter, "human_readable_name", "path")
@@ -46,6 +46,8 @@ class Path(click.Path):
             else:
                 read.append(value)
                 _check(written, [value])
+        if not compression.stem(value).lower().endswith(self.extension):
+            raise InputError("%s %s: expected a name that ends in %s" % (given, value, self.extension))
         return value
 
 

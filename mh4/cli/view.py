@@ -10,8 +10,10 @@ from itertools import chain
 import click
 
 from mh4.cli.group import say_written
-from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
+from mh4.cli.paths import NAMED_PATH, PATH, Input, Path
 from mh4.errors import InputError, counted
+
+PAGE, PICTURE = (Path(standard=False, written=True, late=True, extension=extension) for extension in (".html", ".svg"))
 
 
 @click.command()
@@ -19,10 +21,8 @@ from mh4.errors import InputError, counted
 @click.argument("second", type=PATH, metavar="[SECOND.conllu]", required=False)
 @click.option("--model", "folder", type=NAMED_PATH, metavar="DIR", help="Instead of a second file: parse FILE with this model.")
 @click.option("--sentence", metavar="N|SENT_ID", help="Show only this sentence: its number, from 1, or its sent_id.")
-@click.option(
-    "--html", "page_file", type=LATE_OUTPUT, metavar="PAGE.html", help="Write an interactive page that needs no network."
-)
-@click.option("--svg", "picture_file", type=LATE_OUTPUT, metavar="FILE.svg", help="Write a picture of one --sentence.")
+@click.option("--html", "page_file", type=PAGE, metavar="PAGE.html", help="Write an interactive page that needs no network.")
+@click.option("--svg", "picture_file", type=PICTURE, metavar="FILE.svg", help="Write a picture of one --sentence.")
 def view(
     file: str, second: str | None, folder: str | None, sentence: str | None, page_file: str | None, picture_file: str | None
 ) -> None:

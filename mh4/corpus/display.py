@@ -130,4 +130,5 @@ class Display:
         return ", ".join(counted(*pair, ",") for pair in done)
 
     def _shown(self) -> Group:
-        return Group(ProgressBar(total=self.total, completed=self.bytes, width=40), Text(self.line()))
+        bar = ProgressBar(total=self.total, completed=self.bytes, width=40)  # which does not end its line
+        return Group(bar, Text("\n" + self.line()))

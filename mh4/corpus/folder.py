@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import socket
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -48,6 +49,7 @@ class Corpus:
     def load(cls, path: str) -> "Corpus":
         """Read the inputs and options of a corpus. Raises InputError if the folder has no corpus, or one of another format."""
         folder = os.path.abspath(path)
+        _check_owner(folder)
         path = os.path.join(folder, _SETTINGS)
         found = _json(path)
         if found is None:
@@ -81,6 +83,7 @@ class Corpus:
         the first difference, if the settings differ, or all files.
         """
         corpus, path = self, os.path.join(self.folder, _SETTINGS)
+        _check_owner(self.folder)
         if os.path.exists(path):
             begun = self.load(self.folder)
             self._check(begun)
@@ -121,7 +124,7 @@ class Corpus:
         """
         path = os.path.join(self.folder, "lock")
         with explained(path):
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         try:
             if not lock(handle):
                 whose = os.pread(handle, 1000, 0).decode("utf-8", "replace").strip()
@@ -146,7 +149,7 @@ class Corpus:
 
     def driver(self) -> str:
         """The process that parses here now, and its machine; an empty string if there is none."""
-        with suppress(OSError), open(os.path.join(self.folder, "lock"), "rb") as file:
+        with suppress(OSError, InputError), reading.open_regular(os.path.join(self.folder, "lock")) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -207,6 +210,16 @@ class Corpus:
         """Remove the log of a shard, which will be tried again."""
         with suppress(OSError):
             os.unlink(self.file(shard, "log"))
+
+
+def _check_owner(folder: str) -> None:
+    """Raise InputError for the folder of another user that everybody can write to: a link in it may lead to any file of this user."""
+    with suppress(OSError):
+        status = os.stat(folder)
+        if status.st_uid not in (0, os.geteuid()) and status.st_mode & stat.S_IWOTH:
+            raise InputError(
+                "%s: belongs to another user, and everybody can write to it: name another folder, -o FOLDER" % folder
+            )
 
 
 def _is_input(one: Input) -> bool:

@@ -31,6 +31,7 @@ PROBABILITIES = {"ArcProb": "probabilities", "LabelProb": "label_probabilities"}
 
 _EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
+_SPACE = re.compile("[^\\S\t]|\ufeff")  # which only FORM, LEMMA and MISC may have
 _UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what is not in UTF-8
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")  # NUL, and what errors="surrogateescape" makes of a byte that is not UTF-8
 # How files begin that are something else: byte order marks, and compressed files without the extension.
@@ -52,6 +53,7 @@ _WHITE_SPACE = {
     _BYTE_ORDER_MARK: "a byte order mark",
 }
 WHITE_SPACE = re.compile("[%s]" % "".join(_WHITE_SPACE))
+NO_PLUS = "CoNLL-U Plus is not supported, expected the 10 columns of CoNLL-U"
 NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
 _BLANK_LINES = re.compile(r"\A(?:[ \r]*\n)+")
 _NOTE = "# %s = " % NOTE
@@ -633,6 +635,8 @@ def check_columns(columns: Mapping[str, str], where: str) -> None:
             raise InputError("%s: %s" % (where, wrong))
         if _UNWRITABLE.search(cell):
             raise InputError("%s: %s is %s, which no column can hold" % (where, name, shown(cell)))
+        if name in COLUMNS[UPOS:MISC] and _SPACE.search(cell):
+            raise InputError("%s: %s is %s, which may have no white space" % (where, name, shown(cell)))
 
 
 def _named(character: str) -> str:
@@ -694,14 +698,14 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
             continue
         if line.startswith("#"):
             if _comment([line], "global.columns").split() not in ([], COLUMNS):
-                raise InputError("%s: CoNLL-U Plus is not supported, expected the 10 columns of CoNLL-U" % at(row))
+                raise InputError("%s: %s" % (at(row), NO_PLUS))
             continue
         if not line.startswith("\t") and (found := WHITE_SPACE.match(line)):
             raise InputError("%s: begins with %s, expected the ID of a word" % (at(row), _named(found[0])))
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
             hint = "; CoNLL-U Plus, which has more, is not supported" if len(columns) > 10 else ""
-            hint = "; mh4 parse reads running text with --text" if len(columns) == 1 else hint
+            hint = "; for running text, mh4 parse has --text, and a server input=text" if len(columns) == 1 else hint
             raise InputError("%s: %s, expected 10 separated by tabs%s" % (at(row), counted(len(columns), "column"), hint))
         if columns[ID] == str(len(rows) + 1):
             rows.append(row)
@@ -711,7 +715,7 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
             empty += 1
         else:
             covered = _end_of_range(columns[ID], len(rows) + 1, covered, empty + 1, at(row))
-        if not all(map(str.strip, columns[LEMMA:])):
+        if not all(map(str.strip, columns[LEMMA:])) or _SPACE.search("\t".join(columns[UPOS:MISC])):
             check_columns(dict(zip(COLUMNS[LEMMA:], columns[LEMMA:], strict=True)), at(row))
         check_word(columns[FORM], at(row))
     if not rows:

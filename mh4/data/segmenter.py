@@ -65,6 +65,7 @@ class Segmenter:
                 for block in conllu.parsed(self._segment(text, tokenizer), name, trees=False, start=place):
                     count += 1
                     block.portion = portion
+                    block.sentence.name = "%s, sentence %d" % (name, start.sentence + count)  # its line is none of the text
                     yield block
         if not count:
             raise conllu.NoSentences("%s: no text in it" % name)

@@ -7,8 +7,10 @@ from conllu.models import Metadata, Token, TokenList
 from conllu.parser import DEFAULT_FIELDS, parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
-from mh4.data.conllu import NOTE, PROBABILITIES, Sentence, check_columns
+from mh4.data.conllu import NO_PLUS, NOTE, PROBABILITIES, Sentence, check_columns
 from mh4.errors import InputError, shown
+
+_WHOLE = (int, np.integer)
 
 
 def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Sentence:
@@ -22,6 +24,8 @@ def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Senten
     heads = [token.get("head") for token in words]
     sent_id = tokens.metadata.get("sent_id")
     name = "sentence %s" % (sent_id or number)
+    if tuple(tokens.default_fields or DEFAULT_FIELDS)[: len(DEFAULT_FIELDS)] != DEFAULT_FIELDS:
+        raise InputError("%s: %s" % (name, NO_PLUS))
     for token in tokens:
         cells = {column.upper(): _cell(value) for column, value in token.items() if column != "form" or not _is_word(token)}
         check_columns(cells, "%s: token %s" % (name, cells.get("ID", "without an id")))
@@ -32,7 +36,7 @@ def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Senten
     for m, token in enumerate(words, start=1):
         if token["id"] != m:
             raise InputError("%s: word %d has the id %d, expected %d" % (name, m, token["id"], m))
-    known = [isinstance(head, int) and 0 <= head <= len(words) for head in heads]
+    known = [isinstance(head, _WHOLE) and 0 <= head <= len(words) for head in heads]
     if partial:
         for m, (head, has_one) in enumerate(zip(heads, known, strict=True), start=1):
             if not has_one and head not in (None, "_"):
@@ -47,7 +51,7 @@ def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Senten
 
 
 def _is_word(token: Token) -> bool:
-    return isinstance(token.get("id"), int)
+    return isinstance(token.get("id"), _WHOLE)
 
 
 def _cell(value: Any) -> str:
@@ -58,19 +62,16 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
     """Return a copy with the columns of its parse, as `mh4 parse` writes them, with `tags` as --tags does, and all else as it was.
 
     As there, DEPS and empty nodes are left out unless `keep_deps`, and the comment that says how an earlier parse was made is not kept.
-    A sentence that was skipped only gets the comment that says so.
+    A sentence that was skipped only gets the comment that says so, and a complete tree that was kept only new probabilities.
     """
-    skipped = sentence.heads is None
-    keep_deps = keep_deps or sentence.note is None
+    skipped, kept = sentence.heads is None, sentence.note is None
     probable = sentence.probable()
     copies, m = [], 0
-    # Tokens made by hand may lack columns, and TokenLists are written as they are: all columns, in the order of the first ones.
-    first = dict.fromkeys([*(tokens.default_fields or ()), *DEFAULT_FIELDS])
-    for token in tokens:
-        columns: dict[str, Any] = {} if keep_deps or skipped else {"deps": None}
+    for token in completed(tokens):
+        columns: dict[str, Any] = {} if keep_deps or skipped or kept else {"deps": None}
         if columns and isinstance(token.get("id"), tuple) and token["id"][1] == ".":
             continue
-        if _is_word(token) and not skipped:
+        if _is_word(token) and not skipped and (probable or not kept):
             if tags:
                 xpos, feats = parse_nullable_value(sentence.xpos[m]), parse_dict_value(sentence.feats[m])
                 columns.update(upos=sentence.upos[m] or "_", xpos=xpos, feats=feats)
@@ -82,8 +83,15 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
             if misc or given:
                 columns["misc"] = misc or None
             m += 1
-        copies.append(Token({**first, **token, **columns}))
-    metadata = Metadata({name: value for name, value in tokens.metadata.items() if name != NOTE})
+        copies.append(Token({**token, **columns}))
+    metadata = Metadata({name: value for name, value in tokens.metadata.items() if kept or name != NOTE})
     if sentence.note:
         metadata[NOTE] = sentence.note
     return TokenList(copies, metadata=metadata, default_fields=tokens.default_fields)
+
+
+def completed(tokens: TokenList) -> TokenList:
+    """Return a copy with all columns, as TokenLists are written as they are, and tokens made by hand may lack some."""
+    first = dict.fromkeys([*(tokens.default_fields or ()), *DEFAULT_FIELDS])
+    copies = [Token({**first, **token}) for token in tokens]
+    return TokenList(copies, metadata=tokens.metadata, default_fields=tokens.default_fields)

@@ -49,12 +49,12 @@ def decode(
     reduce_s0b0: float32 (r, n+2, n+2) with r = 2, 6 or 12, the reduces of MH3, MH4 or MH5, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    beam: the number of sequences kept, at least 1; 1 is greedy search. beam * (2n+1) is limited to 100 million.
+    beam: the number of sequences kept at each step, at least 1; 1 is greedy search. In all steps together, at most 100 million are kept.
     single_root: exactly one dependent of node 0.
 
     Among equal scores, those found first are kept; -inf or any number from -1e30 down forbids a transition or arc.
     Returns a Derivation as the exact decoders do. Its score is at most theirs, or that of a sequence outside the chart.
-    Raises ValueError for wrong shapes, NaN and similar, a beam below 1 or too wide, if all scores within the beam are -inf,
+    Raises ValueError for wrong shapes, NaN and similar, a beam below 1, if more sequences would be kept, if all scores within the beam are -inf,
     or if a single root is required of a sentence without words; MemoryError if the beam is too wide
     for the memory of the machine.
     """

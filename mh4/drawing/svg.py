@@ -60,7 +60,12 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
         'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
     ).format(placed.width, placed.height, escape(described), _STYLE, "\n".join(arcs + labels + written))
-    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", drawing)  # what XML does not allow
+    return valid_xml(drawing)
+
+
+def valid_xml(text: str) -> str:
+    """Return text with replacement characters for those that XML does not allow."""
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
 
 
 def sheet(pictures: Sequence[str]) -> str:

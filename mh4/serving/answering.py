@@ -70,7 +70,7 @@ def load(models: Mapping[str, Files], expected: Sequence[str]) -> Abilities:
 def answer(task: Task, most_words: int) -> Answer:
     """Do a task. Raises TooManyWords if the data has more than `most_words`, and InputError as formats.read and Parser.parse do."""
     with collected_warnings() as said:
-        blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words // task.best))
+        blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words // task.best, task.best))
         result = _drawn(task, blocks) if task.output in (PAGE, SVG) else _written(task, blocks)
     return Answer(result, len(blocks), sum(len(block.sentence) for block in blocks), said)
 
@@ -80,12 +80,12 @@ def too_many(most_words: int) -> str:
     return "more than %s, which is the most that one request may have" % counted(most_words, "word")
 
 
-def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
+def _limited(blocks: Iterator[Block], most_words: int, best: int) -> Iterator[Block]:
     words = 0
     for block in blocks:
         words += len(block.sentence)
         if words > most_words:
-            raise TooManyWords(too_many(most_words) + ": send several")
+            raise TooManyWords(too_many(most_words) + (" with best=%d" % best if best > 1 else "") + ": send several")
         yield block
 
 

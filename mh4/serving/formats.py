@@ -10,9 +10,10 @@ from typing import Any
 from mh4.data import conllu, split_text
 from mh4.data.conllu import Block
 from mh4.data.segmenter import Segmenter, for_udpipe, udpipe_sentences
+from mh4.drawing.svg import valid_xml
 from mh4.errors import InputError, shown
 from mh4.parser.choices import SPLIT
-from mh4.serving.tasks import CONLLU, Task
+from mh4.serving.tasks import CONLLU, MATXIN, Task
 
 _DATA = "data"  # what messages call the parameter
 
@@ -26,16 +27,24 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
         elif task.input in SPLIT:
             yield from split_text.parsed(io.StringIO(task.data, newline="\n"), _DATA, task.input)
         else:
-            text = task.data
-            if not _is_conllu(task.input):
-                text = _converted(text.removeprefix("\ufeff"), task.input, CONLLU)
-            yield from conllu.parsed(io.StringIO(text, newline="\n"), _DATA, trees=task.heads, partial=task.heads)
+            text, as_given = task.data, _is_conllu(task.input)
+            if not as_given:
+                text = _converted(split_text.with_line_ends(text.removeprefix("\ufeff")), task.input, CONLLU)
+            trees = task.heads or not (
+                task.parser or _is_conllu(task.output)
+            )  # UDPipe checks them, but does not say where they are
+            lines = io.StringIO(text, newline="\n")
+            for number, block in enumerate(conllu.parsed(lines, _DATA, trees=trees, partial=trees), start=1):
+                if not as_given:
+                    block.sentence.name = "%s, sentence %d" % (_DATA, number)  # its line is none of the data
+                yield block
     except conllu.NoSentences:
         return
 
 
 def write(text: str, output: str) -> str:
     """Return CoNLL-U in one of UDPipe's formats."""
+    text = valid_xml(text) if output == MATXIN else text
     return text if _is_conllu(output) else _converted(for_udpipe(text), CONLLU, output)
 
 
@@ -51,4 +60,4 @@ def _converted(text: str, source: str, target: str) -> str:
     if not (reader and writer):
         raise InputError("no format %s" % shown(target if reader else source))
     written = [writer.writeSentence(sentence) for sentence in udpipe_sentences(reader, text, "%s cannot be read" % _DATA)]
-    return "".join([*written, writer.finishDocument()])
+    return "".join([*written, writer.finishDocument()]) if written else ""

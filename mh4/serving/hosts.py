@@ -25,7 +25,7 @@ class Hosts:
     def __init__(self, address: str, host: str, more: Iterable[str] = ()) -> None:
         self.on_network = not ipaddress.ip_address(address).is_loopback
         own = {host, socket.gethostname()} if self.on_network else {address}
-        self._names = {name.lower().strip("[]") for name in {*_LOOPBACK, *own, *map(_checked, more)}}
+        self._names = {name.lower().strip("[]").removesuffix(".") for name in {*_LOOPBACK, *own, *map(_checked, more)}}
 
     def has(self, header: str | None) -> bool:
         """Return whether the name in a header Host, which may end with a port, is one of them."""

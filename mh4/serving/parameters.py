@@ -99,7 +99,7 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
 
     def field(field: Field) -> None:
         if len(found) == _MOST:
-            raise FormParserError
+            raise HTTPException(400, "the form has more than %d parameters" % _MOST)
         found.append(((field.field_name or b"").decode("utf-8", "replace"), field.value or b""))
 
     def file(file: File) -> None:
@@ -128,14 +128,14 @@ def _json(body: bytes) -> dict[str, str]:
     try:
         given = json.loads(body, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
-        raise HTTPException(400, "the body is not JSON in UTF-8") from None
+        raise HTTPException(400, "the body cannot be read as JSON in UTF-8") from None
     if not isinstance(given, dict):
         raise HTTPException(400, "the body is JSON, but not an object of parameters")
     found = {}
     for name, value in given.items():
         if isinstance(value, bool) and name in (*SWITCHES, "tokenizer"):
             value = "" if value else None
-        elif name == "best" and type(value) is int:
+        elif name == "best" and type(value) in (int, float):
             value = str(value)
         if not isinstance(value, str | None):
             raise HTTPException(

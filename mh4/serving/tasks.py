@@ -11,7 +11,7 @@ from mh4.errors import InputError, shown, unknown
 from mh4.parser.choices import SEGMENTED, SPLIT
 from mh4.parser.parsing import MOST_TREES
 
-PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
+PAGE, SVG, MATXIN, CONLLU, TEXT = "page", "svg", "matxin", "conllu", "text"
 _WANTED = {"": True, "none": False}  # values of the parameters that switch something on; "none" is UDPipe's
 _OF_TOKENIZER = ("normalized_spaces", "presegmented", "ranges")
 # Formats, each with its options, which follow "=": UDPipe's, and some of ours. UDPipe itself ignores options that it does not know.
@@ -22,7 +22,7 @@ _INPUTS: dict[str, tuple[str, ...]] = {
 }
 _OUTPUTS = {
     CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
-    "matxin": (), "epe": (), SVG: (), PAGE: (),
+    MATXIN: (), "epe": (), SVG: (), PAGE: (),
 }  # fmt: skip
 SWITCHES = ("tagger", "parser", "confidence", "heads", "keep_deps")  # which have no value
 PARAMETERS = ("data", "model", "tokenizer", "input", *SWITCHES, "best", "output", "second")
@@ -91,7 +91,7 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     if found.best > 1 and not found.output.startswith(CONLLU):
         raise InputError("best needs output %s" % CONLLU)
     needs = [name for name in ("confidence", "keep_deps") if getattr(found, name)] + (["best"] if found.best > 1 else [])
-    needs += ["output %s" % found.output] if found.output in (SVG, PAGE) else []
+    needs += ["output %s" % found.output] if found.output in (SVG, PAGE, MATXIN) else []
     if needs and not found.parser:
         raise InputError("%s needs parser" % needs[0])
     return found

@@ -105,6 +105,11 @@ def train(
     sentences = {split: [sentence for of_file in read.values() for sentence in of_file] for split, read in treebanks.items()}
     if not any(kept_heads.annotated_labels(sentence).any() for sentence in sentences["train"]):
         raise InputError("train: no word has both a HEAD and a DEPREL to learn from")
+    labels = set(chain.from_iterable(sentence.deprels for sentence in sentences["train"]))
+    if "_" in labels and len(labels) > 1:
+        first = next(sentence for sentence in sentences["train"] if "_" in sentence.deprels)
+        message = "%s: word %d has no DEPREL, but others have one; partly annotated trees are for `mh4 train --partial`"
+        raise InputError(message % (first.name, first.deprels.index("_") + 1))
     if not any((sentence.heads[1:] >= 0).any() for sentence in sentences["dev"] if sentence.heads is not None):
         raise InputError("dev: no word has a HEAD to score parses by")
     warn_of_overlap(sentences["train"], sentences["dev"], "dev")

@@ -79,9 +79,12 @@ def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path
         assert [row.split()[1:] for row in rows[0]] == [row.split()[1:] for row in rows[1]]
     las = next(line for line in mh4("evaluate", *folders).stdout.decode().splitlines() if line.startswith("LAS"))
     assert las.split("|")[1:4] == 3 * ["    100.00 "]
-    assert "would overwrite" in refuses("view", str(given), "--html", str(given / "sub" / "a.conllu"))
+    assert "would overwrite" in refuses("parse", "--model", "m", "--rejects", str(given / "sub" / "a.conllu"), str(given))
     said = "new.conllu would be in %s, and be read the next time: choose another output" % given
-    assert said in refuses("view", str(given), "--html", str(given / "sub" / "new.conllu"))
+    for option in ("--html", "--svg"):
+        assert "expected a name that ends in ." in refuses(
+            "view", "--sentence", "1", str(given), option, str(tmp_path / "new.conllu")
+        )
     assert said in refuses("parse", "--model", "m", "--rejects", str(given / "new.conllu"), str(given), "-o", str(given / "out"))
     votes, to = out.rename(given / "votes"), tmp_path / "voted"  # votes are no input, although their folder is in that
     assert mh4("ensemble", "--vote", str(votes), str(given), "-o", str(to), "--quiet").returncode == 0

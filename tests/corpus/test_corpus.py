@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
+from rich.console import Console
 
 from mh4 import version
 from mh4.corpus import display, driver, verifying
@@ -463,3 +465,12 @@ def test_text_that_is_already_split(folder, monkeypatch, split):
     assert "line %d: not UTF-8" % (len((folder / "in/split.txt").read_bytes().split(b"\n")) - 1) in mh4(
         "corpus", "parse", *options, "-o", "bad", code=1
     )
+
+
+def test_the_display_on_a_narrow_terminal():
+    """The text, below the bar, is wrapped, not cut off."""
+    shown, drawn = display.Display(None, 100, quiet=True), io.StringIO()
+    with Console(file=drawn, width=40, force_terminal=True, color_system=None) as console:
+        console.print(shown._shown())
+    lines = drawn.getvalue().splitlines()
+    assert " ".join(" ".join(lines[1:]).split()) == shown.line() and "shard" not in lines[0]

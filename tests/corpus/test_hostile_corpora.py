@@ -72,6 +72,26 @@ def test_a_file_that_cannot_be_read(folder, monkeypatch):
 def test_a_lock_that_cannot_be_written(folder):
     os.makedirs("out/lock")
     assert "out/lock: cannot be written: Is a directory" in parse(code=FAILED)
+    os.rmdir("out/lock")
+    (folder / "mine").write_text("mine")
+    os.symlink(folder / "mine", "out/lock")
+    assert "out/lock: cannot be written: Too many levels of symbolic links" in parse(code=FAILED)
+    assert (folder / "mine").read_text() == "mine"
+    os.unlink("out/lock")
+    parse()
+    os.unlink("out/lock")
+    os.mkfifo("out/lock")
+    assert "nobody is at work" in mh4("corpus", "status", "out")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of another user")
+def test_a_folder_of_another_user(folder):
+    os.mkdir("out")
+    os.chmod("out", 0o777)
+    os.chown("out", 65534, 65534)
+    assert "out: belongs to another user, and everybody can write to it: name another folder" in parse(code=FAILED)
+    os.chmod("out", 0o775)
+    parse()
 
 
 def test_two_kinds_of_workers(folder):

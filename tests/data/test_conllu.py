@@ -78,7 +78,7 @@ BAD = {
     "nine columns": (row(1) + "\n" + row(2)[:-2], "line 2, sentence 1: 9 columns, expected 10"),
     "spaces for tabs": (
         row(1).replace("\t", " "),
-        "line 1, sentence 1: 1 column, expected 10 separated by tabs; mh4 parse reads running text with --text",
+        "line 1, sentence 1: 1 column, expected 10 separated by tabs; for running text, mh4 parse has --text, and a server input=text",
     ),
     "cycle": (
         "# sent_id = c\n" + row(1) + "\n" + row(2, head="3") + "\n" + row(3, head="2"),
@@ -118,6 +118,9 @@ BAD = {
     ),
     "relation of a space": (row(1, deprel=" "), "line 1, sentence 1: DEPREL is ' ', expected a value, or _ if there is none"),
     "tag of a no-break space": (row(1).replace("NOUN", "\xa0"), "line 1, sentence 1: UPOS is '\\xa0', expected"),
+    "spaces after a relation": (row(1, deprel="det "), "line 1, sentence 1: DEPREL is 'det ', which may have no white space"),
+    "byte order mark in a tag": (row(1).replace("NOUN", "NO\ufeffUN"), "UPOS is 'NO\\ufeffUN', which may have no white space"),
+    "form feed in features": (row(1, feats="A=a\fb"), "FEATS is 'A=a\\x0cb', which may have no white space"),
     "CoNLL-U Plus": ("# global.columns = ID FORM PARSEME:MWE\n1\ta\t*", "line 1, sentence 1: CoNLL-U Plus is not supported"),
     "empty lemma": (row(1).replace("_", "", 1), "line 1, sentence 1: LEMMA is empty, expected a value, or _ if there is none"),
     "empty relation": (row(1) + "\n" + row(2, head="1", deprel=""), "line 2, sentence 1: DEPREL is empty"),

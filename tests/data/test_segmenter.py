@@ -189,6 +189,7 @@ def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
     for one in (trained, os.fsencode(trained), Segmenter(trained)):
         found = parser.parse([text, "", ["ta"]], segmenter=one)
         assert [s.words for s in found] == [*(s.words for s in segmented), ["ta"]]
+        assert [s.name for s in found[:-1]] == ["the text, sentence 1", "the text, sentence 2"]
         assert [s.heads.tolist() for s in found[:-1]] == [s.heads.tolist() for s in parser.parse(text, segmenter=one)]
     with pytest.raises(InputError, match="raw text needs a segmenter: segmenter=FILE"):
         parser.parse([text])

@@ -138,6 +138,34 @@ def test_what_an_earlier_parse_said_of_itself_goes_and_columns_come_in_their_ord
     assert [token["head"] for token in again] == [token["head"] for token in parsed] and again[0]["misc"] == {"SpaceAfter": "No"}
 
 
+def test_a_complete_tree_that_is_kept_keeps_its_annotations(folder):
+    """As `mh4 parse --keep-heads` keeps them."""
+    text = "# mh4 = beam 64\n" + MORE.partition("wibonit\n")[2]
+    (kept,) = mh4.load(folder / "model").parse(library.parse(text), keep_heads=True)
+    assert kept.serialize() == text
+
+
+def test_tokens_made_by_hand_are_measured(folder):
+    """They may lack columns, and have numpy's numbers."""
+    parser = mh4.load(folder / "model")
+    rows = zip(("ta", "zenita"), np.array([2, 0], np.int32), ("det", "root"))
+    tokens = [library.Token(id=np.int64(k), form=form, head=head, deprel=label) for k, (form, head, label) in enumerate(rows, 1)]
+    gold = [library.TokenList(tokens)]
+    assert (
+        mh4.evaluate(gold, gold)["LAS"].f1 == 100
+        and parser.test(gold)["uas"] == 100 * mh4.evaluate(gold, parser.parse(gold))["UAS"].f1 / 100
+    )
+    (kept,) = parser.parse(gold, keep_heads=True)
+    assert [token["head"] for token in kept] == [2, 0]
+
+
+def test_other_columns_are_refused(folder):
+    plus = library.parse("# global.columns = ID FORM UPOS HEAD DEPREL MORE\n1\tta\tDET\t0\troot\t*\n\n")
+    for use in (mh4.load(folder / "model").parse, mh4.load(folder / "model").test):
+        with pytest.raises(InputError, match="sentence 1: CoNLL-U Plus is not supported"):
+            use(plus)
+
+
 def test_what_cannot_be_measured(folder):
     gold = str(folder / "in.conllu")
     for bad in (None, 5, [gold, gold], [["ta"]], Sentence(["ta"]), bank(gold)[0]):

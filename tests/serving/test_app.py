@@ -82,6 +82,10 @@ def test_formats_of_udpipe(app):
     assert presegmented.count("# sent_id") == 2 and "TokenRange=3:9" in presegmented
     assert result(app, data="Ta kaluma\ndorpit berodo.", input="presegmented").count("# sent_id") == 2
     assert 'si="root"' in result(app, data=HORIZONTAL, input="horizontal", parser="", output="matxin")
+    ElementTree.fromstring(result(app, data="a\x01b", input="horizontal", parser="", output="matxin"))
+    assert result(app, data="", parser="", output="matxin") == ""
+    for space in "\f\x85\u2028\ufeff":
+        assert result(app, data="Ta%skaluma" % space, input="generic_tokenizer", output="vertical").split() == ["Ta", "kaluma"]
 
 
 @pytest.mark.parametrize("text", ["Ta kaluma\nTa\n", "Ta\nkaluma\n\nTa\n"])
@@ -157,7 +161,8 @@ WORDS = {"data": HORIZONTAL, "input": "horizontal"}
         (400, "data: a character NUL, expected text", {"data": "a\0b", "tokenizer": ""}),
         *((400, "%s needs parser" % name, {**WORDS, name: ""}) for name in ("confidence", "keep_deps")),
         (400, "best needs parser", {**WORDS, "best": "2"}),
-        (400, "output svg needs parser", {**WORDS, "output": "svg"}),
+        *((400, "output %s needs parser" % name, {**WORDS, "output": name}) for name in ("svg", "matxin")),
+        (400, "data, line 1, sentence 1: HEAD is '-1', expected", {"data": rows(-1), "output": "vertical"}),
         *((400, "best needs output conllu", {**WORDS, "parser": "", "best": "2", "output": output}) for output in ("svg", "vertical")),
         *((400, "best is %s, expected a number from 1 to 1000" % shown(value), {**WORDS, "parser": "", "best": value})
           for value in ("0", "-1", "1001", "00", "x", "1e2", "٣", "")),
@@ -167,7 +172,8 @@ WORDS = {"data": HORIZONTAL, "input": "horizontal"}
         (400, "data, line 1, sentence 1: HEAD is 9, but the last word is 1", {"data": rows(9), "parser": "", "heads": ""}),
         (400, "second needs output page", {"data": "x", "second": "toy-mh3", "parser": ""}),
         (413, "more than 100 words", {"data": "ta " * 101, "input": "horizontal", "parser": ""}),
-        (413, "more than 20 words", {"data": "ta " * 21, "input": "horizontal", "parser": "", "best": "5"}),
+        (413, "more than 20 words, which is the most that one request may have with best=5: send several",
+         {"data": "ta " * 21, "input": "horizontal", "parser": "", "best": "5"}),
         (413, "a request may have up to 65536 bytes", {"data": "x" * 70_000}),
         (404, "there is nothing at this address", {"path": "/process/", "data": "x"}),
         (405, "this address does not take this method", {"path": "/models", "data": "x"}),
@@ -252,7 +258,7 @@ OTHERS = [
     "address, host, more, names, strangers",
     [
         ("127.0.0.1", "127.0.0.1", [], ADDRESSES, [*OTHERS, "192.0.2.1", HERE]),
-        ("127.0.0.1", "localhost", ["Tree.example"], ["tree.example:80", *ADDRESSES], [*OTHERS, "tree"]),
+        ("127.0.0.1", "localhost", ["Tree.example."], ["tree.example:80", *ADDRESSES], [*OTHERS, "tree"]),
         ("::1", "::1", [], ADDRESSES, OTHERS),
         ("127.0.0.2", "127.0.0.2", [], ["127.0.0.2", *ADDRESSES], OTHERS),
         ("0.0.0.0", "0.0.0.0", ["tree.example"], ["tree.example", "192.0.2.1:1", "[2001:db8::1]", HERE, *ADDRESSES], OTHERS),

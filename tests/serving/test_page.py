@@ -86,7 +86,8 @@ def test_text_is_text(page):
     find(page, "button").click()
     wait_for(page, lambda: "1 column," in status(page))
     assert texts(page, "pre") == [
-        "data, line 1, sentence 1: 1 column, expected 10 separated by tabs; mh4 parse reads running text with --text\n"
+        "data, line 1, sentence 1: 1 column, expected 10 separated by tabs; for running text, mh4 parse has --text, "
+        "and a server input=text\n"
     ]
 
 

@@ -353,8 +353,8 @@ def test_what_cannot_be_served(models, tmp_path):
         ([old, "-o", str(new), "--host", "0.0.0.0"], "--host 0.0.0.0: %s can be corrected on this machine only" % old),
         (
             [__file__, "-o", str(new)],
-            "%s, line 1, sentence 1: 1 column, expected 10 separated by tabs; mh4 parse reads running text with --text"
-            % __file__,
+            "%s, line 1, sentence 1: 1 column, expected 10 separated by tabs; for running text, mh4 parse has --text, "
+            "and a server input=text" % __file__,
         ),
     ):
         assert refused("--model", model, "--port", "0", *arguments) == "mh4: " + said and not new.exists()

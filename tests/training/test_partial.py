@@ -140,6 +140,10 @@ def test_the_command(gold, tmp_path):
     files = ["--train", str(tmp_path / "partial.conllu"), "--dev", str(tmp_path / "dev.conllu")]
     command = ["train", "--system", "mst", "--model", str(tmp_path / "model"), *files, *small]
     assert "no HEAD, expected a number" in refuses(*command)
+    labels = tmp_path / "labels.conllu"
+    labels.write_text("".join(sentence.to_conllu() for sentence in gold).replace("\tdet\t", "\t_\t"), encoding="utf-8")
+    some = [*command[:5], "--train", str(labels), "--dev", str(labels), *small]
+    assert "has no DEPREL, but others have one; partly annotated trees are for `mh4 train --partial`" in refuses(*some)
     done = mh4(*command, "--partial")
     assert done.returncode == 0, done.stderr
     greedy = ["train", "--system", "greedy-mh3", "--model", str(tmp_path / "greedy"), *files, *small, "--partial"]
@@ -166,7 +170,7 @@ def test_no_model_among_the_files_of_a_treebank(gold, tmp_path):
     assert "contains CoNLL-U files, which are no part of a model; choose another folder" in refuses(*command)
     assert {one.name for one in tmp_path.iterdir()} == {path.name, dev.name}
     (tmp_path / "config.toml").write_text("")
-    assert "would overwrite" in refuses("view", str(tmp_path), "--html", str(path))
+    assert "would overwrite" in refuses("parse", "--model", "m", "--rejects", str(path), str(tmp_path))
 
 
 def test_nothing_to_learn_or_to_score_is_said_at_once(gold, tmp_path):
