@@ -30,9 +30,8 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
             text, as_given = task.data, _is_conllu(task.input)
             if not as_given:
                 text = _converted(split_text.with_line_ends(text.removeprefix("\ufeff")), task.input, CONLLU)
-            trees = task.heads or not (
-                task.parser or _is_conllu(task.output)
-            )  # UDPipe checks them, but does not say where they are
+            # Trees that UDPipe writes are checked here, as it does not say where a wrong one is.
+            trees = task.heads or not (task.parser or _is_conllu(task.output))
             lines = io.StringIO(text, newline="\n")
             for number, block in enumerate(conllu.parsed(lines, _DATA, trees=trees, partial=trees), start=1):
                 if not as_given:
