@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from mh4.errors import InputError
-from mh4.util import compression, streams
+from mh4.util import streams
 
 
 class Path(click.Path):
@@ -46,8 +46,11 @@ class Path(click.Path):
             else:
                 read.append(value)
                 _check(written, [value])
-        if not compression.stem(value).lower().endswith(self.extension):
-            raise InputError("%s %s: expected a name that ends in %s" % (given, value, self.extension))
+        if self.extension:
+            from mh4.util import compression
+
+            if not compression.stem(value).lower().endswith(self.extension):
+                raise InputError("%s %s: expected a name that ends in %s" % (given, value, self.extension))
         return value
 
 

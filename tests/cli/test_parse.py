@@ -134,7 +134,7 @@ def test_rejects_of_finished_files_stay_if_another_fails(folder, given, model, t
     done = mh4("parse", "--model", model, str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--rejects", str(tmp_path / "r"))
     said = done.stderr.decode().splitlines()
     assert done.returncode == 2 and len(said) == 2 and "b.conllu.gz" in said[1]
-    assert said[0] == "mh4: 1 block is not CoNLL-U; it was written to %s, each with the reason" % (tmp_path / "r")
+    assert said[0] == "mh4: 1 block is not CoNLL-U; it was written to %s with the reason" % (tmp_path / "r")
     kept = b"# rejected = %s, line " % bytes(tmp_path / "in" / "a.conllu")
     assert (tmp_path / "r").read_bytes().startswith(kept) and (tmp_path / "r").read_bytes().count(bad) == 1
     assert os.listdir(tmp_path / "out") == ["a.conllu"]

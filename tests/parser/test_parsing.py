@@ -91,7 +91,7 @@ def test_paths_of_models(saved, tmp_path, monkeypatch):
             mh4.load(path)
     (tmp_path / "loop").symlink_to("loop")
     for path, why in (("x" * 10_000, "File name too long"), (tmp_path / "loop", "Too many levels of symbolic links")):
-        with pytest.raises(InputError, match="/config.toml: cannot be read: " + why):  # as in the folder of another user
+        with pytest.raises(InputError, match="cannot be read: " + why):  # as in the folder of another user
             mh4.load(path)
 
 

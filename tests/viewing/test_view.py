@@ -311,8 +311,8 @@ def test_bad_input(file, tmp_path):
 
     assert "no sentence 2, expected a number from 1 to 1 or a sent_id" in refused(file, "--sentence", "2")
     assert "choose a second file or --model, not both" in refused(file, file, "--model", "x")
-    assert "--svg draws one tree" in refused(file, "--svg", out)
-    assert "--svg draws one tree" in refused(file, file, "--sentence", "1", "--svg", out)
+    assert "--svg draws one tree" in refused(file, "--svg", tmp_path / "out.svg")
+    assert "--svg draws one tree" in refused(file, file, "--sentence", "1", "--svg", tmp_path / "out.svg")
     other = tmp_path / "other.conllu"
     other.write_text(CROSSING.replace("kaluma", "berod"), encoding="utf-8")
     assert "word 2 is 'berod', but 'kaluma' in" in refused(file, other, "--html", out)
