@@ -52,23 +52,8 @@ class Segmenter:
         return self.segmented(conllu.lines(path, name), name, tokenizer=self.tokenizer(options))
 
     def segmented(self, lines: Iterable[str], name: str, tokenizer: Any, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
-        """Yield the sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see blocks.
-
-        tokenizer: a new one. start: where in the file the lines begin; messages have its lines and sentences.
-        """
-        count = 0
-        for portion, text in enumerate(_portions(lines, name, start.line)):
-            if not text.strip():  # its white space would be the tokenizer's, before the next portion
-                continue
-            with suppress(conllu.NoSentences):
-                place = conllu.Start(0, start.sentence + count)
-                for block in conllu.parsed(self._segment(text, tokenizer), name, trees=False, start=place):
-                    count += 1
-                    block.portion = portion
-                    block.sentence.name = "%s, sentence %d" % (name, start.sentence + count)  # its line is none of the text
-                    yield block
-        if not count:
-            raise conllu.NoSentences("%s: no text in it" % name)
+        """Yield the sentences of the lines of a text; see blocks and the function `segmented`. tokenizer: a new one."""
+        yield from segmented(lines, name, tokenizer, start)  # this keeps the model, which the tokenizer needs
 
     def blocks_of(self, text: str, name: str, options: str = "") -> Iterator[Block]:
         """Return the sentences of a text, numbered from 1, which messages say are from `name`; see blocks.
@@ -100,11 +85,33 @@ class Segmenter:
             )
         return tokenizer
 
-    def _segment(self, text: str, tokenizer: Any) -> Iterator[str]:
-        """Yield the lines of the text as CoNLL-U; sentence numbers continue those of the text that the tokenizer had before."""
-        writer = _udpipe().OutputFormat.newOutputFormat("conllu")
-        for sentence in udpipe_sentences(tokenizer, text, "the text cannot be segmented"):
-            yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
+
+def segmented(lines: Iterable[str], name: str, reader: Any, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
+    """Yield the sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see Segmenter.blocks.
+
+    reader: a new tokenizer of UDPipe, or another of its readers of text. start: where in the file the lines begin; messages have its lines
+    and sentences.
+    """
+    count = 0
+    for portion, text in enumerate(_portions(lines, name, start.line)):
+        if not text.strip():  # its white space would be the tokenizer's, before the next portion
+            continue
+        with suppress(conllu.NoSentences):
+            place = conllu.Start(0, start.sentence + count)
+            for block in conllu.parsed(_segment(text, reader), name, trees=False, start=place):
+                count += 1
+                block.portion = portion
+                block.sentence.name = "%s, sentence %d" % (name, start.sentence + count)  # its line is none of the text
+                yield block
+    if not count:
+        raise conllu.NoSentences("%s: no text in it" % name)
+
+
+def _segment(text: str, tokenizer: Any) -> Iterator[str]:
+    """Yield the lines of the text as CoNLL-U; sentence numbers continue those of the text that the tokenizer had before."""
+    writer = _udpipe().OutputFormat.newOutputFormat("conllu")
+    for sentence in udpipe_sentences(tokenizer, text, "the text cannot be segmented"):
+        yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
 
 
 def udpipe_sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mh4.data import conllu, split_text
 from mh4.data.conllu import Block
-from mh4.data.segmenter import Segmenter, for_udpipe, udpipe_sentences
+from mh4.data.segmenter import Segmenter, for_udpipe, segmented, udpipe_sentences
 from mh4.drawing.svg import valid_xml
 from mh4.errors import InputError, shown
 from mh4.parser.choices import SPLIT
@@ -26,37 +26,38 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
             yield from segmenter.blocks_of(task.data, _DATA, task.tokenizer)
         elif task.input in SPLIT:
             yield from split_text.parsed(io.StringIO(task.data, newline="\n"), _DATA, task.input)
+        elif not _is_conllu(task.input):
+            yield from segmented(io.StringIO(task.data, newline="\n"), _DATA, _reader(task.input))
         else:
-            text, as_given = task.data, _is_conllu(task.input)
-            if not as_given:
-                text = _converted(split_text.with_line_ends(text.removeprefix("\ufeff")), task.input, CONLLU)
             # Trees that UDPipe writes are checked here, as it does not say where a wrong one is.
             trees = task.heads or not (task.parser or _is_conllu(task.output))
-            lines = io.StringIO(text, newline="\n")
-            for number, block in enumerate(conllu.parsed(lines, _DATA, trees=trees, partial=trees), start=1):
-                if not as_given:
-                    block.sentence.name = "%s, sentence %d" % (_DATA, number)  # its line is none of the data
-                yield block
+            yield from conllu.parsed(io.StringIO(task.data, newline="\n"), _DATA, trees=trees, partial=trees)
     except conllu.NoSentences:
         return
 
 
 def write(text: str, output: str) -> str:
     """Return CoNLL-U in one of UDPipe's formats."""
-    text = valid_xml(text) if output == MATXIN else text
-    return text if _is_conllu(output) else _converted(for_udpipe(text), CONLLU, output)
+    if _is_conllu(output):
+        return text
+    import ufal.udpipe as udpipe
+
+    writer: Any = udpipe.OutputFormat.newOutputFormat(output)
+    if not writer:
+        raise InputError("no format %s" % shown(output))
+    text = for_udpipe(valid_xml(text) if output == MATXIN else text)
+    written = [writer.writeSentence(one) for one in udpipe_sentences(_reader(CONLLU), text, "%s cannot be read" % _DATA)]
+    return "".join([*written, writer.finishDocument()]) if written else ""
 
 
 def _is_conllu(given: str) -> bool:
     return given.partition("=")[0] == CONLLU
 
 
-def _converted(text: str, source: str, target: str) -> str:
+def _reader(source: str) -> Any:
     import ufal.udpipe as udpipe
 
-    reader: Any = udpipe.InputFormat.newInputFormat(source)
-    writer: Any = udpipe.OutputFormat.newOutputFormat(target)
-    if not (reader and writer):
-        raise InputError("no format %s" % shown(target if reader else source))
-    written = [writer.writeSentence(sentence) for sentence in udpipe_sentences(reader, text, "%s cannot be read" % _DATA)]
-    return "".join([*written, writer.finishDocument()]) if written else ""
+    reader = udpipe.InputFormat.newInputFormat(source)
+    if not reader:
+        raise InputError("no format %s" % shown(source))
+    return reader
