@@ -5,6 +5,7 @@ Every error is a status and one sentence, as text.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from html import escape
@@ -35,6 +36,7 @@ _BYTES_PER_WORD = 300  # of a request's body, at most: a line of CoNLL-U with ma
 _LEAST_BYTES = 1 << 16
 _RETRY_AFTER = 5  # seconds
 ANNOTATING = "mh4.annotating"  # whose page, to correct trees on, is at /annotate
+_WHOLE = re.compile("https?://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)  # a request's address with the name of the server
 _ACKNOWLEDGEMENT = "https://aclanthology.org/P18-1248"
 
 # The page loads its own script and style and shows /view in a frame; that is one file, with its script and style inside.
@@ -85,6 +87,8 @@ def application(
 
     async def asked_by_name(scope: Scope, receive: Receive, send: Send) -> None:
         header = Headers(scope=scope).get("host")
+        if whole := _WHOLE.fullmatch(scope["path"]):  # what proxies send, and every server is to understand (RFC 9112)
+            header, scope["path"] = whole[1], whole[2] or "/"
         if hosts.has(header) or header is None and scope["http_version"] == "1.0":  # browsers send the header
             return await app(scope, receive, send)
         sentence = "this server has no name %s; to add it, start it with --host-name" % shown(header or "")

@@ -64,7 +64,8 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
                 self._asking = self.loop.call_later(seconds, self._late)
 
         def _late(self) -> None:
-            if self.cycle is None and not self.transport.is_closing():
+            begun = self.cycle is None or self.conn.trailing_data[0]  # of the first request, or of one after an answer
+            if begun and not self.transport.is_closing():
                 sentence = late(seconds).encode() + b"\n"
                 self.transport.write(_HEAD % (len(sentence), sentence))
             self.transport.close()

@@ -13,7 +13,7 @@ from mh4.data.segmenter import Segmenter, for_udpipe, segmented, udpipe_sentence
 from mh4.drawing.svg import valid_xml
 from mh4.errors import InputError, shown
 from mh4.parser.choices import SPLIT
-from mh4.serving.tasks import CONLLU, MATXIN, Task
+from mh4.serving.tasks import CONLLU, EPE, MATXIN, Task
 
 _DATA = "data"  # what messages call the parameter
 
@@ -45,7 +45,7 @@ def write(text: str, output: str) -> str:
     writer: Any = udpipe.OutputFormat.newOutputFormat(output)
     if not writer:
         raise InputError("no format %s" % shown(output))
-    text = for_udpipe(valid_xml(text) if output == MATXIN else text)
+    text = for_udpipe(valid_xml(text) if output in (MATXIN, EPE) else text)  # JSON has no control characters either
     written = [writer.writeSentence(one) for one in udpipe_sentences(_reader(CONLLU), text, "%s cannot be read" % _DATA)]
     return "".join([*written, writer.finishDocument()]) if written else ""
 

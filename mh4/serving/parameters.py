@@ -28,6 +28,8 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
     """
     found = _form(request.scope["query_string"], "the address")
     content = await body(request, most_bytes, seconds)
+    if (encoding := request.headers.get("content-encoding", "identity")) != "identity":
+        raise HTTPException(415, "the body is compressed (%s), expected it as it is" % shown(encoding), {"Accept-Encoding": "identity"})
     if content or request.method != "GET" and request.headers.get("content-type"):
         found.update(_parsed(content, request.headers.get("content-type", "")))
     for name, value in found.items():
@@ -136,7 +138,7 @@ def _json(body: bytes) -> dict[str, str]:
         if isinstance(value, bool) and name in (*SWITCHES, "tokenizer"):
             value = "" if value else None
         elif name == "best" and type(value) in (int, float):
-            value = str(value)
+            value = str(int(value) if value % 1 == 0 else value)  # 3.0 is the number 3
         if not isinstance(value, str | None):
             raise HTTPException(
                 400, "%s is not a string" % (name[:20].encode("ascii", "backslashreplace").decode() or "a parameter")

@@ -11,7 +11,7 @@ from mh4.errors import InputError, shown, unknown
 from mh4.parser.choices import SEGMENTED, SPLIT
 from mh4.parser.parsing import MOST_TREES
 
-PAGE, SVG, MATXIN, CONLLU, TEXT = "page", "svg", "matxin", "conllu", "text"
+PAGE, SVG, MATXIN, EPE, CONLLU, TEXT = "page", "svg", "matxin", "epe", "conllu", "text"
 _WANTED = {"": True, "none": False}  # values of the parameters that switch something on; "none" is UDPipe's
 _OF_TOKENIZER = ("normalized_spaces", "presegmented", "ranges")
 # Formats, each with its options, which follow "=": UDPipe's, and some of ours. UDPipe itself ignores options that it does not know.
@@ -22,7 +22,7 @@ _INPUTS: dict[str, tuple[str, ...]] = {
 }
 _OUTPUTS = {
     CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
-    MATXIN: (), "epe": (), SVG: (), PAGE: (),
+    MATXIN: (), EPE: (), SVG: (), PAGE: (),
 }  # fmt: skip
 SWITCHES = ("tagger", "parser", "confidence", "heads", "keep_deps")  # which have no value
 PARAMETERS = ("data", "model", "tokenizer", "input", *SWITCHES, "best", "output", "second")

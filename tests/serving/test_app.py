@@ -84,6 +84,7 @@ def test_formats_of_udpipe(app):
     assert 'si="root"' in result(app, data=HORIZONTAL, input="horizontal", parser="", output="matxin")
     ElementTree.fromstring(result(app, data="a\x01b", input="horizontal", parser="", output="matxin"))
     assert result(app, data="", parser="", output="matxin") == ""
+    json.loads(result(app, data="a\x01b", input="horizontal", parser="", output="epe"))
     for space in "\f\x85\u2028\ufeff":
         assert result(app, data="Ta%skaluma" % space, input="generic_tokenizer", output="vertical").split() == ["Ta", "kaluma"]
 
@@ -280,6 +281,13 @@ def test_what_is_no_name_of_a_server(name):
 def test_a_request_without_a_name(app):
     """HTTP/1.0 needs none; no browser sends such a request for a page from elsewhere."""
     assert [ask(app, "/models", host="", version=version)[0] for version in ("1.0", "1.1")] == [200, 421]
+
+
+def test_an_address_with_the_name_of_the_server(app):
+    """It counts more than the header."""
+    assert ask(app, "http://localhost:8080/models", host="evil.example")[0] == 200
+    assert ask(app, "HTTP://localhost")[1]["content-type"].startswith("text/html")
+    assert ask(app, "http://evil.example/models")[0] == 421
 
 
 @pytest.mark.parametrize("path", ["/", "/models", "/process", "/view", "/metrics", "/health", "/nothing"])

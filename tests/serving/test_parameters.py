@@ -20,7 +20,7 @@ from mh4.serving.tasks import PARAMETERS, SWITCHES  # noqa: E402
 MULTIPART = "multipart/form-data; boundary=XX"
 
 
-def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6):
+def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6, encoding=""):
     """The parameters of a request whose body comes in this many chunks."""
     size = len(body) // chunks + 1
     parts = [body[start : start + size] for start in range(0, len(body), size)] or [b""]
@@ -33,6 +33,7 @@ def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6):
 
     scope = {"type": "http", "method": "POST", "path": "/", "query_string": query}
     scope["headers"] = [(b"content-type", kind.encode("latin-1"))] if kind else []
+    scope["headers"] += [(b"content-encoding", encoding.encode())] if encoding else []
     return asyncio.run(parameters(Request(scope, receive), most_bytes, 0.01 if late else 60))
 
 
@@ -96,7 +97,16 @@ def test_what_is_malformed():
         "best": "-12",
     }
     assert refused(400, b'{"data": "\\ud800"}', "application/json") == "data has half a surrogate pair, which is no character"
+    for value, text in ((3, "3"), (3.0, "3"), (2.5, "2.5"), (10**400, "1" + "0" * 400), (float("inf"), "inf")):
+        assert received(json.dumps({"best": value}).encode(), "application/json") == {"best": text}
     assert refused(415, b"x", "text/html").startswith("the content type of the request is none of ")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "x"])
+def test_a_compressed_body_is_refused(encoding):
+    assert received(b"data=x", FORM, encoding="identity") == {"data": "x"}
+    sentence = "the body is compressed ('%s'), expected it as it is" % encoding
+    assert refused(415, b"\x1f\x8b", FORM, encoding=encoding) == sentence
 
 
 def test_what_is_given_twice():

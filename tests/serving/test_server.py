@@ -146,6 +146,9 @@ def test_slow_and_broken_clients(hurried):
         assert hurried.get("/health")[0] == 200
     for (expected, parts), answer in zip(cases, answers):
         assert answer.result().startswith(expected), parts
+    answers = exchange(hurried, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /models HT")  # by the same connection
+    assert answers.startswith(b"HTTP/1.1 200 OK\r\n") and late in answers
+    assert exchange(hurried, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").count(b"HTTP/1.1") == 1
     assert "pgrade" not in hurried.log_file.read_text()
     assert exchange(hurried, HEAD, b"data=", end=True) == b""  # it did not send all that it said
     assert hurried.get("/process", b"data=" + b"x" * 500_000)[0] == 413
