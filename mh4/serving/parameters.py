@@ -29,7 +29,9 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
     found = _form(request.scope["query_string"], "the address")
     content = await body(request, most_bytes, seconds)
     if (encoding := request.headers.get("content-encoding", "identity")) != "identity":
-        raise HTTPException(415, "the body is compressed (%s), expected it as it is" % shown(encoding), {"Accept-Encoding": "identity"})
+        raise HTTPException(
+            415, "the body is compressed (%s), expected it as it is" % shown(encoding), {"Accept-Encoding": "identity"}
+        )
     if content or request.method != "GET" and request.headers.get("content-type"):
         found.update(_parsed(content, request.headers.get("content-type", "")))
     for name, value in found.items():

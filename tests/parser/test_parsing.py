@@ -213,7 +213,7 @@ def test_tags_stay_unless_predicted_ones_are_wanted(saved):
 
 
 @pytest.mark.parametrize("word", ["a\fb", "\u2028", "\ufeffta", "a\n", "a\tb", "a\rb", "a\x85", " "])
-def test_no_word_has_white_space_other_than_spaces(saved, word):
+def test_no_word_has_other_white_space_than_spaces_or_half_characters(saved, word):
     for given in (["ta", word], Sentence(["ta", word]), TokenList([{"id": 1, "form": "ta"}, {"id": 2, "form": word}])):
         with pytest.raises(InputError, match="^sentence 1: word 2 cannot be parsed: "):
             mh4.load(saved).parse([given])
