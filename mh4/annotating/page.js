@@ -137,7 +137,7 @@ function unpin() {
 function accept() {
   const { now } = sentence();
   if (!now.answer && !now.accepted) return say(now.trouble || "The tree has not settled yet.");
-  change({ ...now, accepted: !now.accepted });
+  change({ ...now, accepted: !now.accepted, asking: null }); // asking: its answer would belong to the state before
 }
 
 function choose(m) {

@@ -330,6 +330,15 @@ def test_errors_of_the_server(page, tmp_path):
     assert files_heads(*downloaded(page, tmp_path))[2] == "1" and settled(page)[2] == 1
 
 
+def test_acceptance_taken_back_before_the_answer(page, late):
+    submit(page, "# accepted = yes\n" + rows(2, 0, deprel="x"))
+    wait_for(page, lambda: page.execute_script("return held.length") == 1)
+    find(page, "#accept").click()
+    late(0)
+    late(1)
+    assert settled(page) == [2, 0] and find(page, "#place").text == "1 of 1, 0 accepted"
+
+
 @pytest.mark.parametrize(
     "text, said",
     [
