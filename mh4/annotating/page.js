@@ -27,8 +27,8 @@ async function asked(address, options) {
 }
 
 // The result of a request to /process; an Error with the server's sentence.
-async function process(parameters, signal) {
-  const model = byId("model").value, confidence = !unable.has(model);
+async function process({ model = byId("model").value, ...parameters }, signal) {
+  const confidence = !unable.has(model);
   const body = JSON.stringify({ model, parser: true, confidence, ...parameters });
   try {
     const response = await asked("process", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal });
@@ -36,7 +36,7 @@ async function process(parameters, signal) {
   } catch (error) {
     if (!confidence || !error.message.includes("gives no probabilities")) throw error;
     unable.add(model);
-    return process(parameters, signal);
+    return process({ model, ...parameters }, signal);
   }
 }
 

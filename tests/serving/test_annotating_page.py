@@ -330,6 +330,18 @@ def test_errors_of_the_server(page, tmp_path):
     assert files_heads(*downloaded(page, tmp_path))[2] == "1" and settled(page)[2] == 1
 
 
+def test_a_model_without_probabilities_is_asked_again_itself(page):
+    Select(find(page, "#model")).select_by_visible_text("toy-mh3")
+    page.execute_script(
+        "const real = fetch; window.models = []; window.fetch = (...to) => { "
+        "models.push(JSON.parse(to[1].body).model); if (models.length > 1) return real(...to); "
+        "byId('model').value = 'toy'; return Promise.resolve(new Response('it gives no probabilities', { status: 400 })); }"
+    )
+    submit(page, "# accepted = yes\n" + rows(2, 0, deprel="x"))
+    wait_for(page, lambda: page.execute_script("return models.length") == 2)
+    assert settled(page) == [2, 0] and page.execute_script("return models") == ["toy-mh3"] * 2
+
+
 def test_acceptance_taken_back_before_the_answer(page, late):
     submit(page, "# accepted = yes\n" + rows(2, 0, deprel="x"))
     wait_for(page, lambda: page.execute_script("return held.length") == 1)
