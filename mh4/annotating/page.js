@@ -57,18 +57,20 @@ function treesIn(result) {
 
 // The state of a sentence is what is decided of it, and what the server says to exactly this. It has settled once there is an `answer`, a
 // tree; it waits while there is a request, `asking`; it is impossible if there is `trouble` instead. Only trees that have settled can be
-// accepted, and are written. around: what the request says; of an accepted tree, all of it.
-const undecided = { accepted: false, answer: null, asking: null, trouble: "", others: null };
+// accepted, and are written. around: what the request says; of an accepted tree, all of it. model: the one that was asked.
+const undecided = { accepted: false, answer: null, asking: null, model: "", trouble: "", others: null };
 const state = (pins, around = pins, accepted = false) => ({ ...undecided, pins, around, accepted });
+const isOfAnother = (now) => now.model !== byId("model").value; // than the model that is chosen
 
 // Has the state that a sentence is in settle. Answers belong to the state that was asked about: one that comes late changes no other.
 function settle(one) {
-  const now = one.now;
+  if (isOfAnother(one.now) && !one.now.accepted) one.now = state(one.now.pins); // accepted trees stay, as decisions do
+  const { now } = one;
   if (now.answer) one.settled = now;
   if (now.answer || now.asking) return;
   one.request?.abort(); // that of an earlier state, which is of no use now
   one.request = new AbortController();
-  now.trouble = "";
+  [now.model, now.trouble] = [byId("model").value, ""];
   const data = written(one, now.around), { signal } = one.request;
   now.asking = process({ data, input: "conllu", heads: true }, signal).then((result) => {
     [now.answer] = treesIn(result);
@@ -109,9 +111,12 @@ function travel(from, to) {
 
 // --------------------------------------------------------------------------------------------------------- deciding
 
+// The tree that is drawn: the last one, but none of another model than the one that was asked now.
+const lastTree = ({ now, settled }) => [now, settled].find((each) => each?.answer && each.model === now.model)?.answer.tree;
+
 // The arc to a word as far as it is known: what is decided, and otherwise that of the last tree.
 function arc(m) {
-  const { around, answer } = sentence().now, pin = around[m], last = (answer ?? sentence().settled?.answer)?.tree[m];
+  const pin = sentence().now.around[m], last = lastTree(sentence())?.[m];
   return "head" in pin && last?.head !== pin.head ? pin : { ...last, ...pin };
 }
 
@@ -149,8 +154,9 @@ function choose(m) {
 
 // Shows the next best trees around what is decided. To take one is to decide where better ones differ from it, which leaves it the best.
 async function others() {
-  const one = sentence(), { now } = one;
+  const one = sentence(), { now } = one, isShown = () => one === sentence() && one.now === now && !isOfAnother(now);
   if (!now.answer) return say(now.trouble || "The tree has not settled yet.");
+  if (isOfAnother(now)) return say(`This tree is by the model ${now.model}: choose it to see alternatives.`);
   if (now.others?.length) return byId("others").querySelector("button").focus(); // they are shown, as after undo
   try {
     const found = treesIn(await process({ data: written(one, now.around), input: "conllu", heads: true, best: String(TREES) }));
@@ -159,13 +165,13 @@ async function others() {
       const pins = now.pins.map((pin, m) => (m && differs(m) ? { head: tree[m].head } : pin));
       return { tree, pins };
     });
-    if (one.now !== now || one !== sentence()) return;
+    if (!isShown()) return;
     draw();
     const why = /^(tree |$)/.test(found[0].note) ? "" : `: ${found[0].note}`;
     if (now.others.length) byId("others").querySelector("button").focus();
     else say(`There is no other tree${why}.`);
   } catch (error) {
-    if (one.now === now && one === sentence()) say(error.message);
+    if (isShown()) say(error.message);
   }
 }
 
@@ -187,16 +193,16 @@ function draw() {
   byId("tree").dir = getComputedStyle(byId("text")).direction; // that of its first letter
   const buttons = drawTree(byId("tree"), rows, rows.map((cells, m) => cells && arc(m)), now.pins, current, chosen);
   byId("tree").setAttribute("aria-busy", !now.answer && !now.trouble);
-  byId("others").replaceChildren(...(now.others ?? []).map(alternative));
+  byId("others").replaceChildren(...(isOfAnother(now) ? [] : now.others ?? []).map(alternative));
   if (focused) buttons[current].focus();
   byId("place").textContent = `${at + 1} of ${sentences.length}, ${sentences.filter((each) => each.now.accepted).length} accepted`;
   const off = { previous: at === 0, next: at === sentences.length - 1, undo: !one.past.length, redo: !one.future.length };
-  Object.assign(off, { accept: !now.answer && !now.accepted, best: !now.answer });
+  Object.assign(off, { accept: !now.answer && !now.accepted, best: !now.answer || isOfAnother(now) });
   for (const [id, disabled] of Object.entries(off)) byId(id).disabled = disabled;
   byId("accept").setAttribute("aria-pressed", now.accepted);
   byId("relations").replaceChildren(...[...relations].sort().map((value) => element("option", { value })));
   const how = now.answer?.note ? `Decoded by ${now.answer.note}.` : "";
-  say(chosen ? `Choose the head of ${rows[chosen][FORM]}.` : now.trouble || (one.settled || now.trouble ? how : "Parsing …"));
+  say(chosen ? `Choose the head of ${rows[chosen][FORM]}.` : now.trouble || (lastTree(one) ? how : "Parsing …"));
   look();
 }
 
@@ -343,10 +349,8 @@ byId("open").addEventListener("submit", (event) => {
 });
 
 byId("model").addEventListener("change", () => {
-  const one = sentence();
-  if (!one || one.now.accepted) return;
-  one.now = state(one.now.pins);
-  settle(one);
+  if (!sentences.length) return;
+  for (const one of sentences) if (one === sentence() || one.past.length) settle(one); // the others when they are shown
   draw();
 });
 

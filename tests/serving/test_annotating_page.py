@@ -330,6 +330,86 @@ def test_errors_of_the_server(page, tmp_path):
     assert files_heads(*downloaded(page, tmp_path))[2] == "1" and settled(page)[2] == 1
 
 
+# A tree belongs to the model that found it.
+
+
+def choose_model(page, name):
+    return settled(page, lambda: Select(find(page, "#model")).select_by_visible_text(name))
+
+
+def best(server, text, model):
+    """The heads of the best tree around those of the text."""
+    answer = server.process_text(data=text, model=model, parser="", heads="")
+    return [int(line.split("\t")[6]) for line in answer.splitlines() if line[:1].isdigit()]
+
+
+def test_another_model_is_asked_again(page, server, tmp_path):
+    one, two = rows(*"______"), rows(*"_____")
+    ours, theirs = ([best(server, text, model) for text in (one, two)] for model in ("toy", "toy-mh3"))
+    assert ours[0] != theirs[0] and ours[1] != theirs[1]
+    assert open_text(page, one + two) == ours[0]
+    head = 5 if ours[0][2] != 5 else 6
+    attach(page, 3, head)
+    assert settled(page, find(page, "#next").click) == ours[1]
+    attach(page, 1, 3)
+    decided = [best(server, text, "toy-mh3") for text in (rows("_", "_", head, *"___"), rows(3, *"____"))]
+    assert choose_model(page, "toy-mh3") == decided[1]
+    assert settled(page, find(page, "#undo").click) == theirs[1]
+    assert settled(page, find(page, "#redo").click) == decided[1]
+    for k, sentence in enumerate(downloaded(page, tmp_path)):  # also the one that is not shown
+        assert files_heads(sentence) == list(map(str, decided[k]))
+    assert settled(page, find(page, "#previous").click) == decided[0]
+    assert settled(page, find(page, "#undo").click) == theirs[0]
+    assert choose_model(page, "toy") == ours[0]
+
+
+def test_accepted_trees_stay_if_another_model_is_chosen(page, server, tmp_path):
+    text = rows(*"______")
+    ours, theirs = best(server, text, "toy"), best(server, text, "toy-mh3")
+    assert open_text(page, text) == ours
+    find(page, "#accept").click()
+    find(page, "#best").click()
+    wait_for(page, lambda: page.find_elements(By.CSS_SELECTOR, "#others button"))
+    assert choose_model(page, "toy-mh3") == ours and find(page, "#place").text == "1 of 1, 1 accepted"
+    ((comments, one),) = downloaded(page, tmp_path)
+    assert comments == ["# accepted = yes"] and [int(row[6]) for row in one] == ours
+    assert not find(page, "#best").is_enabled() and not page.find_elements(By.CSS_SELECTOR, "#others button")
+    press(page, Keys.NULL, "b")
+    assert status(page) == "This tree is by the model toy: choose it to see alternatives."
+    assert settled(page, find(page, "#accept").click) == theirs  # which is no longer accepted
+    assert settled(page, find(page, "#undo").click) == ours and find(page, "#place").text == "1 of 1, 1 accepted"
+
+
+def test_late_answers_belong_to_their_model(page, server, late, tmp_path):
+    one, two = rows(*"______"), rows(*"_____")
+    ours, theirs = best(server, one, "toy"), best(server, two, "toy-mh3")
+    submit(page, one + two)
+    late(0)
+    assert settled(page) == ours
+    find(page, "#accept").click()
+    find(page, "#best").click()
+    wait_for(page, lambda: page.execute_script("return held.length") == 2)
+    find(page, "#next").click()
+    find(page, "#previous").click()
+    Select(find(page, "#model")).select_by_visible_text("toy-mh3")
+    late(1)  # alternatives by toy
+    late(2)  # the other sentence, by toy
+    wait_for(page, lambda: page.execute_script("return sentences[0].now.others && !sentences[1].now.asking"))
+    assert heads(page) == ours and not page.find_elements(By.CSS_SELECTOR, "#others button")
+    page.execute_script("fetch = held.real")
+    assert settled(page, find(page, "#next").click) == theirs
+
+
+def test_no_tree_of_another_model_is_drawn_while_there_is_none(page, tmp_path):
+    open_text(page, rows(*"____"))
+    before = attach(page, 3, 1)
+    page.execute_script("window.real = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    choose_model(page, "toy-mh3")
+    assert status(page) == "The server does not answer." and heads(page) == [None, None, 1, None]
+    assert list(map(str, before)) == files_heads(*downloaded(page, tmp_path))  # no decision is lost
+    page.execute_script("window.fetch = real")
+
+
 def test_a_model_without_probabilities_is_asked_again_itself(page):
     Select(find(page, "#model")).select_by_visible_text("toy-mh3")
     page.execute_script(
