@@ -11,7 +11,7 @@ const KEY = location.hash.slice(1); // to the file that the server reads and sav
 
 let sentences = [], at = 0, current = 1, chosen = 0; // the sentence, the word that the keys are at, the one whose head is to be chosen
 let name = "annotated.conllu", version = ""; // of the file
-let changes = 0, saved = 0, opening = 0; // how many there have been, saved: up to the last download or saving
+let opening = 0; // how many texts have been opened
 const sentence = () => sentences[at];
 const relations = new Set(UD.split(" ")), unable = new Set(); // unable: models without probabilities
 const say = (text) => (byId("status").textContent = text);
@@ -96,7 +96,6 @@ function change(now) {
 
 function enter(one, now) {
   one.now = now;
-  changes++;
   chosen = 0;
   settle(one);
   draw();
@@ -226,6 +225,10 @@ function look() {
 
 // ------------------------------------------------------------------------------------------------ opening and saving
 
+// What is decided of a sentence; its `saved` is what was at the last download or saving, or when it was opened.
+const decisions = ({ now }) => JSON.stringify([now.pins, now.accepted]);
+const isUnsaved = () => sentences.some((one) => decisions(one) !== one.saved);
+
 // Opens a text in place of another. called: of which file it is.
 async function open(text, input, keep, called) {
   const number = ++opening;
@@ -233,10 +236,11 @@ async function open(text, input, keep, called) {
   try {
     const found = read(input === "conllu" ? text : await process({ data: text, input }), keep && input === "conllu");
     if (number !== opening) return;
-    if (changes !== saved && !confirm("There are decisions that were not downloaded or saved. Drop them?")) return draw();
+    if (isUnsaved() && !confirm("There are decisions that were not downloaded or saved. Drop them?")) return draw();
     const begun = ({ pins, given, accepted }) => ({ past: [], future: [], now: state(pins, accepted ? given : pins, accepted) });
     sentences = found.map((one) => ({ ...one, ...begun(one) }));
-    [at, changes, saved, name] = [0, 0, 0, called];
+    for (const one of sentences) one.saved = decisions(one);
+    [at, name] = [0, called];
     byId("main").hidden = false;
     turn(0);
   } catch (error) {
@@ -249,10 +253,11 @@ async function keep(write) {
   try {
     for (const one of sentences) if (one.past.length) settle(one); // once more, where the server did not answer
     for (let one; (one = sentences.find(({ now }) => now.asking)); ) await one.now.asking;
-    const until = changes, lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
+    const until = sentences.map((one) => [one, decisions(one)]);
+    const lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
     const asSettled = (one, { answer, pins, accepted }) => written(one, answer.tree, pins, accepted);
     await write(sentences.map((one) => (one.past.length && one.settled ? asSettled(one, one.settled) : unchanged(one))).join(""));
-    if (!lost.length) saved = until;
+    if (!lost.length) for (const [one, saved] of until) one.saved = saved;
     say(lost.length ? `Without the last decisions in ${lost.join(", ")}, which have no tree.` : "All is saved.");
   } catch (error) {
     say(error.message);
@@ -354,7 +359,7 @@ byId("model").addEventListener("change", () => {
   draw();
 });
 
-window.addEventListener("beforeunload", (event) => changes !== saved && event.preventDefault());
+window.addEventListener("beforeunload", (event) => isUnsaved() && event.preventDefault());
 window.addEventListener("hashchange", () => location.reload()); // another key
 window.addEventListener("resize", () => sentences.length && draw());
 

@@ -28,9 +28,14 @@ def page(chromium, server, tmp_path):
     chromium.get(server.address + "/annotate")
     chromium.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     yield chromium
-    chromium.execute_script("saved = changes")  # or it would ask before it is left
+    drop_decisions(chromium)
     assert [entry for entry in chromium.get_log("browser") if "Failed to load resource" not in entry["message"]] == []
     assert not any("w3" in str(entry) for entry in server.log())  # what the words are only the browser knows
+
+
+def drop_decisions(page):
+    """Have the page not ask whether they are to be dropped."""
+    page.execute_script("for (const one of sentences) one.saved = decisions(one)")
 
 
 def submit(page, text):
@@ -233,7 +238,7 @@ def test_alternatives(page, server, tmp_path):
         assert settled(page, button.click) == expected[k + 1]
         assert not page.find_elements(By.CSS_SELECTOR, "#others button")
         assert settled(page, find(page, "#undo").click) == expected[0]
-    page.execute_script("saved = changes")
+    drop_decisions(page)
     open_text(page, rows(2, 0, deprel="x"))
     find(page, "#best").click()
     wait_for(page, lambda: status(page) == "There is no other tree.")
@@ -498,8 +503,22 @@ def test_decisions_are_not_dropped_unasked(page, tmp_path):
         browser.alert(page).dismiss()
         assert heads(page)[2] == 1 and len(words(page)) == 5
     downloaded(page, tmp_path)
+    find(page, "#undo").click()  # after which the file has more than is decided
+    find(page, "button[type=submit]").click()
+    wait_for(page, lambda: browser.alert(page))
+    browser.alert(page).accept()
+    wait_for(page, lambda: not find(page, "#undo").is_enabled())
+    settled(page)
+    choose(page, 3, 1)
+    find(page, "#accept").click()
+    find(page, "#undo").click()
+    find(page, "#undo").click()  # so that there is nothing to drop
     find(page, "#file").send_keys(str(file))
     wait_for(page, lambda: len(words(page)) == 3)
+    attach(page, 1, 2)
+    press(page, Keys.DELETE)  # nor now
+    submit(page, rows(*"____"))
+    wait_for(page, lambda: len(words(page)) == 5)
 
 
 def test_text_is_text(page):
@@ -537,7 +556,7 @@ def test_a_file_to_correct(chromium, models, tmp_path):
         attach(chromium, 4, 1)
         find(chromium, "#save").click()
         wait_for(chromium, lambda: "was saved from another page meanwhile" in status(chromium))
-        chromium.execute_script("saved = changes")
+        drop_decisions(chromium)
         chromium.refresh()
         wait_for(chromium, lambda: find(chromium, "#main").is_displayed())
         assert settled(chromium)[2] == 2 and new.read_text() == saved
