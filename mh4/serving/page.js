@@ -29,8 +29,9 @@ for (const change of ["input", "change"]) {
 }
 
 byId("form").addEventListener("submit", (event) => {
-  if (event.submitter?.name) return; // a download
-  byId("status").textContent = "Parsing …";
+  const download = event.submitter?.name; // after which no page is loaded into the frame, unless it fails
+  byId("status").textContent = download ? "" : "Parsing …";
+  if (download) return;
   history.replaceState(null, "", address());
 });
 
@@ -40,7 +41,11 @@ byId("data").addEventListener("keydown", (event) => {
 
 byId("trees").addEventListener("load", () => {
   const shown = byId("trees").contentDocument;
-  if (!shown || shown.URL === "about:blank") return;
+  if (!shown) { // it is the browser's own page, about a connection that failed
+    byId("status").textContent = "The server does not answer.";
+    return byId("trees").contentWindow.location.replace("about:blank");
+  }
+  if (shown.URL === "about:blank") return;
   byId("status").textContent = shown.contentType === "text/plain" ? shown.body.textContent : "Parsed."; // text: what is wrong
 });
 

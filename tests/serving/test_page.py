@@ -120,3 +120,23 @@ def test_downloads(page, tmp_path):
     Select(find(page, "#model")).select_by_visible_text("toy-mh3")
     find(page, "button[value=svg]").click()
     assert status(page).strip() == "the model toy-mh3 has no tokenizer"
+
+
+def test_the_server_does_not_answer(page, tmp_path):
+    """One sentence says so, instead of the browser's own page, and what is asked later is answered."""
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    find(page, "#data").send_keys("Ta kaluma.")
+    for button, what in (("button", "trees"), ("button[value=conllu]", "a file")):
+        page.set_network_conditions(offline=True, latency=0, throughput=-1)
+        find(page, button).click()
+        wait_for(page, lambda: find(page, "#status").text == "The server does not answer.")
+        wait_for(page, lambda: page.execute_script("return byId('trees').contentDocument?.URL") == "about:blank")
+        page.delete_network_conditions()
+        find(page, button).click()
+        if what == "trees":
+            wait_for(page, lambda: find(page, "#status").text == "Parsed.")
+            assert texts(page, ".word") == ["Ta", "kaluma", "."]
+        else:
+            wait_for(page, (tmp_path / "trees.conllu").exists)
+            assert find(page, "#status").text == ""
+    assert all("ERR_INTERNET_DISCONNECTED" in entry["message"] for entry in page.get_log("browser"))
