@@ -17,6 +17,7 @@ from mh4.serving.tasks import SWITCHES
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
 _MOST = 100  # parameters of a request
+_ADDRESS = 1 << 16  # bytes of parameters in an address
 _MORE = 10  # a body that is too large is read up to this many times the allowed size
 
 
@@ -26,6 +27,8 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
     Raises HTTPException, with a sentence for people, if something is malformed, if the body has more than `most_bytes`, or if it does not
     arrive in time.
     """
+    if len(request.scope["query_string"]) > _ADDRESS:
+        raise HTTPException(414, "an address may have up to %d bytes: send the data by POST" % _ADDRESS)
     found = _form(request.scope["query_string"], "the address")
     content = await body(request, most_bytes, seconds)
     if (encoding := request.headers.get("content-encoding", "identity")) != "identity":

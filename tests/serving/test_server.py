@@ -127,13 +127,15 @@ CHUNKED = b"POST /process HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTr
 def test_slow_and_broken_clients(hurried):
     """All at once, and none is waited for."""
     late, bad, too_large = (b"HTTP/1.1 %s\r\n" % status for status in (b"408 Request Timeout", b"400 Bad Request", b"413 "))
+    long = b"GET /process?data=" + b"x" * 10**5 + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     cases = [
         (late, []),  # says nothing
         (late, [b"GET /models HT"]),
         (late, [b"GET / HTTP/1.1\r\nA: b\r\n"] * 5),
         (late, [HEAD, b"data="]),
         (bad, [b"\x00\xff\r\n\r\n"]),
-        (bad, [b"GET /" + b"x" * 10**5]),
+        (bad, [b"GET /" + b"x" * 2**20]),
+        *((b"HTTP/1.1 414 ", [long[:start], long[start:]]) for start in (1000, 70_000)),
         (bad, [b"\x16\x03\x01\x02\x00" * 20 + b"\r\n\r\n"]),
         (
             b"HTTP/1.1 200 OK\r\n",
