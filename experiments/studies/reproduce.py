@@ -25,7 +25,7 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 
 
 @study(
-    lang=LANG + " and takes less than a minute",
+    lang=LANG + " and takes a minute or two",
     systems="from %s; by default %s; with -likelihood appended, trained on likelihood"
     % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)),
     seeds="positive whole numbers; by default %s (%s for toy; the paper ran five)" % (DEFAULT_SEEDS, TOY_SEEDS),
