@@ -99,7 +99,7 @@ def drivers_are_killed(trial, rng, kills):
     for k in range(kills):
         driver = trial.start(folder, "--workers", "2", "--quiet")
         if k % 3:
-            corpora.wait_for(lambda: corpora.in_mid_shard(folder) or driver.poll() is not None, PATIENCE)  # noqa: B023
+            corpora.wait_for(lambda: corpora.in_mid_shard(folder) or driver.poll() is not None)  # noqa: B023
         time.sleep(rng.uniform(0, 1.5))
         workers = corpora.workers_of(driver) if driver.poll() is None else []
         if k == 1:
@@ -124,7 +124,7 @@ def the_scheduler_is_killed(trial, rng, kills):
             stack.enter_context(dask(trial, "worker", address, "--nthreads", "2"))
             driver = trial.start(folder, "--scheduler", address)
             if k < kills:
-                corpora.wait_for(lambda: corpora.in_mid_shard(folder), PATIENCE)
+                corpora.wait_for(lambda: corpora.in_mid_shard(folder), driver)
                 time.sleep(rng.uniform(0, 1))
                 scheduler.kill()
             _, said = driver.communicate(timeout=PATIENCE)
