@@ -18,12 +18,14 @@ class Path(click.Path):
     """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
 
     written: whether the command writes to it; then it cannot be a file that the command reads. late: whether it does so in the end, to a
-    file whose folder it does not make. extension: of its name, before that of compressed files.
+    file whose folder it does not make. extensions: one of which its name has, before that of compressed files.
     """
 
-    def __init__(self, standard: bool = True, written: bool = False, late: bool = False, extension: str = "") -> None:
+    def __init__(
+        self, standard: bool = True, written: bool = False, late: bool = False, extensions: tuple[str, ...] = ()
+    ) -> None:
         super().__init__()
-        self.standard, self.written, self.late, self.extension = standard, written, late, extension
+        self.standard, self.written, self.late, self.extensions = standard, written, late, extensions
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         given = parameter.opts[0] if isinstance(parameter, click.Option) else getattr(parameter, "human_readable_name", "path")
@@ -46,11 +48,11 @@ class Path(click.Path):
             else:
                 read.append(value)
                 _check(written, [value])
-        if self.extension:
+        if self.extensions:
             from mh4.util import compression
 
-            if not compression.stem(value).lower().endswith(self.extension):
-                raise InputError("%s %s: expected a name that ends in %s" % (given, value, self.extension))
+            if not compression.stem(value).lower().endswith(self.extensions):
+                raise InputError("%s %s: expected a name that ends in %s" % (given, value, " or ".join(self.extensions)))
         return value
 
 

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from mh4.cli.group import resumable, say, say_written
-from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
+from mh4.cli.paths import NAMED_PATH, PATH, Input, Path
 from mh4.errors import InputError, counted, one_line, telling_warnings
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mh4.data.conllu import Block
 
 Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in that
-KINDS = (".tsv", ".json", ".conllu", ".html")
+OUTPUT = Path(standard=False, written=True, late=True, extensions=(".tsv", ".json", ".conllu", ".html"))
 LIKELIHOOD = {"training": {"loss": "likelihood"}}  # whose probabilities find more errors than those of margins (make review)
 
 
@@ -43,7 +43,7 @@ LIKELIHOOD = {"training": {"loss": "likelihood"}}  # whose probabilities find mo
     "--output",
     "outputs",
     multiple=True,
-    type=LATE_OUTPUT,
+    type=OUTPUT,
     metavar="FILE",
     help="A .tsv, .json, .conllu or .html file; may be repeated.",
 )
@@ -70,15 +70,15 @@ def review(
     labeller's, for the head that is given. A word is listed if another head or label is more probable.
 
     Without -o, a table is printed. FILE.tsv and FILE.json are the list, FILE.conllu the treebanks with the probabilities in MISC, and
-    FILE.html a page with both trees of each sentence in which there is a doubt, the worst sentence first. Sentences that are too long for
-    probabilities are left out, and counted.
+    FILE.html a page with both trees of each sentence in which there is a doubt, the worst sentence first. Inputs and outputs called .gz,
+    .bz2, .xz or .zst are compressed. Sentences that are too long for probabilities are left out, and counted.
     """
     from mh4.annotating import review
     from mh4.data import conllu
     from mh4.parser import systems
     from mh4.parser.parsing import Parser
     from mh4.training.train import settings_of
-    from mh4.util.files import write_text
+    from mh4.util.compression import stem
     from mh4.util.reading import named
 
     if bool(model) == bool(folder):
@@ -88,9 +88,6 @@ def review(
         name = option.name or ""
         if name in ("folds", "jobs", *training) and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise InputError("%s is for training, so it has no effect with --model: omit it" % option.opts[0])
-    for output in outputs:
-        if not output.endswith(KINDS):
-            raise InputError("%s: expected a name that ends with %s" % (output, ", ".join(KINDS)))
     if folder and os.path.realpath(folder) in map(os.path.realpath, treebanks):
         raise InputError("%s is the folder of the treebank: name another --folder, where parsers are trained" % folder)
     if folder:
@@ -134,13 +131,15 @@ def review(
         for line in review.as_tsv(doubts).removesuffix("\n").split("\n"):
             click.echo("\t".join(map(one_line, line.split("\t"))))
     for output in outputs:
-        if output.endswith(".conllu"):
+        kind = os.path.splitext(stem(output))[1].lower()
+        if kind == ".conllu":
             text = "".join(one.conllu() for one in reviewed)
-        elif output.endswith(".html"):
+        elif kind == ".html":
             text = _page(reviewed, {(doubt.file, doubt.sentence): k for k, doubt in reversed(list(enumerate(doubts)))})
         else:
-            text = review.as_tsv(doubts) if output.endswith(".tsv") else review.as_json(doubts)
-        write_text(output, text)
+            text = review.as_tsv(doubts) if kind == ".tsv" else review.as_json(doubts)
+        with conllu.open_output(output) as written:
+            written.write(text)
         say_written(counted(len(doubts), "doubt"), output)
 
 

@@ -13,7 +13,7 @@ from mh4.cli.group import say_written
 from mh4.cli.paths import NAMED_PATH, PATH, Input, Path
 from mh4.errors import InputError, counted
 
-PAGE, PICTURE = (Path(standard=False, written=True, late=True, extension=extension) for extension in (".html", ".svg"))
+PAGE, PICTURE = (Path(standard=False, written=True, late=True, extensions=(extension,)) for extension in (".html", ".svg"))
 
 
 @click.command()

@@ -1,5 +1,6 @@
 """Improbable heads and labels of a treebank."""
 
+import gzip
 import json
 import os
 import shutil
@@ -159,6 +160,12 @@ def test_the_command_with_a_model(trained):
     part.write_bytes(b"\xef\xbb\xbf" + part.read_bytes().replace(b"\n", b"\r\n"))  # as a spreadsheet may save it
     done = mh4(*command, "--since", str(part))
     assert done.returncode == 0 and not table(done.stdout.decode())
+    packed = [path.with_name(path.name + ".gz") for path in outputs]
+    assert mh4(*command, *[option for path in packed for option in ("-o", str(path))]).returncode == 0
+    assert b"BestHead=" in gzip.decompress(packed[2].read_bytes()) and gzip.decompress(packed[3].read_bytes()).startswith(b"<!")
+    assert json.loads(gzip.decompress(packed[1].read_bytes()))
+    done = mh4(*command, "--since", str(packed[0]))
+    assert done.returncode == 0 and not table(done.stdout.decode())
 
 
 @pytest.mark.slow
@@ -230,7 +237,7 @@ def test_a_review_that_is_interrupted(trained):
         ("choose --model", []), ("choose --model", ["--model", "model", "--folder", "x"]),
         *(("%s is for training" % option, ["--model", "model", option, value])
           for option, value in {"--jobs": "1", "--system": "mst", "--set": "training.loss=hinge"}.items()),
-        ("expected a name that ends with .tsv", ["--model", "model", "-o", "out.txt"]),
+        ("expected a name that ends in .tsv or .json or", ["--model", "model", "-o", "out.txt"]),
         ("expected the names of the columns", ["--model", "model", "--since", "damaged.conllu"]),
         ("cut.tsv, line 2: 2 columns, expected 10", ["--model", "model", "--since", "cut.tsv"]),
         ("is the folder of the treebank: name another --folder", ["--folder", "."]),
