@@ -5,12 +5,12 @@ import os
 import click
 
 from mh4.cli.group import say
-from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH
+from mh4.cli.paths import LATE_PLAIN_OUTPUT, NAMED_PATH
 
 
 @click.command()
 @click.argument("folder", type=NAMED_PATH, metavar="DIR")
-@click.option("-o", "--output", required=True, type=LATE_OUTPUT, metavar="FILE", help="The file to write, such as hu.mh4.")
+@click.option("-o", "--output", required=True, type=LATE_PLAIN_OUTPUT, metavar="FILE", help="The file to write, such as hu.mh4.")
 @click.option("--name", help="What to call the model.")
 @click.option("--language", metavar="CODE", help="The language, such as hu.")
 @click.option("--treebank", metavar="NAME", help='The treebank and its release, such as "UD_Hungarian 2.0".')

@@ -18,14 +18,20 @@ class Path(click.Path):
     """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
 
     written: whether the command writes to it; then it cannot be a file that the command reads. late: whether it does so in the end, to a
-    file whose folder it does not make. extensions: one of which its name has, before that of compressed files.
+    file whose folder it does not make. extensions: one of which its name has, before that of compressed files. plain: whether it cannot be
+    compressed.
     """
 
     def __init__(
-        self, standard: bool = True, written: bool = False, late: bool = False, extensions: tuple[str, ...] = ()
+        self,
+        standard: bool = True,
+        written: bool = False,
+        late: bool = False,
+        extensions: tuple[str, ...] = (),
+        plain: bool = False,
     ) -> None:
         super().__init__()
-        self.standard, self.written, self.late, self.extensions = standard, written, late, extensions
+        self.standard, self.written, self.late, self.extensions, self.plain = standard, written, late, extensions, plain
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         given = parameter.opts[0] if isinstance(parameter, click.Option) else getattr(parameter, "human_readable_name", "path")
@@ -48,17 +54,20 @@ class Path(click.Path):
             else:
                 read.append(value)
                 _check(written, [value])
-        if self.extensions:
-            from mh4.util import compression
+        from mh4.util import compression
 
-            if not compression.stem(value).lower().endswith(self.extensions):
-                raise InputError("%s %s: expected a name that ends in %s" % (given, value, " or ".join(self.extensions)))
+        if self.extensions and not compression.stem(value).lower().endswith(self.extensions):
+            raise InputError("%s %s: expected a name that ends in %s" % (given, value, " or ".join(self.extensions)))
+        if self.plain and compression.is_compressed(value):
+            raise InputError("%s %s: cannot be compressed, so choose another name" % (given, value))
         return value
 
 
 PATH, NAMED_PATH = Path(), Path(standard=False)
 OUTPUT, NAMED_OUTPUT = Path(written=True), Path(standard=False, written=True)
 LATE_OUTPUT = Path(standard=False, written=True, late=True)
+PLAIN_OUTPUT = Path(standard=False, written=True, plain=True)
+LATE_PLAIN_OUTPUT = Path(standard=False, written=True, late=True, plain=True)
 
 
 class Input(click.Argument):

@@ -3,7 +3,7 @@
 import click
 
 from mh4.cli.group import Group, say_written
-from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, PATH, Input
+from mh4.cli.paths import LATE_PLAIN_OUTPUT, NAMED_PATH, PATH, Input
 
 
 @click.group(cls=Group)
@@ -14,7 +14,9 @@ def segmenter() -> None:
 @segmenter.command()
 @click.argument("train_file", cls=Input, type=PATH, metavar="TRAIN.conllu")
 @click.option("--dev", "dev_file", required=True, type=NAMED_PATH, metavar="FILE", help="Development treebank (CoNLL-U).")
-@click.option("-o", "--output", "output_file", required=True, type=LATE_OUTPUT, metavar="FILE", help="Where the segmenter goes.")
+@click.option(
+    "-o", "--output", "output_file", required=True, type=LATE_PLAIN_OUTPUT, metavar="FILE", help="Where the segmenter goes."
+)
 @click.option("--epochs", type=click.IntRange(1, 1000), default=20, metavar="N", help="Number of passes over the treebank.")
 @click.option("--quiet", is_flag=True, help="No messages of UDPipe.")
 def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: bool) -> None:

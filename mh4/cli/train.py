@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 
 from mh4.cli.group import resumable, say
 from mh4.cli.options import contextual_option
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
+from mh4.cli.paths import NAMED_PATH, PLAIN_OUTPUT
 from mh4.errors import counted
 from mh4.parser.choices import SystemName
 
@@ -79,7 +79,7 @@ def _either(names: list[str]) -> str:
     help="One setting, of those that `mh4 settings` lists; may be repeated.",
 )
 @click.option(
-    "--log", type=NAMED_OUTPUT, metavar="FILE", help="Also add the lines of progress to this file, with the time of each."
+    "--log", type=PLAIN_OUTPUT, metavar="FILE", help="Also add the lines of progress to this file, with the time of each."
 )
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
 @click.option(

@@ -199,6 +199,11 @@ def test_outputs_that_cannot_be_written_are_named_before_there_is_work(command, 
     assert "new.html: cannot be written: its folder does not exist" in said
 
 
+@pytest.mark.parametrize("command", [TRAIN, "segmenter train no --dev no -o", "pack no -o"])
+def test_outputs_that_cannot_be_compressed(command, tmp_path):
+    assert "new.GZ: cannot be compressed, so choose another name" in refuses(*command.split(), str(tmp_path / "new.GZ"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["coverage"], ["view"], ["evaluate", "GOLD"], ["ensemble", "--vote", "GOLD"]])
 def test_what_is_piped_in_needs_no_name(command, folder, parsed):
