@@ -39,7 +39,7 @@ def _read(path: str) -> Curve:
     for number, line in enumerate(lines, start=1):
         try:
             evaluation = {name: float(json.loads(line)[name]) for name in (*AXES, *CURVES)}
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             evaluation = {}
         if not evaluation or not all(map(math.isfinite, evaluation.values())):
             raise InputError("%s: damaged: expected an evaluation with %s" % (on_line(path, number), ", ".join((*AXES, *CURVES))))

@@ -20,6 +20,7 @@ from math import inf as INFINITY
 import numpy as np
 
 from mh4.decoders import arguments, mh3, mh4, mh5, mhk, mst, oneec
+from mh4.errors import shown
 from mh4.trees import measures
 
 Heads = np.ndarray | Sequence[int]
@@ -157,7 +158,9 @@ def _degree(name: str) -> float | None:
     """Return the k of a class MH_k, infinity for "any" and None for "1ec". Raises ValueError for an unknown class."""
     if isinstance(name, str) and name in _DEGREES:
         return _DEGREES[name]
-    match = re.fullmatch(r"mh([0-9]+)", str(name))
+    match = re.fullmatch(r"mh([0-9]{1,9})", str(name))
     if not match or int(match[1]) < 3:
-        raise ValueError(f'unknown class of trees {name!r}: expected "projective", "1ec", "any", "mh3", "mh4" or a larger k')
+        raise ValueError(
+            f'unknown class of trees {shown(name)}: expected "projective", "1ec", "any", "mh3", "mh4" or a larger k below 10**9'
+        )
     return int(match[1])

@@ -33,7 +33,9 @@ def test_a_training_that_is_running(tmp_path):
         curves.runs([str(tmp_path / "new")])
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", "no", '{"updates": 1, "seconds": 1, "dev_uas": NaN, "loss": 1}'])
+@pytest.mark.parametrize(
+    "line", ["{}", "[]", "no", '{"updates": 1, "seconds": 1, "dev_uas": NaN, "loss": 1}', '{"updates": %s}' % ("9" * 400)]
+)
 def test_damaged_lines_are_named(tmp_path, line):
     training(tmp_path / "run", 2, line + "\n")
     with pytest.raises(
