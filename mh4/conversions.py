@@ -5,7 +5,7 @@ from typing import Any
 from conllu.models import Token, TokenList
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS
 
-from mh4.data.conllu import Sentence, Word, checked_heads
+from mh4.data.conllu import Sentence, Word, check_columns, check_word, checked_heads
 from mh4.decoders import arguments
 from mh4.errors import InputError, needs, shown
 
@@ -23,7 +23,8 @@ def to_token_list(sentence: Sentence) -> TokenList:
 def to_udapi(sentence: Sentence) -> Any:
     """Return a udapi tree: a udapi.core.root.Root. Without heads, all words depend on the root.
 
-    Raises InputError for heads that are no tree, and NotInstalled without udapi.
+    Raises InputError for heads that are no tree, and for what CoNLL-U cannot have, as `Sentence.to_conllu` does, and NotInstalled without
+    udapi.
     """
     with needs("this", "evaluate", "udapi"):
         from udapi.core.root import Root
@@ -43,7 +44,7 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     """Return a spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
     Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError for several
-    roots, for heads that are no tree, and for UPOS and FEATS that spaCy cannot have, and NotInstalled without spaCy.
+    roots, for UPOS and FEATS that spaCy cannot have, and as `to_udapi` does, and NotInstalled without spaCy.
     """
     with needs("this", "spacy", "spacy"):
         from spacy.tokens import Doc
@@ -76,14 +77,19 @@ def _require(sentence: Sentence) -> None:
 
 
 def _words(sentence: Sentence) -> list[Word]:
-    """Return the words. Raises InputError for anything but a sentence, and for one whose heads are no tree."""
+    """Return the words. Raises InputError for anything but a sentence, for heads that are no tree, and as `Sentence.to_conllu` does."""
     _require(sentence)
+    name = sentence.name or "the sentence"
     if sentence.heads is not None:
-        name = sentence.name or "the sentence"
         try:
             arguments.tree(checked_heads(sentence, name))
         except ValueError as error:
             raise InputError("%s cannot be converted, as it is no tree: %s" % (name, error)) from None
+    for word in sentence:
+        place = "%s: word %d cannot be converted" % (name, word.id)
+        check_word(word.form, place)
+        columns = ("FORM", "UPOS", "XPOS", "FEATS", "DEPREL")
+        check_columns({column: getattr(word, column.lower()) or "_" for column in columns}, place)
     return list(sentence)
 
 

@@ -169,6 +169,19 @@ def test_heads_that_are_no_tree(monkeypatch, convert, heads):
         convert(Sentence(["a", "b", "c"], heads=heads))
 
 
+@pytest.mark.parametrize("convert", [conversions.to_udapi, conversions.to_spacy])
+@pytest.mark.parametrize("field, text", [
+    ("words", ""), ("words", " "), ("words", "\u3000"), ("words", "a\tb"), ("words", "a\n"), ("words", "a\ud800"), ("upos", "A\tB"),
+    ("xpos", "a b"), ("feats", "A=\n"), ("deprels", "a\tb"),
+])  # fmt: skip
+def test_what_no_library_takes_for_a_word(monkeypatch, convert, field, text):
+    """Not even one that would write it, as rows that it cannot read."""
+    monkeypatch.setitem(sys.modules, "spacy.tokens", SimpleNamespace(Doc=None))
+    monkeypatch.setitem(sys.modules, "spacy.vocab", SimpleNamespace(Vocab=None))
+    with pytest.raises(InputError, match="^FILE, line 7: word 2 cannot be converted: "):
+        convert(sentence(name="FILE, line 7", **{field: ["x", text]}))
+
+
 def test_what_is_no_sentence():
     """Such as a TokenList, which parse returns for a TokenList."""
     for convert in (conversions.to_token_list, conversions.to_udapi):
