@@ -5,6 +5,7 @@ TokenList. A Sentence has no multiword tokens, so compare it only with files tha
 """
 
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,8 +70,12 @@ def coverage(treebank: Treebank) -> Coverage:
 def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
     """Yield the files of treebanks; sentences are written to temporary ones, as the scorer reads text.
 
-    Temporary files are named after the arguments, for messages.
+    Temporary files are named after the arguments, for messages, which leave out the line where they have the number of the sentence.
     """
+
+    def told(text: str) -> str:
+        return re.sub(re.escape(folder + os.sep) + r"(the sentences given as \w+)(, line [0-9]+(?=, sentence ))?", r"\1", text)
+
     with tempfile.TemporaryDirectory() as folder:
         paths: list[str] = []
         for argument, treebank in treebanks:
@@ -87,9 +92,9 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
             with collected_warnings() as warned:
                 yield paths
         except InputError as error:
-            raise type(error)(str(error).replace(folder + os.sep, "")) from None
+            raise type(error)(told(str(error))) from None
         for text in warned:
-            warnings.warn(text.replace(folder + os.sep, ""), RuntimeWarning, stacklevel=4)
+            warnings.warn(told(text), RuntimeWarning, stacklevel=4)
 
 
 def _text(given: Any, where: str) -> str:

@@ -178,8 +178,13 @@ def test_what_cannot_be_measured(folder):
         mh4.evaluate(gold, [["ta"]])
     with pytest.raises(InputError, match="^cannot measure sentence 2 of system: the sentence: word 1 cannot be written"):
         mh4.evaluate(gold, [Sentence(["a"]), Sentence(["a\tb"])])
-    with pytest.raises(InputError, match="^the sentences given as system, line 3, sentence 2: no HEAD"):
+    with pytest.raises(InputError, match="^the sentences given as system, sentence 2: no HEAD"):
         mh4.evaluate(gold, [Sentence(["a"], heads=np.array([-1, 0]), deprels=["root"]), Sentence(["b"])])
+    for heads, said in (([3, 0], "HEAD is 3, but the last word is 2"), ([2, 1], "word 1 is part of a cycle of heads")):
+        wrong = bank(gold)[:2]
+        wrong[0][1]["head"], wrong[0][2]["head"] = heads
+        with pytest.raises(InputError, match=r"^the sentences given as gold, sentence 1 \(more\): " + said):
+            mh4.evaluate(wrong, gold)
     skipped = bank(gold)
     skipped[0].metadata["mh4"] = "skipped, long"
     with pytest.warns(RuntimeWarning, match="^the sentences given as system: 1 sentence was skipped"):
