@@ -133,7 +133,7 @@ class Ensemble(BaseParser):
                     raise InputError("%s: the trees that vote have no probabilities of arcs" % name)
         parse = partial(self._parse, confidence=confidence, tags=tags)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return parsing.in_order(sentences, self._minibatches, parse, progress)
+            return parsing.in_order(sentences, self._minibatches, parse, progress, confidence)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """Return an iterator over minibatches: the indices of their sentences, and each model's scores for them."""

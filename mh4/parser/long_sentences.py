@@ -135,7 +135,7 @@ def _kept(
         heads = kept_heads.given(sentence)
         if why := kept_heads.obstacle(heads, single_root):
             no_tree[k] = why
-        elif kept_heads.complete(sentence) and not tags:
+        elif len(sentence) and kept_heads.complete(sentence) and not tags:
             ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if confidence else {}
             done[k] = replace(sentence, note=None, **ones)
         elif len(sentence) <= longest:

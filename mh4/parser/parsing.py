@@ -227,7 +227,7 @@ class Parser(BaseParser):
         options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags, "keep_heads": keep_heads}
         with self.model.lock:
             parse = partial(self.parse_scored, **options) if best == 1 else partial(self._best, best, **options)
-            return in_order(sentences, self.model.score, parse, progress)
+            return in_order(sentences, self.model.score, parse, progress, confidence)
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
         """Return the best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
@@ -414,15 +414,20 @@ def in_order(
     score: Callable[[list[Sentence]], Iterable[tuple[list[int], Scored]]],
     parse: Callable[[list[Sentence], Scored], list[Sentence]],
     progress: Progress,
+    confidence: bool = False,
 ) -> list[Sentence]:
     """Parse sentences a minibatch at a time, and return them in their own order; those without words get an empty tree.
 
     score: a function that yields, for each minibatch of its sentences, their indices and scores; `parse` is given sentences and scores.
+    confidence: whether it gives them probabilities, which those without words then have, too.
     `progress` is called with the number of words parsed after each minibatch.
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
     """
-    empty: dict[str, Any] = {"heads": np.array([-1], dtype=np.int32), "deprels": []}
-    parsed = {k: replace(sentence, **empty) for k, sentence in enumerate(sentences) if not len(sentence)}
+    empty = [k for k, sentence in enumerate(sentences) if not len(sentence)]
+    trees = [np.array([-1], dtype=np.int32) for _ in empty]
+    parsed = dict(zip(empty, annotated([sentences[k] for k in empty], trees, {"deprels": []}), strict=True))
+    for sentence in parsed.values() if confidence else ():
+        sentence.probabilities, sentence.label_probabilities = np.ones(1), np.ones(1)
     numbers = [k for k, sentence in enumerate(sentences) if len(sentence)]
     with naming(longest(sentences), "parse"):
         for batch, scores in score([sentences[k] for k in numbers]):

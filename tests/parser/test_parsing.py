@@ -196,6 +196,12 @@ def test_sentences_without_words_can_be_allowed(saved):
         assert list(map(len, parsed)) == [0, 2, 0, 0, 0] and parsed[3] == TokenList([])
         assert [parsed[k].heads.tolist() for k in (0, 2, 4)] == [[-1]] * 3 and parsed[1].heads.tolist().count(0) == 1
         assert parser.parse([[], []], allow_empty=True)[1].deprels == []
+        assert parser.parse([Sentence([], note="mst")], allow_empty=True)[0].note == ""
+        for sentence in parser.parse([[], ["ta"]], allow_empty=True, confidence=True):
+            assert sentence.probabilities.shape == sentence.label_probabilities.shape == (len(sentence) + 1,)
+            assert sentence.probabilities[0] == sentence.label_probabilities[0] == 1
+        if isinstance(parser, mh4.Parser):
+            assert parser.parse([[]], allow_empty=True, keep_heads=True)[0].heads.tolist() == [-1]
         with pytest.raises(InputError, match="^sentence 1: cannot be written as CoNLL-U: it has no words"):
             parsed[0].to_conllu()
         with pytest.raises(InputError, match="^sentence 2: cannot parse "):
