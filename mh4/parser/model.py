@@ -284,7 +284,7 @@ def description(files: model_files.Folder) -> tuple[str, int, Config]:
     if type(system) is not str or system not in systems.SYSTEMS:
         raise InputError("%s: %s" % (path, unknown("system", system, systems.SYSTEMS)))
     if type(seed) is not int or not 0 <= seed < 2**31:
-        raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, shown(seed)))
+        raise InputError("%s: the seed cannot be %s, expected a whole number from 0 to 2**31 - 1" % (path, shown(seed)))
     return system, seed, configuration.override(Config(), settings, path)
 
 

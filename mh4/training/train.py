@@ -90,7 +90,7 @@ def train(
         raise InputError("progress cannot be %s, expected a function or a Listener" % shown(progress))
     seed = int(seed) if isinstance(seed, np.integer) else seed
     if type(seed) is not int or not 0 <= seed < 2**31:
-        raise InputError("the seed cannot be %s, expected a whole number below 2**31" % shown(seed))
+        raise InputError("the seed cannot be %s, expected a whole number from 0 to 2**31 - 1" % shown(seed))
     chosen = settings_of(system, config, settings, base)
     if vectors is not None and from_folder is not None:
         raise InputError("vectors of words cannot be given with init, the model to begin with: it has its own, or none")
@@ -178,15 +178,16 @@ def settings_of(
     base = base or Config()
     one = isinstance(config, (str, os.PathLike, Mapping, Config))
     several: Sequence[Any] | None = [config] if one else items_of(config)
+    wrong = "config cannot be %s, expected a path, a dictionary of settings or a Config, or a list of these"
     if several is None:
-        raise InputError("config cannot be %s, expected files or dictionaries of settings" % shown(config))
+        raise InputError(wrong % shown(config))
     for given in several:
         if isinstance(given, Config):
             base = given
         elif isinstance(given, Mapping):
             base = configuration.override(base, {k: dict(v) if isinstance(v, Mapping) else v for k, v in given.items()}, "config")
         else:
-            base = systems.settings([_path(given, "config")], system, base)
+            base = systems.settings([path_of(given, wrong)], system, base)
     assignments = [settings] if isinstance(settings, str) else items_of(settings)
     if assignments is None:
         raise InputError("settings cannot be %s, expected strings such as training.max_updates=500" % shown(settings))

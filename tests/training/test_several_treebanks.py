@@ -12,7 +12,7 @@ from test_training import SHORT, weights
 
 import mh4
 from mh4.data import conllu
-from mh4.errors import InputError
+from mh4.errors import InputError, shown
 from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary, normalised
@@ -130,7 +130,10 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     refused("no system to train", init=None)
     refused("no section trainin|no section 'trainin'", config={"trainin": {}})
     refused("training is 3, expected a section of settings", config={"training": 3})
-    refused("the seed cannot be 1.5", seed=1.5)
+    for wrong in (1.5, -1, 2**31, 2**64, "x", True):
+        refused("the seed cannot be %s, expected a whole number from 0 to 2\\*\\*31 - 1$" % shown(wrong), seed=wrong)
+    for wrong in (3, "", [{}, 3], [None]):
+        refused("config cannot be .*, expected a path, a dictionary of settings or a Config, or a list of these$", config=wrong)
     refused("partial is 'no', expected True or False", partial="no")
     refused("settings cannot be 3, expected strings such as training.max_updates=500", settings=3)
     refused("training.clip cannot be", config={"training": {"clip": np.ones(2)}})
