@@ -80,9 +80,9 @@ def parse(
 ) -> None:
     """Parse files, and all .conllu files in folders (for text, .txt), as `mh4 parse` would, into shards in FOLDER.
 
-    Files are cut between sentences, without being copied; compressed ones (.gz, .bz2, .xz, .zst) as they are read. Finished shards
-    are kept: the same command, started again, parses the rest, and files that were added. A shard that fails three times is named, with
-    its log; the others are parsed, and the exit code is 1.
+    A file that is given twice, by itself or in a folder, is parsed once. Files are cut between sentences, without being copied;
+    compressed ones (.gz, .bz2, .xz, .zst) as they are read. Finished shards are kept: the same command, started again, parses the rest,
+    and files that were added. A shard that fails three times is named, with its log; the others are parsed, and the exit code is 1.
 
     `mh4 corpus join` turns the shards into what `mh4 parse` would have written.
     """

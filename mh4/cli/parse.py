@@ -68,11 +68,11 @@ def parse(
     nodes are removed. Probabilities of an earlier parse are removed from MISC. Everything else stays byte for byte, including tags (but
     see --tags), comments and multiword tokens.
 
-    A folder stands for the .conllu files (for text, the .txt files) in it and in its subfolders; a message names the other files. The
-    parse of a file without sentences is empty. If there is no file, or for "-", mh4 parses standard input. OUT is a file. For several
-    files, or for a folder, OUT is a folder: each output has the name of its input there, relative to the input folder, and the second
-    of two equal names becomes NAME-2.conllu. Files are parsed one after another, and each output is written once its file is parsed.
-    Inputs and outputs called .gz, .bz2, .xz or .zst are compressed.
+    A folder stands for the .conllu files (for text, the .txt files) in it and in its subfolders; a message names the other files. A
+    file that is given twice, by itself or in a folder, is parsed once. The parse of a file without sentences is empty. If there is no
+    file, or for "-", mh4 parses standard input. OUT is a file. For several files, or for a folder, OUT is a folder: each output has the
+    name of its input there, relative to the input folder, and the second of two equal names becomes NAME-2.conllu. Files are parsed one
+    after another, and each output is written once its file is parsed. Inputs and outputs called .gz, .bz2, .xz or .zst are compressed.
 
     If a sentence has more words than --longest, or is too long for the memory of the machine, --beyond says how it is decoded; very
     long sentences are decoded in windows. Such sentences have no probabilities. A comment in each, "# mh4 = ...", says how it was
