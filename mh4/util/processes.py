@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, spawn
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
@@ -40,6 +40,9 @@ class Child:
             raise InputError("no process can be started: %s" % reason(error)) from None
 
     def _start(self) -> None:
+        python = spawn.get_executable()
+        if not os.access(python, os.X_OK):  # which multiprocessing does not notice
+            raise InputError("no process can be started: %s is missing, or may not be executed" % os.fsdecode(python))
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,))

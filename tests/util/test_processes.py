@@ -1,5 +1,6 @@
 """Child processes end with the process that has started them, however it ends, and at once."""
 
+import multiprocessing.spawn
 import os
 import resource
 import signal
@@ -110,6 +111,18 @@ def test_a_child_that_cannot_be_started():
             Child()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_python_that_may_not_be_executed(tmp_path):
+    before, python = multiprocessing.spawn.get_executable(), tmp_path / "python"
+    for make in (str, lambda path: path.write_text("#!/bin/sh")):
+        make(python)
+        multiprocessing.set_executable(str(python))
+        try:
+            with pytest.raises(InputError, match="^no process can be started: .*/python is missing, or may not be executed$"):
+                Child().call(os.getpid)
+        finally:
+            multiprocessing.set_executable(before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
