@@ -93,9 +93,11 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
             raise
         _fail(program, "%s: compiled modules are missing, or older than their sources: run `make setup`" % error)
     except KeyboardInterrupt as end:
-        streams.drop()  # its reader may be what we were waiting for
-        number = getattr(end, "number", signal.SIGINT)
-        _fail(program, "; ".join([str(end) or "interrupted", *getattr(end, "__notes__", [])]), code=128 + number)
+        _fail_interrupted(program, end)
+    except RuntimeError as error:
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        _fail_interrupted(program, error.__cause__)  # while Python 3.11 was making a class
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
@@ -130,20 +132,30 @@ def resumable(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks this process to end. Python drops any other exception while it computes constants such as 2**31 of a module."""
+    """A signal asks this process to end. Python drops any other exception while it computes constants such as 2**31 of a module.
 
-    def __init__(self, number: int) -> None:
+    Python drops even this one in some callbacks, such as those of weak references. If that happens while there still is something `to_end`,
+    the signal is sent again.
+    """
+
+    def __init__(self, number: int, to_end: Callable[[], bool]) -> None:
         super().__init__("stopped by %s" % signal.Signals(number).name)
-        self.number = number
+        self.number, self.to_end = number, to_end
+
+    def __del__(self) -> None:
+        if self.to_end():
+            os.kill(os.getpid(), self.number)
 
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
     """Have SIGTERM and SIGHUP raise Stopped, so that unfinished files are deleted. The second time, they just end the process."""
 
+    running = True
+
     def stop(number: int, frame: Any) -> None:
         signal.signal(number, signal.SIG_DFL)
-        raise Stopped(number)
+        raise Stopped(number, lambda: running)
 
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():
@@ -153,8 +165,15 @@ def _stopped_by_signals() -> Iterator[None]:
     try:
         yield
     finally:
+        running = False
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _fail_interrupted(program: str, end: KeyboardInterrupt) -> NoReturn:
+    streams.drop()  # its reader may be what we were waiting for
+    number = getattr(end, "number", signal.SIGINT)
+    _fail(program, "; ".join([str(end) or "interrupted", *getattr(end, "__notes__", [])]), code=128 + number)
 
 
 def _fail(program: str, message: str, code: int = 2) -> NoReturn:

@@ -202,6 +202,24 @@ def test_a_signal_while_python_compiles():
     assert done.stdout == "" and "mh4.cli.group.Stopped: stopped by SIGTERM" in done.stderr
 
 
+def test_a_signal_whose_exception_is_dropped():
+    """Python drops what is raised in some callbacks; that by another signal ends the command as usual."""
+    code = """if True:
+        import os, signal, sys
+        from mh4.cli.group import _stopped_by_signals, reporting_errors
+        with reporting_errors(), _stopped_by_signals():
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+            except KeyboardInterrupt as error:
+                if sys.argv[1:]: raise RuntimeError from error
+            print("went on")
+    """
+    for more, ended in (([], -signal.SIGTERM), (["raise"], 128 + signal.SIGTERM)):
+        started = [sys.executable, "-c", code, *more]
+        done = subprocess.run(started, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        assert (done.returncode, done.stdout, done.stderr) == (ended, "", "mh4: stopped by SIGTERM\n" if more else "")
+
+
 def test_a_folder_that_is_deleted(places, tmp_path):
     started = "rmdir %s && exec %s -m mh4 parse --model %s %s -o out" % (
         tmp_path,
