@@ -97,26 +97,23 @@ def connected(
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let Ctrl-C take effect at the end of the block, as Dask cannot be interrupted while it starts or ends.
+    """Let signals that raise exceptions do so at the end of the block, as Dask cannot be interrupted while it starts or ends.
 
-    Processes that are started in the block, or by threads that are, never hear of it: on a terminal, Ctrl-C goes to all processes of a
+    Processes that are started in the block, or by threads that are, never hear of Ctrl-C: on a terminal, it goes to all processes of a
     command, and only the driver should respond.
     """
-    interrupted = False
-
-    def interrupt(number: int, frame: Any) -> None:
-        nonlocal interrupted
-        interrupted = True
-
-    handler = signal.signal(signal.SIGINT, interrupt)
+    arrived: list[int] = []
+    raising = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(number))]
+    handlers = {number: signal.signal(number, lambda number, frame: arrived.append(number)) for number in raising}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-        if interrupted:
-            raise KeyboardInterrupt
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if arrived:
+            signal.raise_signal(arrived[0])
 
 
 def _end(cluster: Any) -> None:

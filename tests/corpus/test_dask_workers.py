@@ -123,13 +123,15 @@ def test_a_scheduler_whose_certificates_are_missing():
             pass
 
 
-def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals, number):
     """And processes that its threads start do not hear of it."""
     blocked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     said, after = [], False
+    signal.signal(signal.SIGHUP, signal.default_int_handler)  # which the fixture takes back
     with pytest.raises(KeyboardInterrupt):
         with clusters._undisturbed():
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
             thread = Thread(target=lambda: said.append(subprocess.check_output([sys.executable, "-c", blocked])))
             thread.start()
             thread.join()
