@@ -1,7 +1,6 @@
 """Checksums of models, segmenters, the program and written files, for corpora and the server."""
 
 import hashlib
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -38,6 +37,5 @@ def of_model(path: str) -> str:
         if name in _NEEDED:
             files.need(name)
         if files.has(name):
-            with files.open(name, sys.maxsize) as file:
-                digest.update(("%s %s\n" % (name, hashlib.file_digest(file, "sha256").hexdigest())).encode())  # type: ignore[arg-type]
+            digest.update(("%s %s\n" % (name, files.checksum(name))).encode())
     return digest.hexdigest()

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -53,6 +54,11 @@ class Folder:
             if os.fstat(file.fileno()).st_size > most:
                 raise reading.too_large(self.place(name), most)
             yield file
+
+    def checksum(self, name: str) -> str:
+        """Return the SHA-256 of a file, in hexadecimal; raise InputError as `open` does."""
+        with self.open(name, sys.maxsize) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def need(self, name: str) -> None:
         """Raise InputError if there is no such file."""
@@ -153,6 +159,9 @@ class Packed(Folder):
         if name != _MANIFEST and hashlib.sha256(content).hexdigest() != self._sums[name]:
             raise InputError("%s: damaged: its content does not match its checksum" % self.place(name))
         yield io.BytesIO(content)
+
+    def checksum(self, name: str) -> str:
+        return self._sums[name]  # which `open` compares with the content
 
     @contextmanager
     def _zip(self) -> Iterator[zipfile.ZipFile]:
