@@ -21,7 +21,8 @@ UNKNOWN = 0  # the row of every table for anything not seen in training
 TAGS = ("upos", "xpos", "feats")
 
 _DIGIT = re.compile(r"\d")
-_NOT_IN_A_COLUMN = re.compile("[\t\n\ud800-\udfff]")  # surrogates are not in UTF-8
+_NOT_IN_A_WORD = re.compile("[\t\n\ud800-\udfff]")  # surrogates are not in UTF-8
+_NOT_A_TAG = re.compile("^$|[\\s\0\ufeff\ud800-\udfff]")
 
 
 def normalised(word: str) -> str:
@@ -102,8 +103,10 @@ class Vocabulary:
     @classmethod
     def from_tables(cls, tables: dict[str, Any]) -> "Vocabulary":
         """Return the vocabulary that to_json wrote. Raises ValueError for anything else."""
-        if not all(_is_table(tables.get(name)) and (tables[name] or name == "words") for name in cls.TABLES):
-            raise ValueError("not a vocabulary")  # only the frequent words may be none
+        for name in cls.TABLES:
+            wrong = _NOT_IN_A_WORD if name in ("words", "chars") else _NOT_A_TAG
+            if not (_is_table(tables.get(name), wrong) and (tables[name] or name == "words")):
+                raise ValueError("not a vocabulary")  # only the frequent words may be none
         return cls(**{name: Table(tables[name]) for name in cls.TABLES})
 
     def checksum(self) -> str:
@@ -111,8 +114,8 @@ class Vocabulary:
         return hashlib.sha256(self.to_json().encode("utf-8")).hexdigest()
 
 
-def _is_table(counts: object) -> bool:
-    """Return whether these are counts of strings that can be read from, and written to, a column of CoNLL-U."""
+def _is_table(counts: object, wrong: re.Pattern[str]) -> bool:
+    """Return whether these are counts of strings without what is `wrong`, which can be written to a column of CoNLL-U."""
     return isinstance(counts, dict) and all(
-        type(count) is int and 0 < count < 2**63 and not _NOT_IN_A_COLUMN.search(string) for string, count in counts.items()
+        type(count) is int and 0 < count < 2**63 and not wrong.search(string) for string, count in counts.items()
     )
