@@ -140,6 +140,8 @@ class Corpus:
                 yield
             finally:
                 self._delete_stale()
+                with suppress(OSError):
+                    os.ftruncate(handle, 0)  # whoever locks it next may not be allowed to say so
         finally:
             os.close(handle)
 

@@ -31,7 +31,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
         raise HTTPException(414, "an address may have up to %d bytes: send the data by POST" % _ADDRESS)
     found = _form(request.scope["query_string"], "the address")
     content = await body(request, most_bytes, seconds)
-    if (encoding := request.headers.get("content-encoding", "identity")) != "identity":
+    if (encoding := request.headers.get("content-encoding", "identity")).lower() != "identity":
         raise HTTPException(
             415, "the body is compressed (%s), expected it as it is" % shown(encoding), {"Accept-Encoding": "identity"}
         )
