@@ -127,17 +127,14 @@ def review(
     doubts = review.worst_first(reviewed, skip)[:most]
     if len(reviewed) < len(blocks):
         say("mh4: %s too long for probabilities" % counted(len(blocks) - len(reviewed), "sentence"), err=True)
-    if not outputs:
-        for line in review.as_tsv(doubts).removesuffix("\n").split("\n"):
-            click.echo("\t".join(map(one_line, line.split("\t"))))
-    for output in outputs:
+    for output in outputs or ("-",):
         kind = os.path.splitext(stem(output))[1].lower()
         if kind == ".conllu":
             text = "".join(one.conllu() for one in reviewed)
         elif kind == ".html":
             text = _page(reviewed, {(doubt.file, doubt.sentence): k for k, doubt in reversed(list(enumerate(doubts)))})
         else:
-            text = review.as_tsv(doubts) if kind == ".tsv" else review.as_json(doubts)
+            text = review.as_json(doubts) if kind == ".json" else review.as_tsv(doubts)
         with conllu.open_output(output) as written:
             written.write(text)
         say_written(counted(len(doubts), "doubt"), output)

@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import toy
-from running import COMMAND, mh4, refuses
+from running import COMMAND, mh4, on_a_terminal, refuses
 
 from mh4.annotating import review
 from mh4.data import conllu
@@ -274,7 +274,11 @@ def test_empty_files_and_control_characters(trained):
     other.rename(given)
     files = [str(trained / "cut.conllu"), str(empty), str(given)]
     done = mh4(*command, *files)
-    assert done.returncode == 0 and b"empty.conllu: no sentences in it" in done.stderr and "\x9b" not in done.stdout.decode()
+    assert done.returncode == 0 and b"empty.conllu: no sentences in it" in done.stderr
+    assert mh4(*command, *files, "-o", str(trained / "o.tsv")).returncode == 0
+    assert done.stdout == (trained / "o.tsv").read_bytes() and "\t\x9b" in done.stdout.decode()
+    code, shown = on_a_terminal(*command, *files, streams=("stdout",))
+    assert code == 0 and b"\t\\x9b" in shown and "\x9b".encode() not in shown
     assert mh4(*command, *files, "-o", str(out)).returncode == 0
     assert len(conllu.read(str(out))) == 2 * len(conllu.read(str(given)))
     assert "no sentences in it" in refuses(*command, str(empty))
