@@ -4,8 +4,9 @@ The probability of a head is that of its arc over all trees, at the model's temp
 given. The parser must not have learned the sentences, or it would find their errors probable; mh4.cli.review trains it on others.
 """
 
+import csv
+import io
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 
@@ -43,8 +44,7 @@ class Doubt:
     @property
     def key(self) -> tuple[str, ...]:
         """The identity of a doubt, which changes only if the annotation does."""
-        cells = self.file, self.sentence, str(self.word), self.form, self.column, self.given
-        return tuple(map(_in_table, cells))
+        return self.file, self.sentence, str(self.word), self.form, self.column, self.given
 
 
 @dataclass(eq=False)
@@ -150,17 +150,15 @@ def worst_first(reviewed: Iterable[Reviewed], known: set[tuple[str, ...]]) -> li
     return sorted(doubts, key=lambda doubt: (doubt.probability, -doubt.of_proposed))
 
 
-def _in_table(cell: str) -> str:
-    return re.sub(r"[\t\n\r]", " ", cell)
-
-
 NAMES = tuple(field.name for field in fields(Doubt))
 
 
 def as_tsv(doubts: Iterable[Doubt]) -> str:
-    """Return the doubts as a table with a header line."""
+    """Return the doubts as a table with a header line, and quotation marks as in CSV."""
     rows = (["%.4f" % cell if isinstance(cell, float) else str(cell) for cell in astuple(doubt)] for doubt in doubts)
-    return "".join("\t".join(_in_table(cell) for cell in row) + "\n" for row in (list(NAMES), *rows))
+    table = io.StringIO()
+    csv.writer(table, "excel-tab", lineterminator="\n").writerows([NAMES, *rows])
+    return table.getvalue()
 
 
 def as_json(doubts: Iterable[Doubt]) -> str:
@@ -172,13 +170,20 @@ def as_json(doubts: Iterable[Doubt]) -> str:
 def known(path: str) -> set[tuple[str, ...]]:
     """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet. Raises InputError for others."""
     first, *lines = "".join(conllu.lines(path, path)).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
-    if first.split("\t") != list(NAMES):
+    if _cells(first, on_line(path, 1)) != list(NAMES):
         raise InputError("%s: expected the names of the columns of a table that `mh4 review` has written" % on_line(path, 1))
     found = set()
     for number, line in enumerate(lines, start=2):
-        row = line.split("\t")
+        row = _cells(line, on_line(path, number))
         if len(row) != len(NAMES):
             raise InputError("%s: %s, expected %d" % (on_line(path, number), counted(len(row), "column"), len(NAMES)))
         cells = dict(zip(NAMES, row, strict=True))
         found.add(tuple(cells[name] for name in ("file", "sentence", "word", "form", "column", "given")))
     return found
+
+
+def _cells(line: str, place: str) -> list[str]:
+    try:
+        return next(csv.reader([line], "excel-tab", strict=True))
+    except csv.Error:
+        raise InputError("%s: expected cells separated by tabs, with quotation marks as in CSV" % place) from None

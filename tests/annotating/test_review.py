@@ -1,6 +1,8 @@
 """Improbable heads and labels of a treebank."""
 
+import csv
 import gzip
+import io
 import json
 import os
 import shutil
@@ -12,7 +14,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import toy
-from running import COMMAND, mh4, on_a_terminal, refuses
+from running import COMMAND, mh4, on_a_terminal, refused, refuses
 
 from mh4.annotating import review
 from mh4.data import conllu
@@ -125,8 +127,25 @@ def test_names_that_the_treebank_has_itself(trained):
     assert first.conllu().count("\tDeprel=x|Head=y|HeadProb=") == len(own) and "|BestHead=" in first.conllu()
 
 
+def test_quotation_marks_in_the_table(tmp_path):
+    """They are quoted as in CSV, so that a table that a spreadsheet has saved has the same doubts; so are tabs in a sent_id."""
+    forms = ['"', '"a', 'a"', "a", '"', "''"]
+    doubts = [review.Doubt(0.1, 0.9, "HEAD", "1", "2", "f", "a\tb", m, form, '"') for m, form in enumerate(forms, start=1)]
+    text, path = review.as_tsv(doubts), tmp_path / "t.tsv"
+    assert [(row["form"], row["to"]) for row in table(text)] == [(form, '"') for form in forms]
+    saved = io.StringIO(newline="")
+    csv.writer(saved, "excel-tab").writerows(csv.reader(text.splitlines(), "excel-tab"))
+    for content in (text, "\ufeff" + saved.getvalue()):
+        path.write_text(content, encoding="utf-8", newline="")
+        assert review.known(str(path)) == {doubt.key for doubt in doubts}
+    path.write_text(text.replace('\t"a"""\t', '\ta"\t"'))
+    assert refused(lambda: review.known(str(path))).endswith(
+        "t.tsv, line 4: expected cells separated by tabs, with quotation marks as in CSV"
+    )
+
+
 def table(text):
-    return [dict(zip(review.NAMES, line.split("\t"))) for line in text.splitlines()[1:]]
+    return list(csv.DictReader(text.splitlines(), dialect="excel-tab"))
 
 
 @pytest.mark.slow
