@@ -111,6 +111,9 @@ def _segment(text: str, tokenizer: Any) -> Iterator[str]:
     """Yield the lines of the text as CoNLL-U; sentence numbers continue those of the text that the tokenizer had before."""
     writer = _udpipe().OutputFormat.newOutputFormat("conllu")
     for sentence in udpipe_sentences(tokenizer, text, "the text cannot be segmented"):
+        for tokens in (sentence.words, sentence.multiwordTokens):
+            for k in range(len(tokens)):  # iterating over them would copy them
+                tokens[k].misc = re.sub(r"\s", r"\\s", tokens[k].misc)  # no-break spaces and the like; UDPipe escapes the others
         yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
 
 

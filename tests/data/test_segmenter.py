@@ -88,6 +88,13 @@ def test_white_space_is_no_part_of_words(trained, tmp_path, space):
         assert (["Ta", "kaluma"] in words) == (space in "\f\u2029")
 
 
+def test_no_break_spaces_between_words(trained):
+    """They are spaces in MISC, where UD has no white space."""
+    (block,) = Segmenter(trained).blocks_of("\xa0Ta\xa0kaluma\u3000\tdorpit .\xa0\n", "text", "presegmented")
+    assert block.sentence.words == ["Ta", "kaluma", "dorpit", "."]
+    assert block.column(conllu.MISC) == [r"SpacesBefore=\s|SpacesAfter=\s", r"SpacesAfter=\s\t", "_", r"SpacesAfter=\s\n"]
+
+
 def test_raw_text_is_parsed(trained, model, tmp_path, monkeypatch):
     text, out = tmp_path / "text.txt", tmp_path / "out"
     text.write_text("Ta kaluma dorpit berodo. Ta kaluma dorpit.\n", encoding="utf-8")
