@@ -64,9 +64,9 @@ def parse(
 ) -> None:
     """Parse CoNLL-U files of any size, or with --input text, raw or split into words.
 
-    Each word gets a new HEAD and DEPREL. The enhanced graph might contradict them, so it is left out: DEPS becomes "_", and empty
-    nodes are removed. Probabilities of an earlier parse are removed from MISC. Everything else stays byte for byte, including tags (but
-    see --tags), comments and multiword tokens.
+    Each word gets a new HEAD and DEPREL. The enhanced graph might contradict them, so it is left out of all sentences: DEPS becomes
+    "_", and empty nodes are removed. Probabilities of an earlier parse are removed from MISC. Everything else stays byte for byte,
+    including tags (but see --tags), comments and multiword tokens.
 
     A folder stands for the .conllu files (for text, the .txt files) in it and in its subfolders; a message names the other files. A
     file that is given twice, by itself or in a folder, is parsed once. The parse of a file without sentences is empty. If there is no
@@ -79,8 +79,8 @@ def parse(
     decoded, and a message at the end counts them.
 
     --keep-heads completes partly annotated trees: words keep what they have in HEAD and DEPREL, and each "_" is replaced by the value in
-    the best tree with these heads, which is found exactly. Probabilities are conditional on these heads. A complete tree stays byte for
-    byte, whatever its class. If the parser can produce no tree with these heads, the sentence is treated as --beyond says; if no tree
+    the best tree with these heads, which is found exactly. Probabilities are conditional on these heads. A complete tree stays as
+    it is, whatever its class. If the parser can produce no tree with these heads, the sentence is treated as --beyond says; if no tree
     at all has them (they have a cycle or two roots, for example), it stays as it is. A comment in it, "# mh4 = ...", names the word in the
     way.
 

@@ -251,11 +251,14 @@ class Block:
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
         """Return the columns that a parse replaces: those of Sentence.columns, and MISC with the new probabilities, without old ones.
 
-        A parse without a tree replaces none, and a complete tree that was kept only MISC, if it has probabilities.
+        Unless it is kept, DEPS is empty in all sentences: a parse without a tree replaces nothing else, and a complete tree that was kept
+        only MISC, if it has probabilities.
         """
+        columns = {} if keep_deps else {DEPS: ["_"] * len(parsed)}
         if parsed.heads is None:
-            return {}
-        columns = {} if parsed.note is None else parsed.columns(tags, keep_deps)
+            return columns
+        if parsed.note is not None:
+            columns |= parsed.columns(tags, keep_deps)
         probable, words = parsed.probable(), [self.lines[row] for row in self.sentence.rows]
         if probable or parsed.note is not None and any(name in line for name in PROBABILITIES for line in words):
             columns[MISC] = self.misc(probable)

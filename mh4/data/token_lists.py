@@ -62,13 +62,13 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
     """Return a copy with the columns of its parse, as `mh4 parse` writes them, with `tags` as --tags does, and all else as it was.
 
     As there, DEPS and empty nodes are left out unless `keep_deps`, and the comment that says how an earlier parse was made is not kept.
-    A sentence that was skipped only gets the comment that says so, and a complete tree that was kept only new probabilities.
+    Otherwise, a sentence that was skipped only gets the comment that says so, and a complete tree that was kept only new probabilities.
     """
     skipped, kept = sentence.heads is None, sentence.note is None
     probable = sentence.probable()
     copies, m = [], 0
     for token in completed(tokens):
-        columns: dict[str, Any] = {} if keep_deps or skipped or kept else {"deps": None}
+        columns: dict[str, Any] = {} if keep_deps else {"deps": None}
         if columns and isinstance(token.get("id"), tuple) and token["id"][1] == ".":
             continue
         if _is_word(token) and not skipped and (probable or not kept):

@@ -141,7 +141,7 @@ def test_what_an_earlier_parse_said_of_itself_goes_and_columns_come_in_their_ord
 def test_a_complete_tree_that_is_kept_keeps_its_annotations(folder):
     """As `mh4 parse --keep-heads` keeps them."""
     text = "# mh4 = beam 64\n" + MORE.partition("wibonit\n")[2]
-    (kept,) = mh4.load(folder / "model").parse(library.parse(text), keep_heads=True)
+    (kept,) = mh4.load(folder / "model").parse(library.parse(text), keep_heads=True, keep_deps=True)
     assert kept.serialize() == text
 
 
