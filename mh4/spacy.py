@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
-from spacy.attrs import DEP, HEAD
-from spacy.language import Language
-from spacy.tokens import Doc, Span, Token
-from spacy.util import minibatch
 
 from mh4.conversions import check_sentences, is_known
 from mh4.data.conllu import WHITE_SPACE, Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, needs
 from mh4.parser.choices import Decoding
 from mh4.parser.parsing import Parser
+
+with needs("mh4.spacy", "spacy", "spaCy"):
+    from spacy.attrs import DEP, HEAD
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span, Token
+    from spacy.util import minibatch
 
 _OF_SPACE = "dep"  # the relation of tokens of white space, which are no words of a treebank
 

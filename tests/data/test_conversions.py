@@ -1,5 +1,6 @@
 """Sentences as CoNLL-U and as objects of conllu, udapi and spaCy, and their words."""
 
+import importlib
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import toy
 from mh4 import conversions
 from mh4.data import conllu
 from mh4.data.conllu import Sentence, Word
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, NotInstalled, shown
 from mh4.parser.ensemble import SentenceWithVotes
 
 PARSED = Sentence(
@@ -187,6 +188,13 @@ def test_what_is_no_sentence():
     for convert in (conversions.to_token_list, conversions.to_udapi):
         with pytest.raises(InputError, match="^cannot convert TokenList<a>: expected a Sentence of mh4$"):
             convert(library.TokenList([{"id": 1, "form": "a"}]))
+
+
+def test_the_component_without_spacy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.delitem(sys.modules, "mh4.spacy", raising=False)
+    with pytest.raises(NotInstalled, match=r"^mh4\.spacy needs spaCy, which is not installed: pip install 'spacy>=3\.\d+'$"):
+        importlib.import_module("mh4.spacy")
 
 
 def test_objects_of_spacy():
