@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -540,10 +541,8 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow
         raise InputError("%s: cannot parse %s: expected a list of words, each a non-empty string%s" % (name, shown(words), how))
     for place, word in enumerate(found, start=1):
         conllu.check_word(word, "%s: word %d cannot be parsed" % (name, place))
-    if partial and isinstance(given, Sentence):
-        return kept_heads.checked(given, name)
     if isinstance(given, Sentence):
-        return given
+        return deepcopy(kept_heads.checked(given, name) if partial else given)  # the result is the caller's to edit
     return Sentence(list(map(str, found)), name=name)  # numpy's strings are of a type of its own
 
 

@@ -1,6 +1,7 @@
 """Labels: "root" is only for words headed by the root, and subtypes are restored; trees of systems with arc scores."""
 
 import os
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -206,6 +207,18 @@ def test_sentences_without_words_can_be_allowed(saved):
             parsed[0].to_conllu()
         with pytest.raises(InputError, match="^sentence 2: cannot parse "):
             parser.parse([[], [""]], allow_empty=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"keep_heads": True}, {"longest": 1, "beyond": "skip"}])
+def test_the_result_can_be_edited_without_what_was_given(saved, options):
+    given = Sentence(["ta", "kaluma"], ["A", "B"], ["C", "D"], ["E=1", "F=1"], ["det", "root"], np.array([-1, 2, 0]))
+    before = deepcopy(given)
+    for parser in (mh4.load(saved), *(() if "keep_heads" in options else [mh4.load([saved])])):
+        (parsed,) = parser.parse([given], **options)
+        tree = () if parsed.heads is None else (parsed.heads, parsed.deprels)
+        for column in (parsed.words, parsed.upos, parsed.xpos, parsed.feats, *tree):
+            column[0] = column[-1]
+        assert given == before
 
 
 def test_tags_stay_unless_predicted_ones_are_wanted(saved):
