@@ -223,7 +223,9 @@ class Parser(BaseParser):
         if confidence:
             self.check_probabilities()
         if keep_heads and self.decoding not in AROUND_HEADS:
-            raise InputError("%s decoding cannot keep heads, only %s can" % (self.decoding, " and ".join(AROUND_HEADS)))
+            able = [decoding for decoding in self.model.system.decodings if decoding in AROUND_HEADS]
+            others = "only %s can" % " and ".join(able) if able else "and %s has no decoding that can" % self.model.system.name
+            raise InputError("%s decoding cannot keep heads, %s" % (self.decoding, others))
         check_best(best, self.decoding)
         options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags, "keep_heads": keep_heads}
         with self.model.lock:

@@ -72,6 +72,11 @@ class System:
         """The name of the default decoder."""
         return next(iter(self.decoders))
 
+    @property
+    def decodings(self) -> list[str]:
+        """The names of all its ways of decoding, the default first."""
+        return [*self.decoders, *(["mbr"] if self.marginals else [])]
+
     def decoder(self, decoding: str | None = None, width: int | None = None) -> Decode:
         """Return the function from the tensors by name, and single_root, to a Derivation.
 
@@ -86,7 +91,7 @@ class System:
         if decoding == "mbr" and self.marginals:
             return partial(self.minimum_bayes_risk, self.marginals)
         if decoding not in self.decoders:
-            raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decoders)))
+            raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decodings)))
         if decoding != "beam":
             return self.decoders[decoding]
         if width is None:

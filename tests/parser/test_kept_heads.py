@@ -136,6 +136,9 @@ def test_what_is_no_head_is_refused(parsers):
                 parsers["mst"].parse([Sentence(["a", "b"], heads=heads, deprels=deprels)], keep_heads=True)
     with pytest.raises(InputError, match="beam decoding cannot keep heads, only exact and mbr can"):
         Parser(parsers["mh4-hybrid"].model, "beam").parse([["a"]], keep_heads=True)
+    greedy = Parser(Model("greedy-mh4", toy.SMALL, parsers["mst"].model.vocabulary, 1))
+    with pytest.raises(InputError, match="^greedy decoding cannot keep heads, and greedy-mh4 has no decoding that can$"):
+        greedy.parse([["a"]], keep_heads=True)
     with pytest.raises(InputError, match="beam cannot keep heads: choose mst or skip"):
         long_sentences.parse(parsers["mst"], [Sentence(["a"])], keep_heads=True, beyond="beam")
 

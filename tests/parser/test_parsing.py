@@ -14,6 +14,7 @@ from mh4.data.conllu import Sentence
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config
 from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS
 
 
 def test_untrained_parsers_label_roots_too(tmp_path):
@@ -107,6 +108,19 @@ def test_options_of_load(saved):
         mh4.load(saved, tree="mst")
     with pytest.raises(InputError, match="an ensemble decode by their defaults"):
         mh4.load([saved], "exact")
+
+
+@pytest.mark.parametrize(
+    "system, decoding, has",
+    [
+        ("mst", "beam", "exact or mbr"),
+        ("mh5-hybrid", "mbr", "exact or greedy or beam"),
+        ("greedy-mh4", "exact", "greedy or beam"),
+    ],
+)
+def test_a_decoding_that_the_system_does_not_have(system, decoding, has):
+    with pytest.raises(InputError, match="^%s has no %s decoding, only %s$" % (system, decoding, has)):
+        SYSTEMS[system].decoder(decoding)
 
 
 def test_anything_with_words_is_parsed(saved):
