@@ -3,8 +3,8 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import replace
+from copy import copy
+from dataclasses import fields, replace
 from functools import partial
 from itertools import chain
 from os import PathLike
@@ -544,7 +544,9 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow
     for place, word in enumerate(found, start=1):
         conllu.check_word(word, "%s: word %d cannot be parsed" % (name, place))
     if isinstance(given, Sentence):
-        return deepcopy(kept_heads.checked(given, name) if partial else given)  # the result is the caller's to edit
+        given = kept_heads.checked(given, name) if partial else given
+        own = {field.name: copy(getattr(given, field.name)) for field in fields(given)}  # the result is the caller's to edit
+        return replace(given, **own)
     return Sentence(list(map(str, found)), name=name)  # numpy's strings are of a type of its own
 
 
