@@ -25,7 +25,7 @@ def test_heads_of_the_data_are_kept(app):
     assert [row[6] for row in found][::3] == ["3", "2"] and {row[7] for row in found}.isdisjoint("_")
     assert all(re.fullmatch(r"A=B\|ArcProb=1.0000\|LabelProb=[01]\.\d{4}", row[9]) for row in found[::3])
     complete = rows(2, 0, 2, deprel="x")
-    assert result(app, data=complete, parser="", heads="") == complete
+    assert result(app, data=complete, parser="", heads="", keep_deps="") == complete
     assert result(app, data=rows(2, 1, "_"), **asked).startswith("# mh4 = skipped, word 1 is on a cycle")
     crossing = result(app, data=rows(3, 4, "_", 0), model="toy-mh3", parser="", heads="")
     assert crossing.startswith("# mh4 = mst of probabilities, no projective tree has the heads given up to that of word 2\n")
