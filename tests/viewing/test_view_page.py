@@ -270,9 +270,9 @@ def test_words_by_keyboard_and_pointer(opened, files):
         assert shown.texts("table tbody tr:nth-child(2) td")[:2] == ["2", sentence.words[1]]
 
 
-HOSTILE = [
-    "<script>window.hit = 1</script>",
-    "</script><img src=x onerror='window.hit = 1'>",
+HOSTILE = [  # without spaces, which no tag has
+    "<script>window.hit=1</script>",
+    "</script><img/src=x/onerror='window.hit=1'>",
     "<!--",
     "{{data}}",
     '"&amp;',
