@@ -3,6 +3,7 @@
 import gzip
 import os
 import subprocess
+import sys
 
 import pytest
 import tiny
@@ -44,6 +45,22 @@ def parts(parsed):
 
 def noted(block):
     return [line for line in block.split("\n") if line.startswith("# mh4 = ")]
+
+
+@pytest.mark.slow
+def test_nothing_in_the_current_folder_is_imported(model, given, tmp_path):
+    for name in ("struct", "signal", "types"):
+        (tmp_path / (name + ".py")).write_text("open('imported', 'w')\n")
+    arguments = ["parse", "--model", model, str(given), "--jobs", "2", "-o", "out", "--quiet"]
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        "import sys; sys.path.append(%r); from mh4.__main__ import main; main()" % str(toy.ROOT),
+    ]
+    done = subprocess.run(command + arguments, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and "imported" not in os.listdir(tmp_path)
 
 
 @pytest.mark.slow
