@@ -179,7 +179,7 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
         if status:
             with suppress(OSError):
                 os.fchown(handle, status.st_uid, status.st_gid)
-            os.fchmod(handle, stat.S_IMODE(status.st_mode) & 0o777)
+        os.fchmod(handle, stat.S_IMODE(status.st_mode) & 0o777 if status else 0o666 & ~_umask())
         yield temporary, handle
     finally:
         with suppress(OSError):  # it would hide why the block failed
@@ -190,13 +190,19 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
 
 def _locked_file(path: str) -> int | None:
     """Return a handle to a new, locked file; None if another process deleted it as stale before it was locked."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    # Only this user may open it at first: others could lock it, or read what is to replace a private file.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     with suppress(OSError):  # a file system without locks
         fcntl.flock(handle, fcntl.LOCK_EX)
     if os.fstat(handle).st_nlink:
         return handle
     os.close(handle)
     return None
+
+
+def _umask() -> int:
+    os.umask(mask := os.umask(0o077))  # it can only be read by setting it
+    return mask
 
 
 def _sync(handle: int) -> None:

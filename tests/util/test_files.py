@@ -116,6 +116,18 @@ def test_open_files_of_macos(monkeypatch):
     assert not files._is_open_already("/dev/null") and not files._is_open_already("a.conllu")
 
 
+def test_only_this_user_can_open_a_file_before_it_is_locked(tmp_path, monkeypatch):
+    modes, flock = [], files.fcntl.flock
+
+    def noting(handle, operation):
+        modes.append(stat.S_IMODE(os.fstat(handle).st_mode))
+        return flock(handle, operation)
+
+    monkeypatch.setattr(files.fcntl, "flock", noting)
+    write(tmp_path / "new")
+    assert modes == [0o600]
+
+
 def test_permissions_are_kept(tmp_path):
     private, usual = tmp_path / "private", tmp_path / "usual"
     private.write_text("old\n")
