@@ -21,6 +21,7 @@ from mh4.serving.correcting import Correcting
 from mh4.serving.hosts import Hosts
 from mh4.serving.log_and_metrics import LOG, logging_to
 from mh4.serving.queue import Workers
+from mh4.util.processes import Killed
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
 # Connections besides those whose requests are parsed or wait; beyond them, requests get 503, and beyond as many again, nothing.
@@ -73,7 +74,11 @@ async def _serve(
     workers = Workers(size, limits.waiting, limits.seconds, load)
     try:
         with _interrupted_once():
-            abilities = await workers.start()
+            try:
+                abilities = await workers.start()
+            except Killed:
+                sentence = "a process that loads the models was killed, perhaps because memory ran out: lower --workers"
+                raise InputError(sentence) from None
         config = uvicorn.Config(
             application(workers, abilities, limits, hosts, correcting),
             http=connection(limits.seconds, connections + _MORE_CONNECTIONS),

@@ -29,9 +29,12 @@ from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
 from mh4 import cli  # noqa: E402
 from mh4.cli import serve  # noqa: E402
 from mh4.data.conllu import Sentence  # noqa: E402
+from mh4.errors import InputError  # noqa: E402
 from mh4.parser import config  # noqa: E402
 from mh4.parser.model import Model  # noqa: E402
 from mh4.parser.vocabulary import Vocabulary  # noqa: E402
+from mh4.serving import server as module  # noqa: E402
+from mh4.util.processes import Killed  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -303,6 +306,15 @@ def test_two_signals_while_models_are_loaded(models):
         [sys.executable, "-c", LOADING, str(models / "mst")], cwd=toy.ROOT, capture_output=True, timeout=SECONDS
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_processes_that_are_killed_while_models_are_loaded(monkeypatch):
+    async def start(workers):
+        raise Killed
+
+    monkeypatch.setattr(module.Workers, "start", start)
+    with pytest.raises(InputError, match="^a process that loads the models was killed, perhaps because memory ran out"):
+        module.serve({}, "127.0.0.1", 0, 1, module.Limits(), print)
 
 
 def refused(*arguments):
