@@ -40,9 +40,8 @@ class Commands(Group):
     def main(self, *arguments: Any, **options: Any) -> Any:
         # A process computes with one thread. On each further core, numpy would start another, which keeps it busy for a while.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        os.environ["PYTHONSAFEPATH"] = (
-            "1"  # or child processes would import what is in the current folder, which may be anybody's
-        )
+        # Or child processes would import modules from the current folder, which may be anybody's.
+        os.environ["PYTHONSAFEPATH"] = "1"
         with reporting_errors():
             streams.open_standard()
             try:

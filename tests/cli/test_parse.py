@@ -48,17 +48,18 @@ def noted(block):
 
 
 @pytest.mark.slow
-def test_nothing_in_the_current_folder_is_imported(model, given, tmp_path):
+def test_nothing_in_the_current_folder_is_imported(model, folder, tmp_path):
     """Not even by child processes."""
     script, place = tmp_path / "mh4", tmp_path / "place"
     script.write_text(
         "import sys\nsys.path.append(%r)\nfrom mh4.__main__ import main\nif __name__ == '__main__': main()" % str(toy.ROOT)
     )
     place.mkdir()
+    source = str(folder / "toy-ud-train.conllu")
     for name in ("struct", "signal", "types"):
         (place / (name + ".py")).write_text("open('imported', 'w')\n")
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONSAFEPATH")}
-    command = [sys.executable, str(script), "parse", "--model", model, str(given), "--jobs", "2", "-o", "out", "--quiet"]
+    command = [sys.executable, str(script), "parse", "--model", model, source, "--jobs", "2", "-o", "out", "--quiet"]
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "") and "imported" not in os.listdir(place)
 
