@@ -1,8 +1,11 @@
 """The command ``mh4``, which is also ``python -m mh4``."""
 
+import os
+
 
 def main() -> None:
     """Run the command line."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # or child processes would import what is in the current folder, which may be anybody's
     try:
         from mh4.cli import main as command
     except KeyboardInterrupt:  # before there is anything that reports it

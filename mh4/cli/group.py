@@ -40,8 +40,6 @@ class Commands(Group):
     def main(self, *arguments: Any, **options: Any) -> Any:
         # A process computes with one thread. On each further core, numpy would start another, which keeps it busy for a while.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # Or child processes would import modules from the current folder, which may be anybody's.
-        os.environ["PYTHONSAFEPATH"] = "1"
         with reporting_errors():
             streams.open_standard()
             try:
