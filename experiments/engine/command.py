@@ -58,9 +58,9 @@ class Command(click.Command):
             try:
                 code = super().invoke(context) or 0
                 streams.finish()
-            except KeyboardInterrupt:
-                print("stopped; run the same command again to resume")
-                code = 130
+            except KeyboardInterrupt as end:
+                end.add_note("run the same command again to resume")
+                raise
             except UsageError as error:
                 say(str(error), *self.get_help(context).split("\n"), err=True)
                 code = 2

@@ -94,9 +94,10 @@ def start_and_wait_for(stand_in, tmp_path, run_name, *arguments):
 def test_stopped_and_started_again_it_goes_on_from_there(run, stand_in, tmp_path, number):
     process = start_and_wait_for(stand_in, tmp_path, "mst-1", *toy("--seeds", "1 2", "--jobs", "1"))
     process.send_signal(number)
-    out, error = process.communicate(timeout=60)
-    assert process.returncode == 130 and error == ""
-    assert out.endswith("stopped; run the same command again to resume\n")
+    error = process.communicate(timeout=60)[1]
+    what = "interrupted" if number == signal.SIGINT else "stopped by %s" % number.name
+    assert process.returncode == 128 + number
+    assert error == "reproduce: %s; run the same command again to resume\n" % what
     assert not is_held(tmp_path / "home" / "models" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
     assert [call["run"] for call in calls(stand_in)] == ["mh3-1", "mst-1"]
     (stand_in / "slow").unlink()
