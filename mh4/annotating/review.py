@@ -17,6 +17,7 @@ from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError, counted, on_line
 from mh4.parser import long_sentences
 from mh4.parser.parsing import Parser, arc_probabilities
+from mh4.util import reading
 
 MARKS = ("HeadProb", "BestHead", "DeprelProb", "BestDeprel")  # attributes of MISC
 
@@ -169,7 +170,7 @@ def as_json(doubts: Iterable[Doubt]) -> str:
 
 def known(path: str) -> set[tuple[str, ...]]:
     """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet. Raises InputError for others."""
-    first, *lines = "".join(conllu.lines(path, path)).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
+    first, *lines = reading.decompressed_text(path).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
     if _cells(first, on_line(path, 1)) != list(NAMES):
         raise InputError("%s: expected the names of the columns of a table that `mh4 review` has written" % on_line(path, 1))
     found = set()

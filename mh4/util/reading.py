@@ -139,7 +139,16 @@ def text(path: str, most: int = MOST, pipe: bool = False) -> str:
     Raises InputError as open_regular does, and for more than `most` bytes or text that is not UTF-8.
     """
     with open_regular(path, pipe) as file:
-        content = file.read(most + 1 if pipe else min(os.fstat(file.fileno()).st_size, most) + 1)
+        return _text(file.read(most + 1 if pipe else min(os.fstat(file.fileno()).st_size, most) + 1), path, most)
+
+
+def decompressed_text(path: str) -> str:
+    """Return the text of a file, as `text` does, which is compressed if its name says so. Raises InputError for more than MOST bytes."""
+    with open_regular(path), compression.opened(path) as file:
+        return _text(file.read(MOST + 1), path, MOST)
+
+
+def _text(content: bytes, path: str, most: int) -> str:
     if len(content) > most:
         raise too_large(path, most)
     return decoded(content, path)

@@ -22,7 +22,7 @@ from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.trainer import Trainer
-from mh4.util import files
+from mh4.util import files, reading
 
 CHANGED = 5  # labels and heads of the treebank below
 
@@ -125,6 +125,17 @@ def test_names_that_the_treebank_has_itself(trained):
     keys = [{doubt.key for doubt in one.doubts()} for one in (first, second)]
     assert keys[0] and len(keys[0] | keys[1]) == 2 * len(keys[0])
     assert first.conllu().count("\tDeprel=x|Head=y|HeadProb=") == len(own) and "|BestHead=" in first.conllu()
+
+
+def test_a_table_that_might_never_end_is_not_read(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "fifo")
+    for path in ("/dev/zero", str(tmp_path / "fifo")):
+        assert refused(lambda path=path: review.known(path)) == path + ": cannot be read: not a file"
+    monkeypatch.setattr(reading, "MOST", 1 << 10)
+    path = str(tmp_path / "t.tsv.gz")
+    with gzip.open(path, "wb") as file:
+        file.write(b"a\n" * (1 << 10))
+    assert refused(lambda: review.known(path)) == path + ": damaged: larger than 1 KB"
 
 
 def test_quotation_marks_in_the_table(tmp_path):
