@@ -14,7 +14,7 @@ from experiments.engine.executor import Jobs, check_slurm
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS, Treebank, located, own, with_test
-from mh4.cli.group import reporting_errors, say
+from mh4.cli.group import reporting_errors, resumable, say
 from mh4.data import treebanks
 from mh4.errors import InputError, telling_warnings, unknown
 from mh4.parser import systems as registry
@@ -56,11 +56,8 @@ class Command(click.Command):
     def invoke(self, context: click.Context) -> Any:
         with reporting_errors(self.name or ""), telling_warnings(lambda text: say(text, err=True)):
             try:
-                code = super().invoke(context) or 0
+                code = resumable(super().invoke)(context) or 0
                 streams.finish()
-            except KeyboardInterrupt as end:
-                end.add_note("run the same command again to resume")
-                raise
             except UsageError as error:
                 say(str(error), *self.get_help(context).split("\n"), err=True)
                 code = 2

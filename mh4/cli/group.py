@@ -117,13 +117,13 @@ def _of_compiled_modules(error: Exception) -> bool:
     return bool(re.search("^C (function|variable) mh4[.]|^mh4[.].* size changed", str(error)))  # of Cython
 
 
-def resumable(command: Callable[..., None]) -> Callable[..., None]:
+def resumable(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command that is stopped say that it resumes its work when it is run again."""
 
     @wraps(command)
-    def saying_how(*arguments: Any, **options: Any) -> None:
+    def saying_how(*arguments: Any, **options: Any) -> Any:
         try:
-            command(*arguments, **options)
+            return command(*arguments, **options)
         except KeyboardInterrupt as end:
             end.add_note("run the same command again to resume")
             raise

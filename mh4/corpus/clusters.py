@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mh4.errors import InputError, needs
 from mh4.util.files import make_folder
+from mh4.util.processes import ENDING
 
 if TYPE_CHECKING:  # it needs dask-jobqueue
     from mh4.corpus.slurm import Jobs
@@ -103,7 +104,7 @@ def _undisturbed() -> Iterator[None]:
     command, and only the driver should respond.
     """
     arrived: list[int] = []
-    raising = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(number))]
+    raising = [number for number in ENDING if callable(signal.getsignal(number))]
     handlers = {number: signal.signal(number, lambda number, frame: arrived.append(number)) for number in raising}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

@@ -33,7 +33,7 @@ _EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 _SPACE = re.compile("[^\\S\t]|\ufeff")  # which only FORM, LEMMA and MISC may have
 _UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what is not in UTF-8
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")  # NUL, and what errors="surrogateescape" makes of a byte that is not UTF-8
 # How files begin that are something else: byte order marks, and compressed files without the extension.
 _OTHER = {b"\xff\xfe\0\0": "UTF-32, expected UTF-8", **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16, expected UTF-8")}
@@ -258,7 +258,7 @@ class Block:
         if parsed.heads is None:
             return columns
         if parsed.note is not None:
-            columns |= parsed.columns(tags, keep_deps)
+            columns |= parsed.columns(tags, keep_deps=True)
         probable, words = parsed.probable(), [self.lines[row] for row in self.sentence.rows]
         if probable or parsed.note is not None and any(name in line for name in PROBABILITIES for line in words):
             columns[MISC] = self.misc(probable)
@@ -627,7 +627,7 @@ def check_word(form: str, where: str) -> None:
     if found := WHITE_SPACE.search(form):
         wrong = "%s in the word %s, which may have no white space but spaces" % (_named(found[0]), shown(form))
         raise InputError("%s: %s" % (where, wrong))
-    if _SURROGATE.search(form):
+    if SURROGATE.search(form):
         raise InputError("%s: half a surrogate pair in the word %s, which is no character" % (where, shown(form)))
     if not form.strip():
         raise InputError("%s: FORM is %s, expected a word" % (where, shown(form) if form else "empty"))

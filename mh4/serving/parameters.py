@@ -12,6 +12,7 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from mh4.data.conllu import SURROGATE
 from mh4.errors import counted, shown
 from mh4.serving.tasks import SWITCHES
 
@@ -38,7 +39,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
     if content or request.method != "GET" and request.headers.get("content-type"):
         found.update(_parsed(content, request.headers.get("content-type", "")))
     for name, value in found.items():
-        if any("\ud800" <= character <= "\udfff" for character in value):  # JSON can have them
+        if SURROGATE.search(value):  # JSON can have them
             raise HTTPException(400, "%s has half a surrogate pair, which is no character" % name[:20])
     return found
 

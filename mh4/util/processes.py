@@ -18,7 +18,7 @@ from typing import Any
 
 from mh4.errors import InputError, reason
 
-_OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command: it then ends its children
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command: it then ends its children
 _PR_SET_PDEATHSIG = 1
 
 
@@ -47,7 +47,7 @@ class Child:
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,))
         resource_tracker.ensure_running()  # a process that multiprocessing starts with the first child; it lifts a block of signals
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)  # which a child inherits
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # which a child inherits
         try:
             process.start()
             self.pid = process.pid
