@@ -94,11 +94,10 @@ def segmented(lines: Iterable[str], name: str, reader: Any, start: conllu.Start 
     """
     count = 0
     for portion, text in enumerate(_portions(lines, name, start.line)):
-        if not text.strip():  # its white space would be the tokenizer's, before the next portion
-            continue
+        reader.resetDocument("")  # or it would have white space at the end of the portion before
         with suppress(conllu.NoSentences):
             place = conllu.Start(0, start.sentence + count)
-            for block in conllu.parsed(_segment(text, reader), name, trees=False, start=place):
+            for block in conllu.parsed(_segment(text, reader, count), name, trees=False, start=place):
                 count += 1
                 block.portion = portion
                 block.sentence.name = "%s, sentence %d" % (name, start.sentence + count)  # its line is none of the text
@@ -107,10 +106,14 @@ def segmented(lines: Iterable[str], name: str, reader: Any, start: conllu.Start 
         raise conllu.NoSentences("%s: no text in it" % name)
 
 
-def _segment(text: str, tokenizer: Any) -> Iterator[str]:
-    """Yield the lines of the text as CoNLL-U; sentence numbers continue those of the text that the tokenizer had before."""
+def _segment(text: str, tokenizer: Any, before: int) -> Iterator[str]:
+    """Yield the lines of the text as CoNLL-U; before: the number of sentences of the document before it."""
     writer = _udpipe().OutputFormat.newOutputFormat("conllu")
-    for sentence in udpipe_sentences(tokenizer, text, "the text cannot be segmented"):
+    for number, sentence in enumerate(udpipe_sentences(tokenizer, text, "the text cannot be segmented"), start=before + 1):
+        if before:
+            sentence.setNewDoc(False)
+            sentence.setSentId(str(number))
+            sentence.setText(sentence.getText())  # which stays below the number
         for tokens in (sentence.words, sentence.multiwordTokens):
             for k in range(len(tokens)):  # iterating over them would copy them
                 tokens[k].misc = re.sub(r"\s", r"\\s", tokens[k].misc)  # no-break spaces and the like; UDPipe escapes the others

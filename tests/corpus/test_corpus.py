@@ -427,8 +427,9 @@ def test_sentences_that_are_too_long_are_counted(folder):
     assert parse("--longest", "12").endswith(said) and parse("--longest", "12").endswith(said)
 
 
-def test_text(folder, model, monkeypatch, tmp_path_factory):
-    """Its sentences are numbered throughout, and it has one beginning."""
+@pytest.mark.parametrize("form", ["text", "presegmented"])
+def test_text(folder, model, monkeypatch, form):
+    """Its sentences are numbered throughout, and it has one beginning; some shards end with white space."""
     pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
     from mh4.data import segmenter
 
@@ -436,10 +437,10 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
     segmenter.train(train, train, "segmenter", 1)
     sentences = [block.comment("text") for block in conllu.blocks(train)]
     white = "\u00a0\n\n" * 300  # more than a shard
-    text = "\n\n".join(" ".join(sentences[k : k + 3]) for k in range(0, 80, 3))
+    text = ("\n\n" + 30 * "\t\n\n").join(" ".join(sentences[k : k + 3]) for k in range(0, 80, 3))
     (folder / "in" / "text.txt").write_text("\ufeff" + white + text + "\n\n" + white)
     monkeypatch.setattr(conllu, "PORTION", 500)
-    options = ["in/text.txt", "--text", "--segmenter", "segmenter", "--model", "model"]
+    options = ["in/text.txt", "--input", form, "--segmenter", "segmenter", "--model", "model"]
     same_in_shards(folder, options)
     assert (folder / "joined").read_bytes().count(b"# newdoc") == 1
 
