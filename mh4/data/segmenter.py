@@ -7,14 +7,15 @@ a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
 import io
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.data.split_text import with_line_ends
+from mh4.data.split_text import added, with_line_ends
 from mh4.errors import InputError, needs, shown
 from mh4.util.files import atomic_path
 from mh4.util.processes import Pool
@@ -26,6 +27,21 @@ _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # of blank lines
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
+
+
+class _Portion(NamedTuple):
+    """A part of a text that is segmented by itself: the text for the tokenizer, and what leads back to the text as it was given.
+
+    first: the offset of the portion there; added: the offsets of the characters of the portion that are not there.
+    """
+
+    text: str
+    first: int
+    added: list[int]
+
+    def given(self, offset: int) -> int:
+        """Return the offset in the text as it was given."""
+        return self.first + offset - bisect_left(self.added, offset)
 
 
 class Segmenter:
@@ -58,8 +74,8 @@ class Segmenter:
     def blocks_of(self, text: str, name: str, options: str = "") -> Iterator[Block]:
         """Return the sentences of a text, numbered from 1, which messages say are from `name`; see blocks.
 
-        options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence). Raises InputError for
-        those that it does not have.
+        options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence) or "ranges" (TokenRange in
+        MISC; see docs/howto/server.md). Raises InputError for those that it does not have.
         """
         return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=self.tokenizer(options))
 
@@ -93,30 +109,35 @@ def segmented(lines: Iterable[str], name: str, reader: Any, start: conllu.Start 
     and sentences.
     """
     count = 0
-    for portion, text in enumerate(_portions(lines, name, start.line)):
+    for number, portion in enumerate(_portions(lines, name, start.line)):
         reader.resetDocument("")  # or it would have white space at the end of the portion before
         with suppress(conllu.NoSentences):
             place = conllu.Start(0, start.sentence + count)
-            for block in conllu.parsed(_segment(text, reader, count), name, trees=False, start=place):
+            for block in conllu.parsed(_segment(portion, reader, count), name, trees=False, start=place):
                 count += 1
-                block.portion = portion
+                block.portion = number
                 block.sentence.name = "%s, sentence %d" % (name, start.sentence + count)  # its line is none of the text
                 yield block
     if not count:
         raise conllu.NoSentences("%s: no text in it" % name)
 
 
-def _segment(text: str, tokenizer: Any, before: int) -> Iterator[str]:
-    """Yield the lines of the text as CoNLL-U; before: the number of sentences of the document before it."""
+def _segment(portion: _Portion, tokenizer: Any, before: int) -> Iterator[str]:
+    """Yield the lines of a portion as CoNLL-U; before: the number of sentences of the document before it."""
     writer = _udpipe().OutputFormat.newOutputFormat("conllu")
-    for number, sentence in enumerate(udpipe_sentences(tokenizer, text, "the text cannot be segmented"), start=before + 1):
+    for number, sentence in enumerate(
+        udpipe_sentences(tokenizer, portion.text, "the text cannot be segmented"), start=before + 1
+    ):
         if before:
             sentence.setNewDoc(False)
             sentence.setSentId(str(number))
             sentence.setText(sentence.getText())  # which stays below the number
         for tokens in (sentence.words, sentence.multiwordTokens):
             for k in range(len(tokens)):  # iterating over them would copy them
-                tokens[k].misc = re.sub(r"\s", r"\\s", tokens[k].misc)  # no-break spaces and the like; UDPipe escapes the others
+                token = tokens[k]
+                if token.getTokenRange():
+                    token.setTokenRange(portion.given(token.getTokenRangeStart()), portion.given(token.getTokenRangeEnd()))
+                token.misc = re.sub(r"\s", r"\\s", token.misc)  # no-break spaces and the like; UDPipe escapes the others
         yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
 
 
@@ -176,13 +197,15 @@ def _train(train_text: str, dev_text: str, epochs: int, quiet: bool) -> bytes:
     return trained
 
 
-def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
-    """Yield the text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
+def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[_Portion]:
+    """Yield the text in portions; before: the number of lines before it in the file."""
+    end = 0
     runs = conllu.runs(lines, name, before)
     for portion, parts in groupby(runs, lambda run: run.portion):
         text = "".join(line for part in parts for line in part.lines)
+        end += len(text)
         text = text if portion or before else text.lstrip("\ufeff")
-        yield with_line_ends(text)
+        yield _Portion(with_line_ends(text), end - len(text), added(text))
 
 
 def _udpipe() -> Any:

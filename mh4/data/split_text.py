@@ -12,12 +12,18 @@ from mh4.util import reading
 _BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
 _CR_ALONE = re.compile(r"\r(?!\r*\n)")
 # What ends a line, or a page, as a form feed of pdftotext does; and the byte order marks of files that were joined.
-_ENDS = str.maketrans({**dict.fromkeys("\v\x1c\x1d\x1e\x1f\x85\u2028", "\n"), **dict.fromkeys("\f\u2029", "\n\n"), "\ufeff": " "})
+_LINE_ENDS, _PAGE_ENDS = "\v\x1c\x1d\x1e\x1f\x85\u2028", "\f\u2029"
+_ENDS = str.maketrans({**dict.fromkeys(_LINE_ENDS, "\n"), **dict.fromkeys(_PAGE_ENDS, "\n\n"), "\ufeff": " "})
 
 
 def with_line_ends(text: str) -> str:
     """Return text with a line feed for whatever ends a line, and a blank line for whatever ends a page or a paragraph."""
     return _CR_ALONE.sub("\n", text).translate(_ENDS)
+
+
+def added(text: str) -> list[int]:
+    """Return the offsets of the characters of with_line_ends(text) that text does not have, one for each end of a page."""
+    return [end.start() + k for k, end in enumerate(re.finditer("[%s]" % _PAGE_ENDS, text), start=1)]
 
 
 def blocks(path: str, split: str) -> Iterator[Block]:

@@ -95,6 +95,25 @@ def test_no_break_spaces_between_words(trained):
     assert block.column(conllu.MISC) == [r"SpacesBefore=\s|SpacesAfter=\s", r"SpacesAfter=\s\t", "_", r"SpacesAfter=\s\n"]
 
 
+@pytest.mark.parametrize("portion", [1, conllu.PORTION])
+@pytest.mark.parametrize("options", ["ranges", "presegmented;ranges"])
+def test_ranges(trained, tmp_path, monkeypatch, portion, options):
+    """TokenRange has offsets in the text as it was given, with its byte order marks, ends of pages and lines, and white space."""
+    monkeypatch.setattr(conllu, "PORTION", portion)
+    text = "\ufeff\ufeffTa kaluma.\fTa\u2029\f\tkaluma \U0001f600\r\n\n\t\n\n\f\ufeffdorpit\u2028berodo\r\r\f\n\nTa.\n\n"
+    path = tmp_path / "text.txt"
+    path.write_bytes(text.encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    segmenter = Segmenter(trained)
+    from_files = [segmenter.blocks(name, options) for name in (str(path), "-")]
+    for read in (segmenter.blocks_of(text, "text", options), *from_files):
+        blocks = list(read)
+        words = [word for block in blocks for word in block.sentence.words]
+        ranges = re.findall("TokenRange=([0-9]+):([0-9]+)", "".join(line for block in blocks for line in block.lines))
+        assert words == [text[int(start) : int(end)] for start, end in ranges]
+        assert "".join(words) == "Takaluma.Takaluma\U0001f600dorpitberodoTa."
+
+
 def test_raw_text_is_parsed(trained, model, tmp_path, monkeypatch):
     text, out = tmp_path / "text.txt", tmp_path / "out"
     text.write_text("Ta kaluma dorpit berodo. Ta kaluma dorpit.\n", encoding="utf-8")

@@ -80,6 +80,8 @@ def test_formats_of_udpipe(app):
     assert result(app, data=TEXT, input="generic_tokenizer", output="vertical").startswith("Ta\nkaluma\ndorpit\nberodo\n.\n\n")
     presegmented = result(app, data="Ta kaluma\ndorpit berodo.", tokenizer="presegmented;ranges", parser="")
     assert presegmented.count("# sent_id") == 2 and "TokenRange=3:9" in presegmented
+    for given in ({"tokenizer": "ranges"}, {"input": "generic_tokenizer=ranges"}):
+        assert "TokenRange=4:10" in result(app, data="\ufeffTa\fkaluma", **given)
     assert result(app, data="Ta kaluma\ndorpit berodo.", input="presegmented").count("# sent_id") == 2
     assert 'si="root"' in result(app, data=HORIZONTAL, input="horizontal", parser="", output="matxin")
     ElementTree.fromstring(result(app, data="a\x01b", input="horizontal", parser="", output="matxin"))
