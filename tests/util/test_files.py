@@ -141,6 +141,37 @@ def test_permissions_are_kept(tmp_path):
     assert private.read_text() == "new\n"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file of another user")
+def test_a_file_that_only_another_user_can_replace(tmp_path, monkeypatch):
+    """In a sticky folder, such as /tmp, it is refused before there is anything to write, but not where it is appended to."""
+    path = tmp_path / "file"
+    path.write_text("old\n")
+    os.chown(path, 65534, 65534)
+    os.chown(tmp_path, 65534, 65534)
+    tmp_path.chmod(0o1777), path.chmod(0o666)
+    for user in (0, 65534):
+        monkeypatch.setattr(os, "geteuid", lambda user=user: user)
+        files.check_writable(str(path))
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(InputError, match="/file: cannot be written: it belongs to another user"):
+        files.check_writable(str(path))
+    with pytest.raises(InputError, match="another user"), files.atomic_path(str(path)):
+        raise AssertionError("begun")
+    with open(path, "ab") as file:
+        write("/dev/fd/%d" % file.fileno())
+    assert path.read_text() == "old\nnew\n" and names(tmp_path) == ["file"]
+    tmp_path.chmod(0o777)
+    files.check_writable(str(path))
+
+
+def test_a_file_in_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_text("old\n")
+    monkeypatch.setattr(os, "access", lambda tried, mode: tried == str(path))
+    with pytest.raises(InputError, match="/file: cannot be written: its folder does not exist, or nothing can be written to it"):
+        files.check_writable(str(path))
+
+
 def test_names_as_long_as_they_can_be(tmp_path):
     for name in ("x" * 255, "é" * 127):
         write(tmp_path / name)
