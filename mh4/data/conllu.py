@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from encodings.utf_8 import StreamWriter
 from itertools import chain, zip_longest
@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
-from mh4.errors import InputError, check_flags, counted, on_line, one_line, shown, unreadable
+from mh4.errors import InputError, check_flags, counted, on_line, one_line, reason, shown, unreadable
 from mh4.util import compression, files, reading
 from mh4.util.reading import named
 
@@ -530,13 +530,15 @@ class Rejects:
     def __call__(self, lines: list[str], error: InputError) -> None:
         text = "".join(lines).removeprefix(_BYTE_ORDER_MARK)  # which would follow the comment
         end = "" if is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
-        self._new.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
+        with _temporary():
+            self._new.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
         self.count += 1
 
     def keep(self) -> None:
         """Keep the blocks rejected until now, even if the next file fails."""
         if self._new is not self._file:
-            self._new.seek(0)
+            with _temporary():
+                self._new.seek(0)
             shutil.copyfileobj(self._new, self._file)
             self._new.seek(0)
             self._new.truncate()
@@ -550,10 +552,7 @@ def rejects(path: str, written: Callable[[int], None] = lambda number: None) -> 
     If the block fails, those that it has kept are written, if any. written: called with their number once the file is there.
     """
     failed = None
-    with (
-        open_output(path, errors="surrogateescape") as file,
-        tempfile.SpooledTemporaryFile(1 << 20, "w+", encoding="utf-8", errors="surrogateescape", newline="") as new,
-    ):
+    with open_output(path, errors="surrogateescape") as file, _temporary_file() as new:
         found = Rejects(file, new)
         try:
             yield found
@@ -565,6 +564,26 @@ def rejects(path: str, written: Callable[[int], None] = lambda number: None) -> 
     written(found.kept)
     if failed:
         raise failed
+
+
+@contextmanager
+def _temporary_file() -> Iterator[Any]:
+    new = tempfile.SpooledTemporaryFile(1 << 20, "w+", encoding="utf-8", errors="surrogateescape", newline="")
+    try:
+        yield new
+    finally:
+        with suppress(OSError):  # of what could not be written
+            new.close()
+
+
+@contextmanager
+def _temporary() -> Iterator[None]:
+    """Raise InputError if the block fails to write to a temporary file; an output would otherwise be named as what is full."""
+    try:
+        yield
+    except OSError as error:
+        message = "%s: no temporary file can be written there: %s" % (tempfile.tempdir or "TMPDIR", reason(error))
+        raise InputError(message) from None
 
 
 class _OnTerminal(StreamWriter):

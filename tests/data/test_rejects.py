@@ -1,6 +1,7 @@
 """Reading that goes on after blocks that are not CoNLL-U, or gives each sentence at once; comments about how it was parsed."""
 
 import io
+import tempfile
 
 import pytest
 import tiny
@@ -109,6 +110,20 @@ def test_a_block_at_the_end_of_a_file():
     assert out.getvalue().count("# rejected = file: \\x1b why\n") == 4
     assert [len(part) > 0 for part in out.getvalue().split("\n\n")[:3]] == [True] * 3
     assert len(list(conllu.runs(lines(out.getvalue()), 1))) == 4
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_folder_of_temporary_files_that_is_full_or_missing(tmp_path, monkeypatch, full):
+    """It is named, not the output or the file of rejects, neither of which is then there."""
+    gone, out = str(tmp_path / "gone"), str(tmp_path / "out")
+    monkeypatch.setattr(tempfile, "tempdir", gone)
+    if full:
+        monkeypatch.setattr(tempfile, "TemporaryFile", lambda **options: open("/dev/full", "w+"))
+    why = "No space left on device" if full else "No such file or directory"
+    with pytest.raises(InputError, match="^%s: no temporary file can be written there: %s$" % (gone, why)):
+        with conllu.rejects(str(tmp_path / "rejects")) as rejects, conllu.open_output(out):
+            rejects(["x" * (1 << 20)], InputError("why"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_byte_order_mark_does_not_follow_the_comment():
