@@ -22,6 +22,10 @@ class OutOfMemory(InputError, MemoryError):
     """A sentence is too long for the memory of the machine; the message names it."""
 
 
+class Forbidden(InputError):
+    """A file that this process may not read; others may."""
+
+
 class NotInstalled(InputError, ImportError):
     """A package that is not installed; the message says how to install it."""
 
@@ -68,7 +72,8 @@ def because(error: BaseException) -> str:
 def unreadable(path: str, error: OSError) -> InputError:
     """Return the error for a file that the operating system cannot read."""
     name = shown(path) if error.errno == errno.ENAMETOOLONG else path  # perhaps a text
-    return InputError("%s: cannot be read: %s" % (name, reason(error)))
+    kind = Forbidden if isinstance(error, PermissionError) else InputError
+    return kind("%s: cannot be read: %s" % (name, reason(error)))
 
 
 def on_line(name: str, number: int) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from mh4.corpus.cutting import Shard
 from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
-from mh4.errors import InputError, shown
+from mh4.errors import Forbidden, InputError, shown
 from mh4.util import reading
 from mh4.util.files import delete_stale, explained, lock, make_folder, write_text
 
@@ -169,7 +169,10 @@ class Corpus:
         return os.path.join(self.folder, "shards", "%05d" % shard.file, "%03d" % thousand, "%03d.%s" % (number, extension))
 
     def record(self, shard: Shard) -> dict[str, Any] | None:
-        """The record of a shard if it is done: with these settings, and its files are there and have the recorded sizes; or None."""
+        """The record of a shard if it is done: with these settings, and its files are there and have the recorded sizes; or None.
+
+        Raises Forbidden if this process may not read it.
+        """
         try:
             found = _json(self.file(shard, "record"))
             kinds = ("output", "rejects") if self.settings.rejects else ("output",)
@@ -184,6 +187,8 @@ class Corpus:
                 or any(os.path.getsize(self.file(shard, kind)) != found[kind + "_bytes"] for kind in kinds)
             ):
                 return None
+        except Forbidden:
+            raise
         except (OSError, KeyError, InputError):
             return None
         return found

@@ -8,7 +8,7 @@ from functools import partial
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
 from mh4.corpus.folder import Corpus
-from mh4.errors import InputError
+from mh4.errors import Forbidden, InputError
 from mh4.util import compression, reading
 from mh4.util.files import append_line, make_folder, write_text
 
@@ -113,7 +113,8 @@ def changed(corpus: Corpus, file: int) -> InputError | None:
     done = False
     with suppress(InputError):
         planned, known, complete = read(corpus, file)
-        done = complete and _all_done(corpus, known)
+        with suppress(Forbidden):
+            done = complete and _all_done(corpus, known)
         if planned is None or planned == _status(corpus.inputs[file].path):
             return None
     return _changed(corpus, file, done)

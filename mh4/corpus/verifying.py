@@ -14,7 +14,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block
-from mh4.errors import InputError, counted
+from mh4.errors import Forbidden, InputError, counted
 from mh4.parser import checksums
 
 _TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
@@ -23,9 +23,9 @@ _TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
 def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
     """Compare what was made of a shard with the shard; returns its record.
 
-    Raises InputError if the file has changed since it was cut. It also does so if the parse does not match the record, and at the first
-    sentence whose lines, apart from predicted columns, differ from the input, or which has no tree; then the record is removed, so that
-    the shard is parsed again.
+    Raises InputError if the file has changed since it was cut, or this process may not read the parse. It also does so if the parse does
+    not match the record, and at the first sentence whose lines, apart from predicted columns, differ from the input, or which has no tree;
+    then the record is removed, so that the shard is parsed again.
     """
     if content is None:
         content = parsing.read(source, shard)
@@ -43,6 +43,8 @@ def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -
             if (record["rejects_sha256"], record["rejects"]) != (expected, rejected.count):
                 blocks = counted(rejected.count, "block")
                 raise InputError("%s: expected %s, those that are not CoNLL-U" % (corpus.file(shard, "rejects"), blocks))
+    except Forbidden:
+        raise
     except InputError:
         corpus.forget(shard)
         raise

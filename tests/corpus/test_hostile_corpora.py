@@ -49,17 +49,21 @@ def test_outputs_that_would_overwrite_something(folder):
     assert {path.name: path.read_bytes() for path in (folder / "in").iterdir()} == before
 
 
-def test_a_file_that_cannot_be_read(folder, monkeypatch):
-    """It fails, once, and the others are parsed; the next time, it is tried again."""
-    refused = str(folder / "in" / "long.conllu")
+def refuse(monkeypatch, refused):
+    """Have this process not be allowed to open a file."""
 
     def open_(path, *options, **more):
-        if os.path.abspath(path) == refused:
+        if os.path.abspath(path) == str(refused):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         return opened(path, *options, **more)
 
     opened = os.open
     monkeypatch.setattr(os, "open", open_)
+
+
+def test_a_file_that_cannot_be_read(folder, monkeypatch):
+    """It fails, once, and the others are parsed; the next time, it is tried again."""
+    refuse(monkeypatch, folder / "in" / "long.conllu")
     said = parse(code=1)
     assert (
         said.count("long.conllu") == 1 and "long.conllu: cannot be read: Permission denied\n" in said and ": 2 shards, " in said
@@ -67,6 +71,28 @@ def test_a_file_that_cannot_be_read(folder, monkeypatch):
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     parse()
+
+
+@pytest.mark.parametrize("extension", [".json", ".conllu"])
+def test_shards_that_cannot_be_read(folder, monkeypatch, extension):
+    """This is said, and they stay; they are neither missing nor parsed again."""
+    parse()
+    record = corpora.records(folder / "out")[2]
+    refused = record.with_suffix(extension)
+    refuse(monkeypatch, refused)
+    said = "%s: cannot be read: Permission denied" % refused
+    if extension == ".json":
+        problem = parse(code=1)
+        assert said in problem and "changed" not in problem
+        for command in (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"]):
+            assert mh4("corpus", *command, code=FAILED) == "mh4: %s\n" % said
+    else:
+        assert said in mh4("corpus", "join", "out", "-o", "joined", code=1)
+        pool(monkeypatch)
+        assert said in mh4("corpus", "verify", "out", code=1)
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert record.exists() and same_as_mh4_parse(folder)
 
 
 def test_a_lock_that_cannot_be_written(folder):
