@@ -63,6 +63,7 @@ class Corpus:
                 {one["number"]: Input(one["path"], one["given"], one["name"], one.get("folder", "")) for one in files}
                 for files in (found["inputs"], found["removed"])
             )
+            settings = Settings.read(found["settings"])
             files, known = {**inputs, **removed}, len(found["inputs"]) + len(found["removed"])
             if not (
                 found["shard_bytes"] > 0
@@ -70,9 +71,10 @@ class Corpus:
                 and len(files) == known
                 and all(isinstance(number, int) and number >= 0 for number in files)
                 and all(map(_is_input, files.values()))
+                and _are_paths(settings.model, settings.segmenter or "")
             ):
                 raise ValueError
-            return cls(folder, Settings(**found["settings"]), inputs, found["shard_bytes"], removed)
+            return cls(folder, settings, inputs, found["shard_bytes"], removed)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
 
@@ -230,9 +232,14 @@ def _check_owner(folder: str) -> None:
 
 
 def _is_input(one: Input) -> bool:
-    """Return whether these are paths, and the name leads into the folder of all parses; ValueError if the system has no such paths."""
+    """Return whether these are paths, and the name leads into the folder of all parses; ValueError as _are_paths raises it."""
     inside = not os.path.isabs(one.name) and ".." not in one.name.split(os.sep)
-    return inside and b"\0" not in os.fsencode("".join(one))
+    return inside and _are_paths(*one)
+
+
+def _are_paths(*given: str) -> bool:
+    """Return whether these can be paths; ValueError if the system has no such names."""
+    return b"\0" not in os.fsencode("".join(given))
 
 
 def _json(path: str) -> dict[str, Any] | None:

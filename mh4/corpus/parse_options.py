@@ -2,11 +2,11 @@
 
 import os
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from mh4 import version
 from mh4.parser import checksums
-from mh4.parser.choices import Decoding
+from mh4.parser.choices import Beyond, Decoding
 
 
 def _is(what: str) -> Any:
@@ -34,7 +34,7 @@ class Settings:
     tags: bool = _is("--tags")
     keep_deps: bool = _is("--keep-deps")
     longest: int | None = _is("--longest")
-    beyond: str | None = _is("--beyond")
+    beyond: Beyond | None = _is("--beyond")
     rejects: bool = _is("--rejects")
 
     @classmethod
@@ -50,6 +50,14 @@ class Settings:
             **options,
         )
 
+    @classmethod
+    def read(cls, found: dict[str, Any]) -> "Settings":
+        """The settings in a file of JSON. Raises TypeError if there are others, or of other types."""
+        settings = cls(**found)
+        if not all(_is_a(getattr(settings, name), kind) for name, kind in get_type_hints(cls).items()):
+            raise TypeError
+        return settings
+
     @property
     def by_line(self) -> bool:
         """Return whether each line of the input is a sentence, so that it may be cut there."""
@@ -63,3 +71,10 @@ class Settings:
         """The settings that differ and on which parses depend: what they are called, ours and the other's value."""
         pairs = [(one.metadata.get("what"), getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
         return [(what, ours, theirs) for what, ours, theirs in pairs if what and ours != theirs]
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    """Return whether a value has this type, which may be one of several, or of a few values."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    return any(_is_a(value, one) for one in get_args(kind)) or type(value) is kind

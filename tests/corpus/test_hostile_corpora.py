@@ -169,11 +169,23 @@ FILE = {"number": 0, "path": "/x", "given": "x", "name": "x"}
         {"inputs": [{**FILE, "name": "/x"}]},
         {"inputs": [{**FILE, "path": "\0"}]},
         {"removed": [{**FILE, "number": 9, "name": "\ud800"}]},
+        {"settings": 5},
+        {"model": 5},
+        {"model": "\0"},
+        {"segmenter": []},
+        {"segmenter": "\ud800"},
+        {"tags": None},
+        {"beam": True},
+        {"decode": ["exact"]},
+        {"beyond": "x"},
     ],
 )
-def test_a_damaged_list_of_files(folder, entries):
+def test_damaged_settings(folder, entries):
+    """Of files and of how they are parsed."""
     parse()
-    change(folder / "out" / "corpus.json", **entries)
+    path = folder / "out" / "corpus.json"
+    settings = {"settings": {**json.loads(path.read_text())["settings"], **entries}}
+    change(path, **(entries if {*entries} <= {"inputs", "removed", "settings"} else settings))
     for command in (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"]):
         assert "corpus.json: damaged, or made by another version" in mh4("corpus", *command, code=FAILED)
     assert "corpus.json: damaged" in parse(code=FAILED)
