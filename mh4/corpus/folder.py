@@ -85,7 +85,6 @@ class Corpus:
         the first difference, if the settings differ, or all files.
         """
         corpus, path = self, os.path.join(self.folder, _SETTINGS)
-        _check_owner(self.folder)
         if os.path.exists(path):
             begun = self.load(self.folder)
             self._check(begun)
@@ -93,6 +92,8 @@ class Corpus:
             corpus = replace(begun, settings=self.settings, inputs=inputs, removed=removed)
             if corpus == begun:
                 return corpus
+        else:
+            _check_owner(self.folder)
         files = [[{"number": k, **one._asdict()} for k, one in of.items()] for of in (corpus.inputs, corpus.removed)]
         content = {
             "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files[0],
