@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from mh4 import version
 from mh4.parser import checksums
 from mh4.parser.choices import Beyond, Decoding
+from mh4.util import reading
 
 
 def _is(what: str) -> Any:
@@ -46,7 +47,7 @@ class Settings:
             version.__version__,
             checksums.of_program(),
             checksums.of_model(model),
-            segmenter and checksums.of_file(segmenter),
+            segmenter and reading.sha256(segmenter),
             **options,
         )
 

@@ -19,7 +19,7 @@ from mh4.errors import InputError, collected_warnings
 from mh4.parser import checksums, long_sentences, parallel, writing
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
-from mh4.util import compression, memory
+from mh4.util import compression, memory, reading
 from mh4.util.processes import Pool
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def parse(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) ->
 def _file(corpus: Corpus, shard: Shard, kind: str) -> dict[str, Any]:
     """The entry of a file in the record."""
     path = corpus.file(shard, kind)
-    return {kind + "_bytes": os.path.getsize(path), kind + "_sha256": checksums.of_file(path)}
+    return {kind + "_bytes": os.path.getsize(path), kind + "_sha256": reading.sha256(path)}
 
 
 def read(source: Input, shard: Shard) -> bytes:
@@ -122,6 +122,6 @@ def _segmenter(settings: Settings) -> "Segmenter":
     from mh4.data.segmenter import Segmenter
 
     assert settings.segmenter
-    if checksums.of_file(settings.segmenter) != settings.segmenter_checksum:
+    if reading.sha256(settings.segmenter) != settings.segmenter_checksum:
         raise InputError("%s: not the segmenter that this corpus is parsed with, or changed since" % settings.segmenter)
     return Segmenter(settings.segmenter)

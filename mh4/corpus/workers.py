@@ -16,6 +16,7 @@ from mh4.corpus.folder import Corpus
 from mh4.corpus.parse_options import Settings
 from mh4.errors import InputError, needs
 from mh4.parser import checksums
+from mh4.util import reading
 
 if TYPE_CHECKING:  # it needs dask-jobqueue
     from mh4.corpus.slurm import Jobs
@@ -139,7 +140,7 @@ def problem(settings: Settings) -> str:
             return "its mh4 %s has other source files" % version.__version__
         if checksums.of_model(settings.model) != settings.model_checksum:
             return "its %s is another model" % settings.model
-        if settings.segmenter is not None and checksums.of_file(settings.segmenter) != settings.segmenter_checksum:
+        if settings.segmenter is not None and reading.sha256(settings.segmenter) != settings.segmenter_checksum:
             return "its %s is another segmenter" % settings.segmenter
     except InputError as error:
         return str(error)

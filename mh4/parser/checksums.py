@@ -1,22 +1,16 @@
-"""Checksums of models, segmenters, the program and written files, for corpora and the server."""
+"""Checksums of models and of the program, for corpora and the server."""
 
 import hashlib
 from functools import cache
 from pathlib import Path
 
 from mh4.parser import model_files
-from mh4.util.reading import open_regular
+from mh4.util.reading import sha256
 
 _OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")  # its trees and probabilities depend on these
 _NEEDED = ("config.toml", "vocabulary.json", "weights.npz")
 _PARSING = ("data", "decoders", "parser", "util")  # the parts of this package on which parses depend
 _SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # wheels have only the first
-
-
-def of_file(path: str) -> str:
-    """Return the SHA-256 of a file, in hexadecimal. Raises InputError if it cannot be read."""
-    with open_regular(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 @cache
@@ -25,7 +19,7 @@ def of_program() -> str:
     package, digest = Path(__file__).parents[1], hashlib.sha256()
     found = (path for part in _PARSING for path in (package / part).rglob("*") if path.suffix in _SOURCES)
     for name, path in sorted((path.relative_to(package).as_posix(), path) for path in found):
-        digest.update(("%s %s\n" % (name, of_file(str(path)))).encode())
+        digest.update(("%s %s\n" % (name, sha256(str(path)))).encode())
     return digest.hexdigest()
 
 

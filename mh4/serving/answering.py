@@ -13,6 +13,7 @@ from mh4.parser import checksums, parallel, writing
 from mh4.parser.parsing import Parser, check_parsed
 from mh4.serving import formats
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task
+from mh4.util import reading
 from mh4.viewing import analyses
 from mh4.viewing.page import page
 
@@ -44,7 +45,7 @@ def checksums_of(models: Iterable[Files]) -> list[str]:
     found = []
     for folder, segmenter in models:
         found.append(checksums.of_model(folder))
-        found += [checksums.of_file(segmenter)] if segmenter else []
+        found += [reading.sha256(segmenter)] if segmenter else []
     return found
 
 

@@ -1,5 +1,6 @@
 """Checks of the paths of models and inputs, and reading of small files, with one sentence for any error."""
 
+import hashlib
 import os
 import stat
 import warnings
@@ -131,6 +132,12 @@ def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+def sha256(path: str) -> str:
+    """Return the SHA-256 of a file, in hexadecimal. Raises InputError as open_regular does."""
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def text(path: str, most: int = MOST, pipe: bool = False) -> str:

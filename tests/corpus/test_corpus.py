@@ -284,8 +284,9 @@ def test_verify_finds_what_is_wrong(folder, monkeypatch):
     said = mh4("corpus", "join", "out", "-o", "joined", code=1)
     assert "%s: damaged: its content does not match its checksum" % output in said and "written for in/long.conllu" in said
     opened = reading.open_regular
-    monkeypatch.setattr(reading, "open_regular", lambda path, *rest: opened("/" if path == str(output) else path, *rest))
-    said = mh4("corpus", "join", "out", "-o", "joined", code=1)
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "open_regular", lambda path, *rest: opened("/" if path == str(output) else path, *rest))
+        said = mh4("corpus", "join", "out", "-o", "joined", code=1)
     assert "mh4: /: cannot be read: Is a directory" in said and "written for in/long.conllu" in said
     assert os.listdir("joined") == ["a b\n.conllu"]
     assert "does not match its checksum" in mh4("corpus", "verify", "out", code=1)
