@@ -80,7 +80,10 @@ class Table:
     def csv(self) -> str:
         """Format as comma-separated values, with separate columns for spreads and empty cells for missing numbers."""
         columns = []
-        for name, *cells in zip(self._titled(), *self.body, strict=True):
+        for number, (name, *cells) in enumerate(zip(self._titled(), *self.body, strict=True)):
+            if not self.is_number(number):
+                columns.append([name, *cells])
+                continue
             split = [cell.partition(SPREAD) for cell in ("" if cell == "-" else cell for cell in cells)]
             columns.append([name, *(mean for mean, _, _ in split)])
             if any(sign for _, sign, _ in split):
@@ -100,7 +103,9 @@ class Table:
                 column += columns
             lines += [" & ".join(titles).strip() + r" \\", " ".join(filter(None, rules))]
         lines += [" & ".join(map(_latex, self.header)) + r" \\", r"\midrule"]
-        lines += [" & ".join(map(_latex, line)) + r" \\" for line in self.body]
+        for line in self.body:
+            cells = (_latex_number(cell) if self.is_number(k) else _latex(cell) for k, cell in enumerate(line))
+            lines.append(" & ".join(cells) + r" \\")
         kinds = "".join("r" if self.is_number(column) else "l" for column in range(len(self.header)))
         return "\n".join([r"\begin{tabular}{%s}" % kinds, r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
 
@@ -111,9 +116,14 @@ class Table:
 
 
 def _latex(cell: str) -> str:
-    """Format a cell for LaTeX, with a minus sign before negative numbers and a dash in ranges."""
+    """Format a name for LaTeX; one that is a range of numbers, as in `group_names`, gets a dash."""
     escaped = "".join(_LATEX.get(character, character) for character in one_line(cell))
-    return re.sub(r"(?<=\d)-(?=\d)", "--", re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped))
+    return re.sub(r"^(\d+)-(\d+)$", r"\1--\2", escaped)
+
+
+def _latex_number(cell: str) -> str:
+    """Format numbers for LaTeX, with a minus sign before negative ones and a dash in ranges."""
+    return re.sub(r"(?<=\d)-(?=\d)", "--", re.sub(r"(?<![\w.])-(?=\d)", "$-$", _latex(cell)))
 
 
 def written(parts: Iterable[Table | str], form: Form = "text") -> str:

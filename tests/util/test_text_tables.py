@@ -47,6 +47,14 @@ def test_csv_has_columns_for_spreads_and_no_number_where_there_is_none():
     ]
 
 
+def test_names_stay_as_they_are():
+    """Signs mean something in columns of numbers only; a row can be named by a range."""
+    names = ["-", "hu-2017-06", "a ± -1", "2-4"]
+    table = Table(["file", "LAS"], [[name, "-1.5"] for name in names], 1)
+    assert [row[0] for row in csv.reader(io.StringIO(table.csv()))][1:] == names
+    assert [line.partition(" & ")[0] for line in table.latex().splitlines()[4:8]] == ["-", "hu-2017-06", r"a $\pm$ -1", "2--4"]
+
+
 def test_latex():
     assert TABLE.latex().splitlines() == [
         r"\begin{tabular}{llrrl}",
