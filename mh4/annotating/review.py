@@ -87,17 +87,22 @@ class Reviewed:
                 probable = round(float(self.deprels[m]), 4), round(float(self.of_best_deprels[m]), 4)
                 yield Doubt(*probable, "DEPREL", deprel, label, *where, m, forms[m], forms[head])
 
-    def conllu(self) -> str:
-        """Return the sentence with the probabilities of its heads and labels in MISC, and with those that are more probable."""
-        misc = [
-            [] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS]
-            for cell in self.block.column(conllu.MISC)
-        ]
-        for doubt in self.doubts():
+
+def annotated(block: Block, found: Reviewed | None) -> str:
+    """Return a sentence with the probabilities of its heads and labels in MISC, and with those that are more probable.
+
+    found: None for a sentence that was too long for probabilities, which has none.
+    """
+    misc = [
+        [] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS] for cell in block.column(conllu.MISC)
+    ]
+    if found:
+        for doubt in found.doubts():
             misc[doubt.word - 1].append("Best%s=%s" % (doubt.column.capitalize(), doubt.proposed))
         for m, cell in enumerate(misc, start=1):
-            cell += ["%s=%.4f" % pair for pair in zip(MARKS[::2], (self.heads[m], self.deprels[m]), strict=True) if pair[1] >= 0]
-        return self.block.alone({conllu.MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})
+            probabilities = found.heads[m], found.deprels[m]
+            cell += ["%s=%.4f" % pair for pair in zip(MARKS[::2], probabilities, strict=True) if pair[1] >= 0]
+    return block.alone({conllu.MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})
 
 
 def _place(attribute: str) -> int:

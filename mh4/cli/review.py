@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from mh4.cli.group import resumable, say, say_written
 from mh4.cli.paths import NAMED_PATH, PATH, Input, Path
-from mh4.errors import InputError, counted, one_line, telling_warnings
+from mh4.errors import InputError, counted, listed, one_line, telling_warnings
 
 if TYPE_CHECKING:
     from mh4.annotating.review import Reviewed
@@ -109,6 +109,9 @@ def review(
             raise InputError("%s: this file is given twice" % file)
     if len(set(names.values())) < len(names):
         names = {file: conllu.name_of(file) for file in names}
+    of_table = {file for file, *_ in skip}
+    if of_table and of_table.isdisjoint(map(one_line, names.values())):
+        raise InputError("%s: has doubts of %s, but of none of the files here" % (since, listed(sorted(of_table))))
     found = conllu.each_file(treebanks, omitted)
     blocks: Numbered = [(one_line(names[file]), *one) for file, content in found for one in enumerate(content, start=1)]
     reviewed: list[Reviewed] = []
@@ -130,7 +133,8 @@ def review(
     for output in outputs or ("-",):
         kind = os.path.splitext(stem(output))[1].lower()
         if kind == ".conllu":
-            text = "".join(one.conllu() for one in reviewed)
+            judged = {id(one.block): one for one in reviewed}
+            text = "".join(review.annotated(block, judged.get(id(block))) for _, _, block in blocks)
         elif kind == ".html":
             text = _page(reviewed, {(doubt.file, doubt.sentence): k for k, doubt in reversed(list(enumerate(doubts)))})
         else:

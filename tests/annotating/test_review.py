@@ -111,7 +111,9 @@ def test_labels_that_the_parser_does_not_know_are_not_judged(trained):
     (block, *_) = conllu.blocks(str(trained / "toy-ud-train.conllu"))
     other = replace(block, sentence=replace(block.sentence, deprels=["new:label"] * len(block.sentence)))
     (found,) = review.review(Parser.load(str(trained / "model")), [("f", 1, other)])
-    assert not [doubt for doubt in found.doubts() if doubt.column == "DEPREL"] and "DeprelProb" not in found.conllu()
+    assert not [doubt for doubt in found.doubts() if doubt.column == "DEPREL"] and "DeprelProb" not in review.annotated(
+        other, found
+    )
 
 
 def test_names_that_the_treebank_has_itself(trained):
@@ -124,7 +126,18 @@ def test_names_that_the_treebank_has_itself(trained):
     first, second = review.review(Parser.load(str(trained / "model")), named)
     keys = [{doubt.key for doubt in one.doubts()} for one in (first, second)]
     assert keys[0] and len(keys[0] | keys[1]) == 2 * len(keys[0])
-    assert first.conllu().count("\tDeprel=x|Head=y|HeadProb=") == len(own) and "|BestHead=" in first.conllu()
+    text = review.annotated(first.block, first)
+    assert text.count("\tDeprel=x|Head=y|HeadProb=") == len(own) and "|BestHead=" in text
+
+
+def test_sentences_too_long_for_probabilities_stay(trained, monkeypatch):
+    damaged(trained)
+    lengths = [len(block.sentence) for block in conllu.blocks(str(trained / "damaged.conllu"))]
+    monkeypatch.setattr(review.long_sentences, "default", lambda parser, confidence: sorted(lengths)[20])
+    done = mh4("review", "--model", str(trained / "model"), str(trained / "damaged.conllu"), "-o", str(trained / "some.conllu"))
+    assert done.returncode == 0 and b"too long for probabilities" in done.stderr
+    marked = ["HeadProb=" in block.column(conllu.MISC)[0] for block in conllu.blocks(str(trained / "some.conllu"))]
+    assert marked == [length <= sorted(lengths)[20] for length in lengths]
 
 
 def test_a_table_that_might_never_end_is_not_read(tmp_path, monkeypatch):
@@ -190,6 +203,10 @@ def test_the_command_with_a_model(trained):
     part.write_bytes(b"\xef\xbb\xbf" + part.read_bytes().replace(b"\n", b"\r\n"))  # as a spreadsheet may save it
     done = mh4(*command, "--since", str(part))
     assert done.returncode == 0 and not table(done.stdout.decode())
+    (trained / "renamed.conllu").write_bytes(given.read_bytes())
+    assert "part.tsv: has doubts of damaged.conllu, but of none of the files here" in refuses(
+        *command[:-1], str(trained / "renamed.conllu"), "--since", str(part)
+    )
     packed = [path.with_name(path.name + ".gz") for path in outputs]
     assert mh4(*command, *[option for path in packed for option in ("-o", str(path))]).returncode == 0
     assert b"BestHead=" in gzip.decompress(packed[2].read_bytes()) and gzip.decompress(packed[3].read_bytes()).startswith(b"<!")
