@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mh4.data import conllu
@@ -63,21 +63,21 @@ def _card(
         "scores": scores,
         "sources": sources,
         "mh4": summary["mh4"],
-        **_origin(files, model.system.name, model.seed, sources),
+        **_origin(files, model.system.name, model.seed, sources, ["--partial"] if "partial" in summary else []),
         **({"resumed": resumed(summary)} if "changes" in summary else {}),
         "config": model.describe(),
     }
 
 
-def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any]) -> dict[str, str]:
+def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any], options: Sequence[str]) -> dict[str, str]:
     """Return the command that trains this model and, where it is known, the commit of the code."""
     if files.has(ORIGIN):
         with files.intact(ORIGIN):
             origin = files.record(ORIGIN)
             return {"command": str(origin["command"]), "commit": ", ".join(map(str, origin["commits"]))}
     given = [(name, one["file"]) for name, one in each_source(sources) if name != "test"]
-    words = [word for name, file in given for word in ("--" + name, os.path.basename(file))]
-    command = ["mh4", "train", "--system", system, *words, "--seed", str(seed), "--config", "config.toml", "--model", "FOLDER"]
+    options = [*options, *(word for name, file in given for word in ("--" + name, os.path.basename(file)))]
+    command = ["mh4", "train", "--system", system, *options, "--seed", str(seed), "--config", "config.toml", "--model", "FOLDER"]
     return {"command": shlex.join(command)}
 
 

@@ -10,7 +10,6 @@ import json
 import os
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -23,7 +22,7 @@ import numpy as np
 from mh4 import version
 from mh4.analysis.attachment import attachment_scores
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, counted
+from mh4.errors import InputError, counted, warn
 from mh4.parser import authors, kept_heads, long_sentences, systems
 from mh4.parser.config import Config, Training, differences, listed
 from mh4.parser.model import Model, description
@@ -135,7 +134,7 @@ class Trainer:
             if long:
                 many = "%s with more than %d words" % (counted(len(long), "sentence"), self.most)
                 first = "%s has %d" % (long[0].name or "the first", len(long[0]))
-                warnings.warn("%s: %s (%s): %s" % (split, many, first, becomes), RuntimeWarning, stacklevel=3)
+                warn("%s: %s (%s): %s" % (split, many, first, becomes), stacklevel=3)
 
     def _training_tree(self, sentence: Sentence) -> np.ndarray | None:
         """Return the tree to learn (System.training_tree); None if the sentence is too long."""
@@ -406,6 +405,7 @@ class Trainer:
             evaluations = [json.loads(line) for line in _lines(self.files.place("metrics.jsonl"))]
             ordered = evaluations[::-1] if self.settings.keep_last else evaluations
             best = max(ordered, key=lambda metrics: metrics["dev_" + self.settings.best_by])  # the first of several
+        partly = not all(kept_heads.annotated_labels(sentence).all() for sentence in [*self.train, *self.dev])
         summary = {
             "finished": True,
             "system": self.model.system.name,
@@ -420,6 +420,7 @@ class Trainer:
             "tokens_per_second": round(progress.words / progress.seconds),
             "mh4": version.described(),
             **({"trees_left_out": self.left_out} if self.left_out else {}),
+            **({"partial": True} if partly else {}),
             **({"changes": progress.changes} if progress.changes else {}),
             "sources": self.sources,
         }

@@ -146,6 +146,9 @@ def test_the_command(gold, tmp_path):
     assert "has no DEPREL, but others have one; partly annotated trees are for `mh4 train --partial`" in refuses(*some)
     done = mh4(*command, "--partial")
     assert done.returncode == 0, done.stderr
+    packed = str(tmp_path / "packed.mh4")
+    assert mh4("pack", str(tmp_path / "model"), "-o", packed).returncode == 0
+    assert " --system mst --partial --train partial.conllu --dev dev.conllu " in mh4("info", "--card", packed).stdout.decode()
     greedy = ["train", "--system", "greedy-mh3", "--model", str(tmp_path / "greedy"), *files, *small, "--partial"]
     assert "only learned by systems with exact decoding" in refuses(*greedy)
     block = next(conllu.blocks(str(tmp_path / "partial.conllu"), partial=True))
