@@ -136,6 +136,7 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 
 _place: ContextVar[str] = ContextVar("place", default="")
+_tell: ContextVar[Callable[[str], object] | None] = ContextVar("tell", default=None)
 
 
 @contextmanager
@@ -148,25 +149,41 @@ def working_on(place: str) -> Iterator[None]:
         _place.reset(token)
 
 
-def placed(warning: object) -> str:
-    """Return the text of a warning with the current place."""
-    return ": ".join(filter(None, [_place.get(), str(warning)]))
+def warn(message: str, stacklevel: int = 1) -> None:
+    """Tell the user about something that is no error, with the current place: a RuntimeWarning, or what `telling_warnings` makes of it.
+
+    stacklevel: as that of warnings.warn; 1 is the caller.
+    """
+    text = ": ".join(filter(None, [_place.get(), message]))
+    if tell := _tell.get():
+        tell(text)
+    else:
+        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel + 1)
 
 
 @contextmanager
 def telling_warnings(tell: Callable[[str], object]) -> Iterator[None]:
-    """Call `tell` with the text and place of each warning in the block, once for each text."""
+    """Call `tell` with the text of each warning of mh4 in the block, once for each text.
+
+    Python's own filters and `warnings.showwarning` belong to the whole process, with its other threads; so they are left alone.
+    """
     told = set()
 
-    def show(message: Any, *rest: Any, **options: Any) -> None:
-        if (text := placed(message)) not in told:
+    def once(text: str) -> None:
+        if text not in told:
             told.add(text)
             tell(text)
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning, append=True)  # otherwise once for all sentences
-        warnings.showwarning = show
+    token = _tell.set(once)
+    try:
         yield
+    finally:
+        _tell.reset(token)
+
+
+def ignore_warnings() -> None:
+    """Have no further warning told, up to the end of the innermost block of `telling_warnings`."""
+    _tell.set(lambda text: None)
 
 
 @contextmanager

@@ -7,9 +7,10 @@ import io
 import os
 import re
 import sys
-import warnings
+import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
@@ -20,7 +21,7 @@ import numpy as np
 
 from mh4.analysis.arcs import Arcs
 from mh4.data import conllu
-from mh4.errors import InputError, counted, needs, on_line
+from mh4.errors import InputError, counted, needs, on_line, warn
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -246,7 +247,7 @@ class _Reader:
             if self._several_roots:
                 message = "%s: %s with several roots, which the official scorer refuses without its option --multiple-roots-okay"
                 roots = conllu.name_of(self.path), counted(self._several_roots, "sentence")
-                warnings.warn(message % roots, RuntimeWarning, stacklevel=3)
+                warn(message % roots, stacklevel=3)
             return False
         if file != self._file:
             self._file, self._line = file, 0
@@ -270,19 +271,32 @@ class _Reader:
 
     def take(self) -> Chunk:
         """Return the sentences read since the last chunk."""
-        udeval, limit = _scorer(), sys.getrecursionlimit()
-        sys.setrecursionlimit(limit + max(map(len, self._sentences)))  # the scorer makes a call for each arc above a word
+        udeval, rows = _scorer(), io.StringIO("\n".join([*self._rows, ""]), newline="\n")
         try:
-            found = udeval.load_conllu(io.StringIO("\n".join([*self._rows, ""]), newline="\n"), "", {"multiple_roots_okay": True})
+            with _deeper(max(map(len, self._sentences))):  # the scorer makes a call for each arc above a word
+                found = udeval.load_conllu(rows, "", {"multiple_roots_okay": True})
         except udeval.UDError as error:
             raise InputError("%s: the official scorer rejects it: %s" % (self._sentences[0].name, error)) from None
-        finally:
-            sys.setrecursionlimit(limit)
         for number, word in enumerate(found.words):
             word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
         chunk = Chunk(self.path, self._sentences, found)
         self._begin_chunk()
         return chunk
+
+
+_depth = threading.Lock()
+
+
+@contextmanager
+def _deeper(calls: int) -> Iterator[None]:
+    """Allow so many nested calls more, in one thread at a time: the limit belongs to the process."""
+    with _depth:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(limit + calls)
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(limit)
 
 
 def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:

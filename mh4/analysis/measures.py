@@ -7,7 +7,6 @@ TokenList. A Sentence has no multiword tokens, so compare it only with files tha
 import os
 import re
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +20,7 @@ from mh4.analysis.coverage import Coverage, measure_coverage
 from mh4.analysis.evaluation import Score
 from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, collected_warnings, shown
+from mh4.errors import InputError, collected_warnings, shown, warn
 from mh4.util.reading import path_of
 
 Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
@@ -94,7 +93,7 @@ def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
         except InputError as error:
             raise type(error)(told(str(error))) from None
         for text in warned:
-            warnings.warn(told(text), RuntimeWarning, stacklevel=4)
+            warn(told(text), stacklevel=4)
 
 
 def _text(given: Any, where: str) -> str:

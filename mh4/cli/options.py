@@ -1,6 +1,5 @@
 """Options that several commands have: how a parser searches, where its output goes, and how measures are shown."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
 from typing import TYPE_CHECKING, get_args
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from mh4.cli.paths import LATE_OUTPUT, NAMED_PATH, OUTPUT
-from mh4.errors import InputError
+from mh4.errors import InputError, ignore_warnings
 from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS, INPUTS, SEGMENTED
 from mh4.util.text_tables import Form
 
@@ -150,4 +149,4 @@ def set_verbosity(quiet: bool, verbose: bool) -> None:
     if quiet and verbose:
         raise InputError("--quiet and --verbose exclude each other")
     if quiet:
-        warnings.simplefilter("ignore")
+        ignore_warnings()

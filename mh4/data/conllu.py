@@ -10,7 +10,6 @@ import re
 import shutil
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
-from mh4.errors import InputError, check_flags, counted, on_line, one_line, reason, shown, unreadable
+from mh4.errors import InputError, check_flags, counted, on_line, one_line, reason, shown, unreadable, warn
 from mh4.util import compression, files, reading
 from mh4.util.reading import named
 
@@ -355,7 +354,7 @@ def each_file(paths: Sequence[str], omitted: Sequence[str] = (), **options: Any)
     if len(empty) == len(files):
         raise empty[0]
     for error in empty:
-        warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+        warn(str(error), stacklevel=2)
 
 
 def files_of(paths: Sequence[str], omitted: Sequence[str] = ()) -> dict[str, str]:
@@ -384,7 +383,7 @@ def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = 
 
 def to_parse(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the blocks of a file; if there are none, warn that its parse is empty."""
-    return even_none(blocks, lambda error: warnings.warn("%s; its parse is empty" % error, RuntimeWarning, stacklevel=2))
+    return even_none(blocks, lambda error: warn("%s; its parse is empty" % error, stacklevel=2))
 
 
 class Start(NamedTuple):
@@ -427,7 +426,7 @@ def parsed(
     if skipped:
         were, have = ("was", "has") if skipped == 1 else ("were", "have")
         said = "%s: %s %s skipped by a parser, as the comment # %s = %s says, and %s the tree of its input"
-        warnings.warn(said % (name, counted(skipped, "sentence"), were, NOTE, SKIPPED, have), RuntimeWarning, stacklevel=2)
+        warn(said % (name, counted(skipped, "sentence"), were, NOTE, SKIPPED, have), stacklevel=2)
 
 
 class Run(NamedTuple):

@@ -5,7 +5,6 @@ the end, after the arguments, which are what each decoder expects, and the threa
 """
 
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, cast
 
@@ -16,7 +15,7 @@ from mh4.decoders import arguments, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.derivation import BatchMarginals, Derivations
 from mh4.decoders.memory import out_of_memory, room_for, workspaces
 from mh4.decoders.sentences import Decoding, Sampling, Summing, TransitionDecoding
-from mh4.errors import unknown
+from mh4.errors import unknown, warn
 from mh4.util import cpu
 
 DecoderName = Literal["mh3", "mh4", "mh5", "mst", "1ec"]
@@ -228,7 +227,7 @@ def decode(
     sentences = kind(tensors, checked_trees(heads, lengths, longest), single_root, tensors.get("cost"), lengths, most)
     _processed(name, "decode", sentences, threads)
     for b, needed in sorted(sentences.too_large):
-        warnings.warn(f"sentence {b}: {mh5.too_large(lengths[b], needed)}", RuntimeWarning, stacklevel=2)
+        warn(f"sentence {b}: {mh5.too_large(lengths[b], needed)}", stacklevel=2)
     return sentences.result()
 
 

@@ -10,8 +10,6 @@ and each of these can lose j, k or l by four reduces: docs/explanation/mh5.md ha
 The chart is in charts/mh5/chart.hpp.
 """
 
-import warnings
-
 import numpy as np
 
 from mh4.decoders.sentences cimport Charts, Factories
@@ -20,6 +18,7 @@ from mh4.decoders import mh4
 from mh4.decoders.arguments import transition_tensors
 from mh4.decoders.derivation import Derivation
 from mh4.decoders.sentences import TransitionDecoding
+from mh4.errors import warn
 
 cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
@@ -62,7 +61,7 @@ def decode(
     sentence = TransitionDecoding(tensors, heads, single_root, cost, most=max_bytes)
     found = sentence.alone(MH5, k=5)
     for _, needed in sentence.too_large:
-        warnings.warn(too_large(len(shift) - 2, needed, max_bytes), RuntimeWarning)
+        warn(too_large(len(shift) - 2, needed, max_bytes))
     return found
 
 

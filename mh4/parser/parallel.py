@@ -1,6 +1,5 @@
 """Parsing files of any size, 10,000 words at a time, in this process or in several others (`mh4 parse --jobs`)."""
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import Future
@@ -9,7 +8,7 @@ from itertools import chain, groupby
 from typing import Any
 
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import collected_warnings
+from mh4.errors import collected_warnings, warn
 from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.parsing import Parser
@@ -59,7 +58,7 @@ def parse(
 def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:
     sentences, warned = future.result()
     for text in warned:
-        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        warn(text, stacklevel=2)
     yield from zip(chunk, sentences, strict=True)
 
 

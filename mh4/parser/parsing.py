@@ -1,6 +1,5 @@
 """Parsing: the best tree according to the decoder, then its labels."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -18,7 +17,7 @@ from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals, arguments, mst
 from mh4.decoders.kbest import kbest
-from mh4.errors import InputError, OutOfMemory, because, check_flags, counted, shown, working_on
+from mh4.errors import InputError, OutOfMemory, because, check_flags, counted, shown, warn, working_on
 from mh4.parser import kept_heads, long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding
 from mh4.parser.long_sentences import Progress
@@ -149,7 +148,7 @@ class BaseParser:
         if noted := sum(bool(sentence.note) for sentence in parsed):
             message = "%d of %s decoded otherwise, as with `mh4 parse`: too long for the usual decoder"
             were = counted(len(parsed), "sentence") + (" was" if noted == 1 else " were")
-            warnings.warn(message % (noted, were), RuntimeWarning, stacklevel=2)
+            warn(message % (noted, were), stacklevel=2)
         return attachment_scores(sentences, parsed)
 
 
@@ -287,7 +286,7 @@ class Parser(BaseParser):
     def _warn_if_not_calibrated(self) -> None:
         if self.model.temperature is None:
             message = "%s has no %s, so its probabilities are at temperature 1" % (self._name, FILE)
-            warnings.warn(message, RuntimeWarning, stacklevel=3)
+            warn(message, stacklevel=3)
 
     @property
     def _name(self) -> str:

@@ -1,7 +1,6 @@
 """`mh4 train` in Python: read the treebanks, combine the settings, train, and load the parser."""
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -11,7 +10,7 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, check_flags, counted, shown
+from mh4.errors import InputError, check_flags, counted, shown, warn
 from mh4.parser import config as configuration
 from mh4.parser import kept_heads, systems
 from mh4.parser.choices import SystemName
@@ -149,7 +148,7 @@ def warn_of_overlap(train: Iterable[Sentence], others: Iterable[Sentence], split
     both = sum(tuple(sentence.words) in known for sentence in long)
     if both > len(long) / 100:
         text = "train also has %d of %s with %d words or more, so that scores say little about other texts"
-        warnings.warn(text % (both, counted(len(long), split + " sentence"), least), RuntimeWarning, stacklevel=3)
+        warn(text % (both, counted(len(long), split + " sentence"), least), stacklevel=3)
 
 
 def _path(given: Path, what: str) -> str:

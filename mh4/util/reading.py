@@ -3,14 +3,13 @@
 import hashlib
 import os
 import stat
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from mh4.errors import InputError, listed, on_line, one_line, shown, unreadable
+from mh4.errors import InputError, listed, on_line, one_line, shown, unreadable, warn
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
@@ -95,7 +94,7 @@ def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) 
             one_line(path[len(folder) :].lstrip(os.sep)) + " (not a file)" * (not os.path.isfile(path)) for path in others
         )
         message = "%s: only %s files are read; left out: %s" % (folder, extension, listed(names))
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        warn(message, stacklevel=2)
     return sorted(found, key=os.fsencode)
 
 

@@ -1,13 +1,15 @@
 """UAS and LAS of small files whose scores are counted by hand."""
 
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from running import mh4
 
-from mh4.analysis import evaluation
+from mh4.analysis import evaluation, measures
 from mh4.analysis.attachment import attachment_scores
 from mh4.cli import main
 from mh4.data import conllu
@@ -161,6 +163,17 @@ class TestOfficial:
         chain = [("w", "X", i + 2, "dep") for i in range(3000)] + [("w", "X", 0, "root")]
         path = write("deep", as_conllu(chain))
         assert evaluation.official(path, path)["LAS"].f1 == 100
+
+    def test_threads_leave_the_process_as_it_was(self, write):
+        """Warnings are shown as before, and as many calls may be nested."""
+        roots = [("w", "X", 0, "root")] * 2
+        path = write("deep", as_conllu([("w", "X", i + 2, "dep") for i in range(300)] + roots))
+        with pytest.warns(RuntimeWarning, match="several roots"):
+            before = warnings.showwarning, sys.getrecursionlimit()
+            with ThreadPoolExecutor(4) as threads:
+                found = list(threads.map(measures.evaluate, [path] * 16, [path] * 16))
+            assert (warnings.showwarning, sys.getrecursionlimit()) == before
+        assert all(scores["LAS"].f1 == 100 for scores in found)
 
 
 def test_without_packages_under_the_gpl(write, monkeypatch):

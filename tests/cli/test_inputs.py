@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,9 @@ def test_trees_of_skipped_sentences_are_not_passed_off_as_predicted(treebank, tm
     parsed.write_text(note + text.replace("\n\n", "\n\n" + note, 1), encoding="utf-8")
     said = "mh4: %s: 2 sentences were skipped by a parser, as the comment # mh4 = skipped says, and have the tree of its input\n"
     for command in (["evaluate", str(gold)], ["compare", str(gold), str(gold)], ["coverage"], ["view", str(gold)]):
-        done = mh4(*command, str(parsed))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # as PYTHONWARNINGS=error: Python's warnings are not for users of commands
+            done = mh4(*command, str(parsed))
         assert done.returncode == 0 and done.stderr.decode() == said % parsed
     done = mh4("ensemble", "--vote", str(parsed), str(gold))
     assert done.returncode == 0 and done.stderr.decode() == said % parsed

@@ -9,7 +9,7 @@ import toy
 
 from mh4 import trees
 from mh4.decoders import beam
-from mh4.errors import InputError, placed
+from mh4.errors import InputError, collected_warnings, warn
 from mh4.parser import config, oracle
 from mh4.parser.network.graph import dy
 from mh4.parser.objectives import coefficients, hamming_cost
@@ -108,11 +108,11 @@ def tree_losses(system, sample, folder, *settings):
 
 def test_warnings_of_decoders_name_the_sentence():
     """Such as that a sentence is too long for MH5."""
-    said = []
-    system = SimpleNamespace(violation=lambda tensors, heads, single_root: said.append(placed("too long")))
+    system = SimpleNamespace(violation=lambda tensors, heads, single_root: warn("too long"))
     scores = SimpleNamespace(arrays=lambda: [{}, {}, {}], loss=lambda violations: None)
     trees = {0: np.array([-1, 0]), 2: np.array([-1, 0])}
-    assert tree_loss(["a.conllu, line 1", "a.conllu, line 4", "a.conllu, line 8"], system, scores, trees, True) is None
+    with collected_warnings() as said:
+        assert tree_loss(["a.conllu, line 1", "a.conllu, line 4", "a.conllu, line 8"], system, scores, trees, True) is None
     assert said == ["a.conllu, line 1: too long", "a.conllu, line 8: too long"]
 
 
