@@ -54,6 +54,7 @@ _WHITE_SPACE = {
 }
 WHITE_SPACE = re.compile("[%s]" % "".join(_WHITE_SPACE))
 NO_PLUS = "CoNLL-U Plus is not supported, expected the 10 columns of CoNLL-U"
+ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
 _BLANK_LINES = re.compile(r"\A(?:[ \r]*\n)+")
 _NOTE = "# %s = " % NOTE

@@ -20,12 +20,12 @@ import numpy as np
 
 from mh4 import trees
 from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence, without_subtype
+from mh4.data.conllu import ROOT, Block, Sentence, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser import parsing
 from mh4.parser.choices import TREES, Decoding, TreeClass
-from mh4.parser.parsing import ROOT, BaseParser, Parser, Progress
+from mh4.parser.parsing import BaseParser, Parser, Progress
 from mh4.parser.vocabulary import TAGS, Table
 from mh4.util import memory
 from mh4.util.reading import Path, Paths, path_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mh4 import trees
-from mh4.data.conllu import Sentence, checked_heads
+from mh4.data.conllu import ROOT, Sentence, checked_heads
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 
@@ -16,6 +16,13 @@ _OPEN = None, "", "_"  # labels that are not given
 def given(sentence: Sentence) -> np.ndarray:
     """Return the given heads: int32 (n+1,), -1 where a word has none."""
     return np.full(len(sentence) + 1, -1, dtype=np.int32) if sentence.heads is None else sentence.heads
+
+
+def rooted(sentence: Sentence) -> Sentence:
+    """Return the sentence with head 0 for each word that has the label of roots and no head."""
+    heads = given(sentence)
+    roots = (heads[1:] < 0) & [label == ROOT for label in _labels(sentence)]
+    return replace(sentence, heads=np.append(heads[:1], np.where(roots, 0, heads[1:])))
 
 
 def whole(heads: np.ndarray) -> bool:

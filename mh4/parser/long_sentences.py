@@ -105,6 +105,8 @@ def parse(
     how, other = _around_heads(parser, beyond) if keep_heads else _otherwise(parser, beyond)
     if other is parser and not confidence and not several:
         longest = max(longest, default(parser))
+    if keep_heads and parser.labels_roots:
+        sentences = list(map(kept_heads.rooted, sentences))
     done, no_tree, in_the_way = _kept(parser, sentences, longest, confidence, tags) if keep_heads else ({}, {}, {})
     aside = {*done, *no_tree, *in_the_way}
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest and k not in aside]

@@ -14,7 +14,7 @@ from conllu.models import TokenList
 
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, token_lists
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import ROOT, Sentence
 from mh4.decoders import Derivation, Marginals, arguments, mst
 from mh4.decoders.kbest import kbest
 from mh4.errors import InputError, OutOfMemory, because, check_flags, counted, shown, warn, working_on
@@ -35,7 +35,6 @@ Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
 AROUND_HEADS = ("exact", "mbr")  # ways of decoding that find the best tree with some heads
 MOST_TREES = 1000  # of a sentence
-ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 Found = TypeVar("Found")  # what a decoder finds in the scores of a sentence
 
@@ -377,9 +376,14 @@ class Parser(BaseParser):
                 sentence.transitions = derivation.transitions  # type: ignore[assignment]
         return parsed
 
+    @property
+    def labels_roots(self) -> bool:
+        """Whether all words headed by the root, and no others, are labelled `root`."""
+        return self.model.config.scorer.root_label and bool(self.model.vocabulary.labels[ROOT])
+
     def root_labels(self, heads: Sequence[np.ndarray]) -> np.ndarray | None:
         """Return which words, concatenated over all trees, are to be labelled `root`, int (words,), see best; None if any may be."""
-        return headed_by_root(heads) if self.model.config.scorer.root_label and self.model.vocabulary.labels[ROOT] else None
+        return headed_by_root(heads) if self.labels_roots else None
 
     def label_probabilities(self, scores: np.ndarray, heads: Sequence[np.ndarray]) -> np.ndarray:
         """Return the probabilities of labels for these arcs, at the model's temperature: float64 (labels, words), scores alike."""

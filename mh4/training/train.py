@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from mh4.data import conllu
-from mh4.data.conllu import Sentence
+from mh4.data.conllu import ROOT, Sentence
 from mh4.errors import InputError, check_flags, counted, shown, warn
 from mh4.parser import config as configuration
 from mh4.parser import kept_heads, systems
@@ -17,7 +17,7 @@ from mh4.parser.choices import SystemName
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.model_files import check_ended, not_a_file, opened, source
-from mh4.parser.parsing import ROOT, Parser, items_of
+from mh4.parser.parsing import Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
 from mh4.util.progress import Listener

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import toy
 from conllu import parse as token_lists
+from running import refused
 
 from mh4 import trees
 from mh4.data.conllu import Sentence
@@ -37,6 +38,17 @@ def partly(sentence, rng, share=0.5):
     heads[1:][open_words] = -1
     labels = ["_" if free else label for free, label in zip(open_words, sentence.deprels)]
     return replace(sentence, heads=heads, deprels=labels)
+
+
+def test_a_word_labelled_as_root_is_one(parsers, gold):
+    """Although its head is open; two such words have no tree."""
+    for sentence in gold[:10]:
+        for word in (1, len(sentence)):
+            labels = ["root" if m == word else "_" for m in range(1, len(sentence) + 1)]
+            (found,) = parsers["mst"].parse([replace(sentence, heads=None, deprels=labels)], keep_heads=True)
+            assert np.flatnonzero(found.heads == 0).tolist() == [word] and found.deprels.count("root") == 1
+    two = replace(gold[0], heads=None, deprels=["root", "root", *["_"] * (len(gold[0]) - 2)])
+    assert "words 1 and 2 both have head 0" in refused(lambda: parsers["mst"].parse([two], keep_heads=True))
 
 
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
