@@ -257,7 +257,7 @@ def test_other_folds_than_those_begun_with(trained, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_review_that_is_interrupted(trained):
+def test_a_review_that_is_interrupted(trained, ending_signals):
     """It says how far trainings are and what they warn of, and ends at once when it is told to."""
     damaged(trained)
     names = ("damaged.conllu", "copy.conllu", "copied.conllu")  # so that all parts have the same sentences
