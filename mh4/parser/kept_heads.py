@@ -21,7 +21,7 @@ def given(sentence: Sentence) -> np.ndarray:
 def rooted(sentence: Sentence) -> Sentence:
     """Return the sentence with head 0 for each word that has the label of roots and no head."""
     heads = given(sentence)
-    roots = (heads[1:] < 0) & [label == ROOT for label in _labels(sentence)]
+    roots = (heads[1:] < 0) & np.array([label == ROOT for label in _labels(sentence)], dtype=bool)
     return replace(sentence, heads=np.append(heads[:1], np.where(roots, 0, heads[1:])))
 
 
