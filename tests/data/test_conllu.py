@@ -194,6 +194,16 @@ def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
         list(cutting.cut(stream, path, 0, 1))
 
 
+@pytest.mark.parametrize("line, number", (("x\n", 4), (" \n", 1)))
+def test_short_lines_that_do_not_end(file, monkeypatch, line, number):
+    """They are refused while they are read: each takes 30 times the memory of its characters, and more once it is a word."""
+    monkeypatch.setattr(conllu, "MOST_LINES", 1000)
+    path = file(number // 4 * ("\n" + row(1) + "\n\n") + 1001 * line)
+    message = "line %d: more than 1,000 lines without a blank line, which ends a sentence$" % number
+    with pytest.raises(InputError, match=message):
+        conllu.read(path)
+
+
 def test_closed_standard_input_and_output(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     monkeypatch.setattr(sys, "stdout", None)
