@@ -137,13 +137,17 @@ def _kept(
         heads = kept_heads.given(sentence)
         if why := kept_heads.obstacle(heads, single_root):
             no_tree[k] = why
-        elif len(sentence) and kept_heads.complete(sentence) and not tags:
+        elif len(sentence) and kept_heads.complete(sentence) and not (tags and len(sentence) <= longest):
             ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if confidence else {}
             done[k] = replace(sentence, note=None, **ones)
         elif len(sentence) <= longest:
             with suppress(MemoryError):  # which will run out again when the sentence is parsed
                 if why := kept_heads.outside(heads, tree_class, single_root):
                     in_the_way[k] = why
+    if tags and done:  # complete trees, whose length matters only to a parse
+        bare = [replace(sentence, heads=None, deprels=None) for sentence in done.values()]
+        for k, tagged in zip(done, parse(parser, bare, longest, tags=True), strict=True):
+            done[k] = replace(done[k], **{column: getattr(tagged, column) for column in TAGS})
     return done, no_tree, in_the_way
 
 

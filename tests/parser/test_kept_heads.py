@@ -84,6 +84,17 @@ def test_complete_trees_stay_whatever_their_class(parsers):
     assert found.deprels == crossing.deprels
 
 
+@pytest.mark.parametrize("beyond", [None, "skip"])
+def test_complete_trees_stay_whatever_their_length(parsers, gold, beyond):
+    """They get the tags of a parse, without a note on how that was found."""
+    sentence, parser = gold[0], parsers["mh4-hybrid"]
+    bare = replace(sentence, upos=None, xpos=None, feats=None)
+    (found,) = parser.parse([bare], keep_heads=True, tags=True, longest=2, beyond=beyond)
+    (tagged,) = parser.parse([bare], tags=True)
+    assert found.heads.tolist() == sentence.heads.tolist() and found.deprels == sentence.deprels and not found.note
+    assert found.upos == tagged.upos and set(found.upos) != {None}
+
+
 CROSSING = [-1, 3, 4, -1, 0]  # 3->1 and 4->2 cross
 IMPOSSIBLE = {
     "no projective tree has the heads given up to that of word 2": CROSSING,
