@@ -34,6 +34,7 @@ _VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes
 _SHORTEST = 20  # words of a window; if memory does not suffice for that, there is no tree
 PROBABLE = "mst of probabilities"
 _ATTACHED = "dep"  # the label of the root of a window that is not the first
+_NO_TREE: dict[str, Any] = {"heads": None, "deprels": None}
 
 AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
 Progress = Callable[[int], object]  # takes a number of words that are done
@@ -145,7 +146,7 @@ def _kept(
                 if why := kept_heads.outside(heads, tree_class, single_root):
                     in_the_way[k] = why
     if tags and done:  # complete trees, whose length matters only to a parse
-        bare = [replace(sentence, heads=None, deprels=None) for sentence in done.values()]
+        bare = [replace(sentence, **_NO_TREE) for sentence in done.values()]
         for k, tagged in zip(done, parse(parser, bare, longest, tags=True), strict=True):
             done[k] = replace(done[k], **{column: getattr(tagged, column) for column in TAGS})
     return done, no_tree, in_the_way
@@ -184,8 +185,7 @@ def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tag
             single = other.vote_class or other.model.config.scorer.single_root
             found, how = [_joined(sentence, found, single, keep_heads)], "%s in windows of up to %d words" % (how, size)
         return replace(found[0], note="%s, %s" % (how, why))
-    unparsed: dict[str, Any] = {"heads": None, "deprels": None}
-    return replace(sentence, **unparsed, note="%s, %s" % (SKIPPED, why))
+    return replace(sentence, **_NO_TREE, note="%s, %s" % (SKIPPED, why))
 
 
 def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
