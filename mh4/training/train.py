@@ -22,6 +22,7 @@ from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
 from mh4.util.progress import Listener
 from mh4.util.reading import path_of, paths_of
+from mh4.util.text_tables import short_names
 
 Path = str | os.PathLike[str]
 Sections = Mapping[str, Mapping[str, Any]]
@@ -217,6 +218,9 @@ def _sources(treebanks: Mapping[str, Sequence[Sentence]]) -> dict[str, Any] | li
     """Return the record of a treebank, or of each of several, with their sizes."""
     if len(treebanks) == 1:
         return source(*treebanks)
+    common = os.path.commonpath(list(map(os.path.abspath, treebanks)))
+    names = dict(zip(treebanks, short_names([os.path.relpath(path, common) for path in treebanks]), strict=True))
     return [
-        {**source(path), "sentences": len(sentences), "words": sum(map(len, sentences))} for path, sentences in treebanks.items()
+        {**source(path), "file": names[path], "sentences": len(sentences), "words": sum(map(len, sentences))}
+        for path, sentences in treebanks.items()
     ]

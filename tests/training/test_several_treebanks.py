@@ -70,6 +70,16 @@ def test_several_treebanks_are_learned_as_one(two, files, tmp_path):
     assert repr(parser).startswith("<mh4.Parser mst, exact decoding, trained on a.conllu + b.conllu; ")
 
 
+def test_treebanks_of_the_same_name_keep_their_folders(files, tmp_path):
+    said = []
+    for name in "cd":
+        (tmp_path / name).mkdir()
+        shutil.copy(files[name], tmp_path / name / "dev.conllu")
+    same = [str(tmp_path / name / "dev.conllu") for name in "cd"]
+    mh4.train(files["a"], same, str(tmp_path / "model"), "mst", SHORT, progress=said.append)
+    assert [scores["file"] for scores in said[0]["dev_treebanks"]] == ["c/dev.conllu", "d/dev.conllu"]
+
+
 @pytest.fixture(scope="module", params=[False, True], ids=["", "word_boundaries"])
 def first(request, files, tmp_path_factory):
     """The folder of a model of the first treebank."""
