@@ -7,7 +7,7 @@ given. The parser must not have learned the sentences, or it would find their er
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
@@ -88,16 +88,16 @@ class Reviewed:
                 yield Doubt(*probable, "DEPREL", deprel, label, *where, m, forms[m], forms[head])
 
 
-def annotated(block: Block, found: Reviewed | None) -> str:
-    """Return a sentence with the probabilities of its heads and labels in MISC, and with those that are more probable.
+def annotated(block: Block, found: Reviewed | None, doubts: Collection[Doubt]) -> str:
+    """Return a sentence with the probabilities of its heads and labels in MISC, and with what is proposed by these doubts.
 
-    found: None for a sentence that was too long for probabilities, which has none.
+    found: None for a sentence that was too long for probabilities, which has none. doubts: of this sentence and perhaps others.
     """
     misc = [
         [] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS] for cell in block.column(conllu.MISC)
     ]
     if found:
-        for doubt in found.doubts():
+        for doubt in filter(doubts.__contains__, found.doubts()):
             misc[doubt.word - 1].append("Best%s=%s" % (doubt.column.capitalize(), doubt.proposed))
         for m, cell in enumerate(misc, start=1):
             probabilities = found.heads[m], found.deprels[m]

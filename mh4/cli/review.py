@@ -69,9 +69,10 @@ def review(
     The probability of a head is that of its arc over all trees, calibrated on the part that says when to stop; that of a label is the
     labeller's, for the head that is given. A word is listed if another head or label is more probable.
 
-    Without -o, a table is printed. FILE.tsv and FILE.json are the list, FILE.conllu the treebanks with the probabilities in MISC, and
-    FILE.html a page with both trees of each sentence in which there is a doubt, the worst sentence first. Inputs and outputs called .gz,
-    .bz2, .xz or .zst are compressed. Sentences that are too long for probabilities are left out, and counted.
+    Without -o, a table is printed. FILE.tsv and FILE.json are the list, FILE.conllu the treebanks with all probabilities in MISC and, where
+    a word is listed, with what is more probable, and FILE.html a page with both trees of each sentence that has a word in the list, the
+    worst sentence first. Inputs and outputs called .gz, .bz2, .xz or .zst are compressed. Sentences that are too long for probabilities
+    are not judged, only counted.
     """
     from mh4.annotating import review
     from mh4.data import conllu
@@ -133,8 +134,8 @@ def review(
     for output in outputs or ("-",):
         kind = os.path.splitext(stem(output))[1].lower()
         if kind == ".conllu":
-            judged = {id(one.block): one for one in reviewed}
-            text = "".join(review.annotated(block, judged.get(id(block))) for _, _, block in blocks)
+            judged, marked = {id(one.block): one for one in reviewed}, frozenset(doubts)
+            text = "".join(review.annotated(block, judged.get(id(block)), marked) for _, _, block in blocks)
         elif kind == ".html":
             text = _page(reviewed, {(doubt.file, doubt.sentence): k for k, doubt in reversed(list(enumerate(doubts)))})
         else:

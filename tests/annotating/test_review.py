@@ -112,7 +112,7 @@ def test_labels_that_the_parser_does_not_know_are_not_judged(trained):
     other = replace(block, sentence=replace(block.sentence, deprels=["new:label"] * len(block.sentence)))
     (found,) = review.review(Parser.load(str(trained / "model")), [("f", 1, other)])
     assert not [doubt for doubt in found.doubts() if doubt.column == "DEPREL"] and "DeprelProb" not in review.annotated(
-        other, found
+        other, found, []
     )
 
 
@@ -126,7 +126,7 @@ def test_names_that_the_treebank_has_itself(trained):
     first, second = review.review(Parser.load(str(trained / "model")), named)
     keys = [{doubt.key for doubt in one.doubts()} for one in (first, second)]
     assert keys[0] and len(keys[0] | keys[1]) == 2 * len(keys[0])
-    text = review.annotated(first.block, first)
+    text = review.annotated(first.block, first, set(first.doubts()))
     assert text.count("\tDeprel=x|Head=y|HeadProb=") == len(own) and "|BestHead=" in text
 
 
@@ -203,6 +203,9 @@ def test_the_command_with_a_model(trained):
     part.write_bytes(b"\xef\xbb\xbf" + part.read_bytes().replace(b"\n", b"\r\n"))  # as a spreadsheet may save it
     done = mh4(*command, "--since", str(part))
     assert done.returncode == 0 and not table(done.stdout.decode())
+    rest = trained / "rest.conllu"
+    assert mh4(*command, "--since", str(part), "-o", str(rest)).returncode == 0
+    assert "HeadProb=" in rest.read_text(encoding="utf-8") and "Best" not in rest.read_text(encoding="utf-8")
     (trained / "renamed.conllu").write_bytes(given.read_bytes())
     assert "part.tsv: has doubts of damaged.conllu, but of none of the files here" in refuses(
         *command[:-1], str(trained / "renamed.conllu"), "--since", str(part)
