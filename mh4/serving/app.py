@@ -21,13 +21,13 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from mh4.errors import InputError, OutOfMemory, counted, one_line, shown
+from mh4.errors import InputError, OutOfMemory, one_line, shown
 from mh4.serving import answering
 from mh4.serving.answering import Answer, TooManyWords
 from mh4.serving.correcting import Correcting
 from mh4.serving.hosts import Hosts, is_from_elsewhere
 from mh4.serving.log_and_metrics import LOG, Observed
-from mh4.serving.parameters import parameters
+from mh4.serving.parameters import parameters, too_long
 from mh4.serving.queue import Busy, TooLong, Workers
 from mh4.serving.tasks import CONLLU, PAGE, SVG, Abilities, Task, task
 from mh4.util.processes import Killed
@@ -48,7 +48,10 @@ _POLICY_OF_VIEW += "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of requests. words: of one, at most. seconds: for it to arrive, to wait and to be parsed, each. waiting: how many may wait."""
+    """Limits of requests. words: of one, at most. seconds: for it to arrive, to be decoded, to wait and to be parsed, each.
+
+    waiting: how many may wait.
+    """
 
     words: int = 10_000
     seconds: float = 60
@@ -159,8 +162,7 @@ class _Endpoints:
             later = {"Retry-After": str(_RETRY_AFTER)}
             raise HTTPException(503, "too many requests are waiting: try again later", later) from None
         except TooLong:
-            sentence = "this took more than %s: send fewer or shorter sentences" % counted(limits.seconds, "second", "g")
-            raise HTTPException(504, sentence) from None
+            raise HTTPException(504, too_long(limits.seconds)) from None
         except (Killed, MemoryError):
             sentence = "the process that parses was killed, perhaps because memory ran out: send shorter sentences"
             raise HTTPException(500, sentence) from None

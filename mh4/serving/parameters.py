@@ -18,6 +18,7 @@ from mh4.serving.tasks import SWITCHES
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
 _MOST = 100  # parameters of a request
+_LONGEST = 1000  # characters of a name, or of a value other than data
 _ADDRESS = 1 << 16  # bytes of parameters in an address
 _MORE = 10  # a body that is too large is read up to this many times the allowed size
 
@@ -25,8 +26,8 @@ _MORE = 10  # a body that is too large is read up to this many times the allowed
 async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
     """Return the parameters of a request; those in its body override those in its address.
 
-    Raises HTTPException, with a sentence for people, if something is malformed, if the body has more than `most_bytes`, or if it does not
-    arrive in time.
+    Raises HTTPException, with a sentence for people, if something is malformed or too long, if the body has more than `most_bytes`, or if it
+    does not arrive, or cannot be decoded, within `seconds`, each.
     """
     if len(request.scope["query_string"]) > _ADDRESS:
         raise HTTPException(414, "an address may have up to %d bytes: send the data by POST" % _ADDRESS)
@@ -37,8 +38,14 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
             415, "the body is compressed (%s), expected it as it is" % shown(encoding), {"Accept-Encoding": "identity"}
         )
     if content or request.method != "GET" and request.headers.get("content-type"):
-        found.update(_parsed(content, request.headers.get("content-type", "")))
+        try:
+            async with asyncio.timeout(seconds):  # in a thread, so that others are answered meanwhile
+                found.update(await asyncio.to_thread(_parsed, content, request.headers.get("content-type", "")))
+        except TimeoutError:
+            raise HTTPException(504, too_long(seconds)) from None
     for name, value in found.items():
+        if len(name) > _LONGEST or name != "data" and len(value) > _LONGEST:
+            raise HTTPException(400, "a parameter, %s, has more than %d characters" % (shown(name), _LONGEST))
         if SURROGATE.search(value):  # JSON can have them
             raise HTTPException(400, "%s has half a surrogate pair, which is no character" % name[:20])
     return found
@@ -47,6 +54,11 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
 def late(seconds: float) -> str:
     """Return what is said about a request that has not arrived after this many seconds."""
     return "the request did not arrive within %s" % counted(seconds, "second", "g")
+
+
+def too_long(seconds: float) -> str:
+    """Return what is said about a request that was not decoded or parsed within this many seconds."""
+    return "this took more than %s: send fewer or shorter sentences" % counted(seconds, "second", "g")
 
 
 async def body(request: Request, most_bytes: int, seconds: float) -> bytes:

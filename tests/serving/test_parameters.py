@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 
@@ -14,13 +15,14 @@ from hypothesis import strategies as st  # noqa: E402
 from starlette.exceptions import HTTPException  # noqa: E402
 from starlette.requests import Request  # noqa: E402
 
+from mh4.serving import parameters as module  # noqa: E402
 from mh4.serving.parameters import parameters  # noqa: E402
 from mh4.serving.tasks import PARAMETERS, SWITCHES  # noqa: E402
 
 MULTIPART = "multipart/form-data; boundary=XX"
 
 
-def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6, encoding=""):
+def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6, encoding="", seconds=60):
     """The parameters of a request whose body comes in this many chunks."""
     size = len(body) // chunks + 1
     parts = [body[start : start + size] for start in range(0, len(body), size)] or [b""]
@@ -34,7 +36,7 @@ def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6, enco
     scope = {"type": "http", "method": "POST", "path": "/", "query_string": query}
     scope["headers"] = [(b"content-type", kind.encode("latin-1"))] if kind else []
     scope["headers"] += [(b"content-encoding", encoding.encode())] if encoding else []
-    return asyncio.run(parameters(Request(scope, receive), most_bytes, 0.01 if late else 60))
+    return asyncio.run(parameters(Request(scope, receive), most_bytes, 0.01 if late else seconds))
 
 
 def multipart(pairs, filename=""):
@@ -121,6 +123,24 @@ def test_what_is_too_large_or_too_slow():
     assert refused(413, b"data=xxx", FORM, most_bytes=7) == "a request may have up to 7 bytes: send several"
     assert received(b"data=xxx", FORM, most_bytes=8) == {"data": "xxx"}
     assert refused(408, b"data=", FORM, late=True) == "the request did not arrive within 0.01 seconds"
+
+
+def test_a_body_is_decoded_in_a_thread(monkeypatch):
+    """Others are answered meanwhile, and nobody waits for it for ever."""
+    ended = threading.Event()
+    monkeypatch.setattr(module, "_parsed", lambda *body: {"data": str(ended.wait(1))})
+    assert refused(504, b"x", FORM, seconds=0.01) == "this took more than 0.01 seconds: send fewer or shorter sentences"
+    ended.set()
+    assert received(b"x", FORM) == {"data": "True"}
+
+
+def test_only_data_is_long():
+    """Names that nobody knows are compared with all that there are, which would take long."""
+    for pairs in ({"a;" * 501: ""}, {"data": "x", "model": "a;" * 501}):
+        for body, kind in ((json.dumps(pairs).encode(), "application/json"), (multipart(pairs), MULTIPART)):
+            assert refused(400, body, kind).endswith(" has more than 1000 characters")
+    assert refused(400, b"", "", query=b"a" * 1001).startswith("a parameter, 'aaa")
+    assert received(b"data=" + b"x" * 1001, FORM, b"model=" + b"x" * 1000) == {"data": "x" * 1001, "model": "x" * 1000}
 
 
 @given(
