@@ -1,15 +1,36 @@
-"""Connections with limits: on the time for a client to send the head of its request, or to receive the answer, and on their number.
+"""Connections with limits: on the time for a client to send the head of its request, or to receive the answer, on the chunks of
+a request, and on their number.
 
 The body of a request is read by `parameters.py`; between requests, uvicorn waits some seconds.
 """
 
 import asyncio
+from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mh4.serving.parameters import late
 
 _HEAD = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
+
+_MOST_CHUNKS = 1 << 15  # of a request: each takes some time, however short it is
+
+
+class _FewChunks(h11.Connection):
+    """The requests of a connection. One with too many chunks is malformed."""
+
+    chunks = 0
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self.chunks = 0
+        elif isinstance(event, h11.Data):
+            self.chunks += event.chunk_start
+            if self.chunks > _MOST_CHUNKS:
+                raise h11.RemoteProtocolError("too many chunks")
+        return event
 
 
 def connection(seconds: float, most: int) -> type[H11Protocol]:
@@ -18,6 +39,10 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
     class Connection(H11Protocol):
         _asking: asyncio.TimerHandle | None = None  # runs while there is a request to come
         _taking: asyncio.TimerHandle | None = None  # runs while the client takes nothing of an answer
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.conn = _FewChunks(h11.SERVER, self.config.h11_max_incomplete_event_size)
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -29,6 +54,15 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             self._wait()
+
+        def send_400_response(self, msg: str) -> None:
+            """Refuse what is malformed, if there is no answer yet: with one, only the connection can end."""
+            if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+                self.transport.close()
+            elif self.conn.chunks > _MOST_CHUNKS:
+                super().send_400_response("the request has more than %d chunks: send longer ones\n" % _MOST_CHUNKS)
+            else:
+                super().send_400_response(msg)
 
         def _unsupported_upgrade_warning(self) -> None:
             """Say nothing: requests to change to WebSocket are answered as others."""

@@ -159,6 +159,16 @@ def test_slow_and_broken_clients(hurried):
     assert hurried.get("/process", b"data=" + b"x" * 500_000)[0] == 413
 
 
+@pytest.mark.parametrize("path, status", [(b"/process", b"400 Bad Request"), (b"/models", b"405 Method Not Allowed")])
+def test_a_body_of_countless_chunks(server, path, status):
+    """The connection ends, also when the request has been answered, and the log has no traceback."""
+    head = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" % path
+    answer = exchange(server, head, b"1\r\nx\r\n" * 2**15 + b"1\r\nx")
+    assert answer.startswith(b"HTTP/1.1 %s\r\n" % status) and answer.count(b"HTTP/1.1") == 1
+    assert (b"\nthe request has more than 32768 chunks: send longer ones\n" in answer) == (path == b"/process")
+    assert not [line for line in server.log() if "traceback" in line]
+
+
 def test_a_client_that_takes_nothing(hurried):
     """The server closes the connection, and has not waited for it with anything else."""
     host, port = hurried.address.removeprefix("http://").split(":")
