@@ -87,8 +87,12 @@ def shown(value: Any) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
         return "such a large value"
-    text = text[:41].replace("\n", " ")  # as in those of arrays
-    return text if len(text) <= 40 else text[:40] + "..."
+    return cut(text[:41].replace("\n", " "), 40)  # as in those of arrays
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text, or its beginning of that many characters with an ellipsis."""
+    return text if len(text) <= most else text[:most] + "..."
 
 
 def unknown(kind: str, name: Any, known: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mh4.errors import one_line
+from mh4.errors import cut, one_line
 from mh4.serving.queue import Workers
 
 LOG = logging.getLogger("mh4.serving")
@@ -22,6 +22,7 @@ LOG = logging.getLogger("mh4.serving")
 
 _SECONDS = 60  # for which a warning that is repeated is counted
 _MOST = 1000  # warnings that are remembered
+_LONGEST = 100  # characters of an address or a method in the log
 
 
 class JsonLines(logging.Formatter):
@@ -134,7 +135,8 @@ class Observed:
         if "words" in facts:
             self._sentences.labels(facts["model"]).inc(facts["sentences"])
             self._words.labels(facts["model"]).inc(facts["words"])
-        about = {"client": (scope.get("client") or [None])[0], "method": scope["method"], "path": scope["path"], "status": status}
+        asked = {name: cut(scope[name], _LONGEST) for name in ("method", "path")}
+        about = {"client": (scope.get("client") or [None])[0], **asked, "status": status}
         LOG.info("request", extra={"facts": {**about, "seconds": round(seconds, 4), **facts}})
 
     def metrics(self) -> bytes:

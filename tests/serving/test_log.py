@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("starlette", reason="starlette is not installed: pip install 'mh4[serve]'")
 pytest.importorskip("prometheus_client", reason="prometheus_client is not installed: pip install 'mh4[serve]'")
 
+from asking import ask, served  # noqa: E402
+
 from mh4.serving import log_and_metrics  # noqa: E402
 from mh4.serving.log_and_metrics import LOG, logging_to  # noqa: E402
 
@@ -32,6 +34,13 @@ def test_no_character_of_a_client_controls_a_terminal(lines):
     LOG.info("request", extra={"facts": {"path": "/\x9b2J\x7f\u202e\u2028\u2029\u2066é"}})
     assert lines()[0]["path"] == r"/\x9b2J\x7f\u202e\u2028\u2029\u2066é"
     assert lines.text().rstrip("\n").isprintable()
+
+
+def test_what_a_client_makes_long_is_cut_off(lines):
+    """Also what is answered to pages from elsewhere."""
+    for host, status in (("localhost", 404), ("evil.example", 421)):
+        assert ask(served({"toy": []}), "/" + "x" * 10**6, host=host, method="M" * 10**6)[0] == status
+    assert {(line["method"], line["path"]) for line in lines()} == {("M" * 100 + "...", "/" + "x" * 99 + "...")}
 
 
 def test_libraries_use_the_same_log(lines):
