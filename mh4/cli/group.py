@@ -17,6 +17,8 @@ import click
 from mh4.errors import InputError, because, one_line, reason, telling_warnings
 from mh4.util import streams
 
+_NO_TEMPORARY = "No usable temporary directory found in "  # which tempfile says, before a list of those that it has tried
+
 
 class Group(click.Group):
     """A group whose commands reject an option given twice, unless it may be repeated; click would silently use the last."""
@@ -101,6 +103,9 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
+        if reason(error).startswith(_NO_TEMPORARY):
+            folders = reason(error).removeprefix(_NO_TEMPORARY).strip("[]")
+            _fail(program, "no temporary file can be written in %s: set TMPDIR to a folder where one can" % folders)
         place = error.filename or (isinstance(error, FileNotFoundError) and "the current folder")  # which has been deleted
         _fail(program, "%s%s" % ("%s: " % place if place else "", reason(error)))
     except click.ClickException as error:

@@ -232,6 +232,18 @@ def test_a_folder_that_is_deleted(places, tmp_path):
     assert (done.returncode, done.stderr) == (2, "mh4: the current folder: No such file or directory\n")
 
 
+def test_no_folder_for_temporary_files(monkeypatch, capsys):
+    """As in a container that is read-only; they are named, not the current folder."""
+    from mh4.cli.group import reporting_errors
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/none/tmp", "/none"])
+    with pytest.raises(SystemExit, match="2"), reporting_errors():
+        tempfile.mkdtemp()
+    sentence = "no temporary file can be written in '/none/tmp', '/none': set TMPDIR to a folder where one can"
+    assert capsys.readouterr().err == "mh4: %s\n" % sentence
+
+
 # --------------------------------------------------------------------------------------------------------------- input
 
 READING = [
