@@ -37,12 +37,13 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
     """Return a class of connections that wait for this many seconds; if there are already `most`, others are closed at once."""
 
     class Connection(H11Protocol):
+        conn: _FewChunks
         _asking: asyncio.TimerHandle | None = None  # runs while there is a request to come
         _taking: asyncio.TimerHandle | None = None  # runs while the client takes nothing of an answer
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            self.conn = _FewChunks(h11.SERVER, self.config.h11_max_incomplete_event_size)
+            self.conn = _FewChunks(h11.SERVER, self.config.h11_max_incomplete_event_size)  # type: ignore[arg-type]
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)

@@ -26,8 +26,8 @@ _MORE = 10  # a body that is too large is read up to this many times the allowed
 async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
     """Return the parameters of a request; those in its body override those in its address.
 
-    Raises HTTPException, with a sentence for people, if something is malformed or too long, if the body has more than `most_bytes`, or if it
-    does not arrive, or cannot be decoded, within `seconds`, each.
+    Raises HTTPException, with a sentence for people, if something is malformed or too long, if the body has more than `most_bytes`, or if
+    it does not arrive, or cannot be decoded, within `seconds`, each.
     """
     if len(request.scope["query_string"]) > _ADDRESS:
         raise HTTPException(414, "an address may have up to %d bytes: send the data by POST" % _ADDRESS)
