@@ -117,14 +117,17 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
     found: list[tuple[str, bytes]] = []
     ends: list[bool] = []
 
-    def field(field: Field) -> None:
+    def add(name: bytes | None, value: bytes | None) -> None:
         if len(found) == _MOST:
             raise HTTPException(400, "the form has more than %d parameters" % _MOST)
-        found.append(((field.field_name or b"").decode("utf-8", "replace"), field.value or b""))
+        found.append(((name or b"").decode("utf-8", "replace"), value or b""))
+
+    def field(field: Field) -> None:
+        add(field.field_name, field.value)
 
     def file(file: File) -> None:
         file.file_object.seek(0)
-        found.append(((file.field_name or b"").decode("utf-8", "replace"), file.file_object.read()))
+        add(file.field_name, file.file_object.read())
         file.close()
 
     try:

@@ -78,7 +78,9 @@ def test_what_is_malformed():
     assert refused(400, b"data=%ff", FORM) == refused(400, b"data=\xff", FORM) == "the form is not UTF-8"
     assert refused(400, b"", "", query=b"data=%ff") == "the address is not UTF-8"
     assert refused(400, b"&".join(b"a=1" for _ in range(101)), FORM) == "the form has more than 100 parameters"
-    assert refused(400, multipart({str(k): "" for k in range(101)}), MULTIPART) == "the form has more than 100 parameters"
+    for filename in ("", '; filename="f"'):
+        many = multipart({str(k): "" for k in range(101)}, filename)
+        assert refused(400, many, MULTIPART) == "the form has more than 100 parameters"
     for body in (b"", b"x", multipart({"data": "x"})[:-6], b"--XX\r\n\r\nx\r\n--XX--\r\n"):
         assert refused(400, body, MULTIPART) == "the form is malformed or incomplete, expected multipart/form-data"
     assert refused(400, multipart({"data": "x"}), "multipart/form-data").startswith("the form is malformed")
