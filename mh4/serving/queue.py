@@ -5,6 +5,7 @@ takes too long is killed, and replaced like one that was killed by something els
 """
 
 import asyncio
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -58,7 +59,12 @@ class Workers:
         If this is cancelled, a call that has begun continues, and its process stays busy until it has finished.
         """
         child = await self._next()
-        return await asyncio.shield(self._begun(self._work(child, function, arguments)))
+        task = self._begun(self._work(child, function, arguments))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_forget)
+            raise
 
     def stop(self) -> None:
         """End all processes at once, and the threads that wait for them."""
@@ -143,3 +149,10 @@ class Workers:
         self._tasks.add(task)  # which keeps it alive
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _forget(task: "asyncio.Task[Any]") -> None:
+    """Drop the error of a task for which nobody waits, whose traceback would keep the arguments of the call in memory."""
+    if not task.cancelled() and (error := task.exception()):
+        traceback.clear_frames(error.__traceback__)
+        error.__context__ = None

@@ -1,6 +1,7 @@
 """The queue and the processes behind it."""
 
 import asyncio
+import gc
 import os
 import signal
 import threading
@@ -68,6 +69,28 @@ def test_a_full_queue_and_a_slow_one():
     assert run(scenario, waiting=2) == 4
 
 
+def test_nothing_is_kept_of_what_nobody_waits_for():
+    """Not the arguments of a call that takes too long after its client has gone, nor is its error written anywhere."""
+    said, size = [], 12_345_678
+
+    async def scenario(workers, first):
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: said.append(context))
+        call = asyncio.ensure_future(workers.call(_sleeps, bytes(size)))
+        await asyncio.sleep(0.3)
+        call.cancel()
+        await asyncio.sleep(0)
+        del call
+        await asyncio.sleep(1)
+        await idle(workers)
+        return [one for one in gc.get_objects() if type(one) is tuple and any(type(a) is bytes and len(a) == size for a in one)]
+
+    gc.disable()
+    try:
+        assert run(scenario, seconds=0.8) == [] and said == []
+    finally:
+        gc.enable()
+
+
 def test_a_timeout_of_the_function_itself():
     async def scenario(workers, first):
         with pytest.raises(TimeoutError, match="of its own"):
@@ -100,6 +123,10 @@ def test_what_prevents_a_later_start_is_no_error_of_the_call(tmp_path):
 
 def _needs(folder):
     return os.getpid() if os.path.isdir(folder) else _fails()
+
+
+def _sleeps(content):
+    time.sleep(60)
 
 
 def _times_out():
