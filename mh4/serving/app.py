@@ -211,7 +211,9 @@ def _page(path: str, abilities: Abilities, limits: Limits, package: str = "mh4.s
     text = text.replace("{{most words}}", str(limits.words)).replace("{{too many words}}", answering.too_many(limits.words))
     if "tokenizer" not in next(iter(abilities.values())) and package != ANNOTATING:
         text = text.replace('value="horizontal"', 'value="horizontal" selected')
-    return Route(path, lambda request: HTMLResponse(text, headers={"Content-Security-Policy": _POLICY}))
+    # A page from elsewhere that opens this one could otherwise lead it to one text after another, each of which is parsed.
+    headers = {"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
+    return Route(path, lambda request: HTMLResponse(text, headers=headers))
 
 
 def _part(folder: str, name: str, package: str = "mh4.serving") -> Route:

@@ -315,6 +315,7 @@ def test_a_page_from_elsewhere_has_nothing_parsed(app, path):
 def test_the_page_has_a_policy(app):
     status, headers, body = ask(app, "/")
     assert status == 200 and "default-src 'none'; script-src 'self'" in headers["content-security-policy"]
+    assert headers["cross-origin-opener-policy"] == "same-origin"
     assert b"<script>" not in body and b"style=" not in body and b"<option>toy-mh3</option>" in body
     assert ask(app, "/page.js")[1]["content-type"].startswith("text/javascript")
     assert ask(app, "/page.css")[1]["content-type"].startswith("text/css")
