@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +107,7 @@ def _undisturbed() -> Iterator[None]:
     arrived: list[int] = []
     raising = [number for number in ENDING if callable(signal.getsignal(number))]
     handlers = {number: signal.signal(number, lambda number, frame: arrived.append(number)) for number in raising}
+    resource_tracker.ensure_running()  # which lifts the mask where multiprocessing starts it with a first process
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

@@ -141,6 +141,17 @@ def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals, number):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_the_first_process_of_multiprocessing_leaves_interrupts_blocked():
+    """With it begins another process, which lifts the block."""
+    script = """if True:
+        import multiprocessing, signal
+        from mh4.corpus.clusters import _undisturbed
+        with _undisturbed():
+            multiprocessing.get_context("spawn").Process(target=int).start()
+            print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"""
+    assert subprocess.check_output([sys.executable, "-c", script]) == b"True\n"
+
+
 @pytest.mark.slow
 def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
     """One line is printed, however often Ctrl-C is pressed, and nothing is left."""
