@@ -162,7 +162,7 @@ def test_a_tree_that_is_too_long_for_mh5(monkeypatch):
     )
     monkeypatch.setattr(page, "_LONGEST_FOR_MH5", 8)
     codes, source = page.transitions(Sentence(["x"] * 9, heads=heads))
-    assert codes == [] and "more than 150 words" in page._SOURCES[source]
+    assert codes == [] and "more than 80 words" in page._SOURCES[source]
 
 
 def test_the_model_shows_its_own_derivation(file, tmp_path):
