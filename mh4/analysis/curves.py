@@ -3,9 +3,10 @@
 import json
 import math
 import os
+import re
 from collections.abc import Sequence
 
-from mh4.errors import InputError, on_line
+from mh4.errors import InputError, on_line, one_line
 from mh4.util import reading
 from mh4.util.plots import plotted
 
@@ -30,7 +31,7 @@ def runs(paths: Sequence[str]) -> dict[str, Curve]:
             raise InputError("%s: no training has been evaluated there (no line of %s)" % (path, METRICS))
         curves |= found
     common = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in curves])
-    return {os.path.relpath(folder, common): curve for folder, curve in curves.items()}
+    return {one_line(os.path.relpath(folder, common)): curve for folder, curve in curves.items()}
 
 
 def _read(path: str) -> Curve:
@@ -62,7 +63,8 @@ def plot(path: str, curves: dict[str, Curve]) -> None:
             for axes, (time, (_, size)) in zip(row, AXES.items(), strict=True):
                 for (name, curve), colour, style in zip(curves.items(), colours, styles, strict=True):
                     values = [one[time] / size for one in curve], [one[score] for one in curve]
-                    axes.plot(*values, style, label=name, color=colour)
+                    label = re.sub("^_", "./_", name)  # matplotlib leaves _NAME out of the legend
+                    axes.plot(*values, style, label=label, color=colour)
                 axes.grid(alpha=0.3)
         for axes, (unit, _) in zip(panels[-1], AXES.values(), strict=True):
             axes.set_xlabel(unit)

@@ -1,6 +1,7 @@
 """`mh4 curves`: which trainings it finds, what it draws, and what it refuses."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 from running import refuses, succeeds
@@ -47,11 +48,14 @@ def test_damaged_lines_are_named(tmp_path, line):
 @pytest.mark.parametrize("kind, begin", [("svg", b"<?xml"), ("html", b"<!DOCTYPE html>"), ("png", b"\x89PNG")])
 def test_the_plot(tmp_path, kind, begin):
     pytest.importorskip("matplotlib")
-    for name in ("a", "b"):
+    for name in ("a", "_b\x1b"):
         training(tmp_path / "runs" / name)
     output = tmp_path / ("plot." + kind)
     curves.plot(str(output), curves.runs([str(tmp_path / "runs")]))
     assert output.read_bytes().startswith(begin)
+    if kind == "svg":
+        ElementTree.parse(output)
+        assert all("<!-- %s -->" % name in output.read_text() for name in ("a", r"./_b\x1b"))
     if kind == "html":
         page = output.read_text()
         assert page.count("<svg") == page.count("</svg>") == 1 and "<?xml" not in page
