@@ -253,3 +253,10 @@ def test_coverage_of_table_3(row):
     for name in ("projective", "mh4", "1ec"):
         arcs = sum(kept(trees.nearest(sentence.heads, name), sentence.heads) for sentence in sentences)
         assert percent(arcs, words) == row[f"edge_{name}"], name
+
+
+def test_the_class_of_all_trees_is_not_searched():
+    """With half a million crossings, other classes take long."""
+    n, rng = 3000, np.random.default_rng(1)
+    heads = np.array([-1, 0, *(int(rng.integers(max(1, m - 5), m)) for m in range(2, n + 1))])
+    assert trees.in_class(heads, "any") and (trees.nearest(heads, "any") == heads).all()

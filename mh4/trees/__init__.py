@@ -122,7 +122,7 @@ def best(arcs: np.ndarray, name: str, *, single_root: bool = False) -> np.ndarra
 
 
 def _in_class(heads: np.ndarray, k: float | None) -> bool:
-    if not measures.crossings(heads).any():
+    if k == INFINITY or not measures.crossings(heads).any():
         return True
     if k is None:
         return measures.one_endpoint_crossing(heads)
