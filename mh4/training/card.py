@@ -76,7 +76,7 @@ def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any], o
             origin = files.record(ORIGIN)
             return {"command": str(origin["command"]), "commit": ", ".join(map(str, origin["commits"]))}
     given = [(name, one["file"]) for name, one in each_source(sources) if name != "test"]
-    options = [*options, *(word for name, file in given for word in ("--" + name, os.path.basename(file)))]
+    options = [*options, *(word for name, file in given for word in ("--" + name, file))]
     command = ["mh4", "train", "--system", system, *options, "--seed", str(seed), "--config", "config.toml", "--model", "FOLDER"]
     return {"command": shlex.join(command)}
 

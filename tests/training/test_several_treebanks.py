@@ -16,7 +16,7 @@ from mh4.errors import InputError, shown
 from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary, normalised
-from mh4.training import train
+from mh4.training import card, train
 from mh4.training.trainer import Trainer
 from mh4.util.files import git_blob_id, write_text
 from mh4.util.progress import Listener
@@ -78,6 +78,8 @@ def test_treebanks_of_the_same_name_keep_their_folders(files, tmp_path):
     same = [str(tmp_path / name / "dev.conllu") for name in "cd"]
     mh4.train(files["a"], same, str(tmp_path / "model"), "mst", SHORT, progress=said.append)
     assert [scores["file"] for scores in said[0]["dev_treebanks"]] == ["c/dev.conllu", "d/dev.conllu"]
+    packed = card.pack(str(tmp_path / "model"), str(tmp_path / "packed.mh4"), {})
+    assert " --train a.conllu --dev c/dev.conllu --dev d/dev.conllu " in packed["command"]
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["", "word_boundaries"])
