@@ -396,8 +396,10 @@ class Trainer:
         """Calibrate the best model, and write summary.json with the scores of its evaluation."""
         progress = self.progress
         self.model.load_weights(self.files)
-        short = [sentence for sentence in self.dev if len(sentence) <= self.most]
-        found = calibrate(Parser(self.model), short) if short else None
+        parser = Parser(self.model)
+        most = min(self.most, long_sentences.default(parser, confidence=True) * 3 // 2)  # a longer one would take minutes
+        short = [sentence for sentence in self.dev if len(sentence) <= most]
+        found = calibrate(parser, short) if short else None
         if found:
             self.model.calibrate(found)
             found.save(self.folder)

@@ -3,6 +3,7 @@
 import json
 import os
 import warnings
+from dataclasses import replace
 
 import brute
 import numpy as np
@@ -15,12 +16,13 @@ import mh4
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser import config
+from mh4.parser import config, long_sentences
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
 from mh4.parser.temperatures import FILE, at_temperature
+from mh4.training import trainer
 from mh4.training.calibration import calibrate
 from mh4.training.trainer import Trainer
 
@@ -180,6 +182,17 @@ def test_training_ends_with_calibration(trained):
         nll_of_labels[factor] = -np.log(np.maximum(toy.probabilities_of_labels(Parser(model), dev), 1e-3)).mean()
     assert min(nll_of_labels.values()) == nll_of_labels[1]
     assert calibrate(Parser(toy.untrained("mh5-hybrid", dev)), dev) is None
+
+
+def test_sentences_that_would_take_minutes_are_no_part_of_it(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(trainer, "calibrate", lambda parser, sentences: seen.extend(map(len, sentences)))
+    monkeypatch.setitem(long_sentences.MARGINALS, "mst", 6)
+    sentences = toy.sentences(tmp_path)[:40]
+    settings = replace(toy.SMALL, training=replace(toy.SMALL.training, max_updates=1, evaluate_updates=1))
+    (tmp_path / "model").mkdir()
+    trainer.Trainer("mst", settings, sentences, sentences, str(tmp_path / "model")).run()
+    assert max(seen) == 9 < max(map(len, sentences))
 
 
 def test_reliability():
