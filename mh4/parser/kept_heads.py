@@ -19,10 +19,10 @@ def given(sentence: Sentence) -> np.ndarray:
 
 
 def rooted(sentence: Sentence) -> Sentence:
-    """Return the sentence with head 0 for each word that has the label of roots and no head."""
+    """Return the sentence with head 0 for each word that has the label of roots and no head; the same sentence if there are none."""
     heads = given(sentence)
     roots = (heads[1:] < 0) & np.array([label == ROOT for label in _labels(sentence)], dtype=bool)
-    return replace(sentence, heads=np.append(heads[:1], np.where(roots, 0, heads[1:])))
+    return sentence if not roots.any() else replace(sentence, heads=np.append(heads[:1], np.where(roots, 0, heads[1:])))
 
 
 def whole(heads: np.ndarray) -> bool:

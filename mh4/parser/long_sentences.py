@@ -106,9 +106,13 @@ def parse(
     how, other = _around_heads(parser, beyond) if keep_heads else _otherwise(parser, beyond)
     if other is parser and not confidence and not several:
         longest = max(longest, default(parser))
+    before = sentences
     if keep_heads and parser.labels_roots:
         sentences = list(map(kept_heads.rooted, sentences))
     done, no_tree, in_the_way = _kept(parser, sentences, longest, confidence, tags) if keep_heads else ({}, {}, {})
+    for k, sentence in done.items():
+        if sentences[k] is not before[k]:  # so its head is new
+            sentence.note = ""
     aside = {*done, *no_tree, *in_the_way}
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest and k not in aside]
     options = {"confidence": confidence, "tags": tags, **({"keep_heads": True} if keep_heads else {}), **options}

@@ -47,6 +47,10 @@ def test_a_word_labelled_as_root_is_one(parsers, gold):
             labels = ["root" if m == word else "_" for m in range(1, len(sentence) + 1)]
             (found,) = parsers["mst"].parse([replace(sentence, heads=None, deprels=labels)], keep_heads=True)
             assert np.flatnonzero(found.heads == 0).tolist() == [word] and found.deprels.count("root") == 1
+    heads = gold[0].heads.copy()
+    heads[heads == 0] = -1
+    (found,) = parsers["mst"].parse([replace(gold[0], heads=heads)], keep_heads=True)
+    assert found.heads.tolist() == gold[0].heads.tolist() and found.note == ""  # so that HEAD is written
     two = replace(gold[0], heads=None, deprels=["root", "root", *["_"] * (len(gold[0]) - 2)])
     assert "words 1 and 2 both have head 0" in refused(lambda: parsers["mst"].parse([two], keep_heads=True))
 
