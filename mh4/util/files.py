@@ -25,8 +25,8 @@ def atomic_path(path: str) -> Iterator[str]:
     for them, `path` itself is yielded, to be appended to. Raises InputError if `path` cannot be written, or the disk is full.
     """
     with explained(path):
-        status = _status(path)
-        if not _is_replaced(path, status):
+        status, replaced = _status(path)
+        if not replaced:
             yield path
             return
         target = os.path.realpath(path)
@@ -118,7 +118,7 @@ def lock(handle: int, waiting: Callable[[], object] | None = None) -> bool:
 def check_writable(path: str) -> None:
     """Raise InputError if no file can be written to `path`, before there is anything to write."""
     with explained(path):
-        if _is_replaced(path, _status(path)) and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
+        if _status(path)[1] and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
             raise InputError("%s: cannot be written: its folder does not exist, or nothing can be written to it" % path)
 
 
@@ -135,8 +135,11 @@ def explained(path: str) -> Iterator[None]:
         raise InputError("%s: cannot be written: %s" % (path, reason(error))) from None
 
 
-def _status(path: str) -> os.stat_result | None:
-    """Return the status of the file at `path`, or None if there is none. Raises OSError if it may not be written."""
+def _status(path: str) -> tuple[os.stat_result | None, bool]:
+    """Return the status of the file at `path`, None if there is none, and whether a new file replaces it, which is otherwise appended to.
+
+    Raises OSError or InputError if it may not be written.
+    """
     if not path:
         raise InputError("the path of a file to be written is empty")
     try:
@@ -148,16 +151,12 @@ def _status(path: str) -> os.stat_result | None:
     if status and not os.access(path, os.W_OK):  # renaming does not ask the file that it replaces
         why = errno.EROFS if os.statvfs(path).f_flag & os.ST_RDONLY else errno.EACCES
         raise PermissionError(why, os.strerror(why), path)
-    if status and _is_replaced(path, status):
+    replaced = not status or stat.S_ISREG(status.st_mode) and not _is_open_already(path)
+    if status and replaced:
         folder = os.stat(os.path.dirname(os.path.realpath(path)))
         if folder.st_mode & stat.S_ISVTX and os.geteuid() not in (0, status.st_uid, folder.st_uid):
             raise InputError("%s: cannot be written: it belongs to another user, and nobody else can replace it there" % path)
-    return status
-
-
-def _is_replaced(path: str, status: os.stat_result | None) -> bool:
-    """Return whether writing to `path`, of this status, makes a new file, instead of appending to what is there."""
-    return status is None or stat.S_ISREG(status.st_mode) and not _is_open_already(path)
+    return status, replaced
 
 
 def _is_open_already(path: str) -> bool:
