@@ -28,6 +28,7 @@ _RECORD: dict[str, type] = {  # what is read of a record, besides the shard and 
     "parsed_sentences": int, "parsed_words": int, "rejects": int, "fallbacks": dict, "warnings": list, "seconds": float,
     "peak_mb": int,
 }  # fmt: skip
+_MOST = 1 << 40  # of any of its numbers: more than any shard has
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ class Corpus:
                 found is None
                 or (found["sha256"], found["options"]) != (shard.sha256, self.settings.options())
                 or not all(isinstance(found[name], kind) for name, kind in _RECORD.items())
-                or not all(found[name] >= 0 for name, kind in _RECORD.items() if kind in (int, float))
+                or not all(0 <= found[name] < _MOST for name, kind in _RECORD.items() if kind in (int, float))
                 or not all(isinstance(count, int) for count in found["fallbacks"].values())
                 or not all(isinstance(warning, str) for warning in found["warnings"])
                 or not all(isinstance(found[kind + "_sha256"], str) for kind in kinds)

@@ -138,6 +138,8 @@ def test_two_kinds_of_workers(folder):
         {"fallbacks": {"beam": "x"}},
         {"warnings": [5]},
         {"seconds": float("nan")},
+        {"seconds": 1e300},
+        {"parsed_words": 10**400},
     ],
 )
 def test_damaged_records(folder, monkeypatch, entries):
