@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import socket
-import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,7 +19,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.errors import Forbidden, InputError, shown
 from mh4.util import reading
-from mh4.util.files import delete_stale, explained, lock, make_folder, write_text
+from mh4.util.files import check_owner, delete_stale, explained, lock, make_folder, write_text
 
 FORMAT = 3  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
@@ -50,7 +49,7 @@ class Corpus:
     def load(cls, path: str) -> "Corpus":
         """Read the inputs and options of a corpus. Raises InputError if the folder has no corpus, or one of another format."""
         folder = os.path.abspath(path)
-        _check_owner(folder)
+        check_owner(folder)
         path = os.path.join(folder, _SETTINGS)
         found = _json(path)
         if found is None:
@@ -94,7 +93,7 @@ class Corpus:
             if corpus == begun:
                 return corpus
         else:
-            _check_owner(self.folder)
+            make_folder(self.folder)
         files = [[{"number": k, **one._asdict()} for k, one in of.items()] for of in (corpus.inputs, corpus.removed)]
         content = {
             "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files[0],
@@ -221,16 +220,6 @@ class Corpus:
         """Remove the log of a shard, which will be tried again."""
         with suppress(OSError):
             os.unlink(self.file(shard, "log"))
-
-
-def _check_owner(folder: str) -> None:
-    """Raise InputError for the folder of another user that everybody can write to: a link in it may lead to any file of this user."""
-    with suppress(OSError):
-        status = os.stat(folder)
-        if status.st_uid not in (0, os.geteuid()) and status.st_mode & stat.S_IWOTH:
-            raise InputError(
-                "%s: belongs to another user, and everybody can write to it: name another folder, -o FOLDER" % folder
-            )
 
 
 def _is_input(one: Input) -> bool:

@@ -66,7 +66,7 @@ def append_line(path: str, line: str) -> None:
 
 
 def make_folder(path: str | Path) -> None:
-    """Create a folder, and its parents, unless they exist. Raises InputError if that fails."""
+    """Create a folder, and its parents, unless they exist. Raises InputError if that fails, or as check_owner does."""
     new, folder = [], os.fspath(path)
     while folder and not os.path.isdir(folder):
         new.append(folder)
@@ -79,6 +79,15 @@ def make_folder(path: str | Path) -> None:
         raise InputError("%s: not a folder, expected one, or that there is nothing yet" % path) from None
     except OSError as error:
         raise InputError("%s: this folder cannot be created: %s" % (path, reason(error))) from None
+    check_owner(path)
+
+
+def check_owner(folder: str | Path) -> None:
+    """Raise InputError for the folder of another user that everybody can write to: a link in it may lead to any file of this user."""
+    with suppress(OSError):
+        status = os.stat(folder)
+        if status.st_uid not in (0, os.geteuid()) and status.st_mode & stat.S_IWOTH:
+            raise InputError("%s: belongs to another user, and everybody can write to it: name another folder" % folder)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 import toy
+from running import mh4
 
 from mh4.data import conllu
 from mh4.errors import InputError
@@ -265,3 +266,19 @@ def test_a_file_in_the_place_of_a_folder(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="file: not a folder, expected one, or that there is nothing yet"):
         files.make_folder(str(tmp_path / "file"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of another user")
+def test_a_folder_of_another_user_where_links_can_be_planted(tmp_path):
+    toy.sentences(tmp_path)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    os.chown(folder, 65534, 65534)
+    folder.chmod(0o777)
+    train, dev = (str(tmp_path / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
+    done = mh4("train", "--system", "mst", "--train", train, "--dev", dev, "--model", str(folder))
+    said = "%s: belongs to another user, and everybody can write to it: name another folder" % folder
+    assert done.returncode == 2 and said in done.stderr.decode()
+    assert not names(folder)
+    folder.chmod(0o775)
+    files.make_folder(folder)
