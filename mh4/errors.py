@@ -95,6 +95,15 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "..."
 
 
+def normal_forms(a: str, b: str, most: int | None = None) -> str:
+    """Return what a message adds about two different texts that look the same: that only Unicode's normal forms differ.
+
+    most: how many characters of each, decomposed, to compare; by default, all.
+    """
+    a, b = (unicodedata.normalize("NFD", text)[:most] for text in (a, b))
+    return " (the same characters in different normal forms of Unicode, such as NFC and NFD)" if a == b else ""
+
+
 def unknown(kind: str, name: Any, known: Iterable[str]) -> str:
     """Say that there is no `kind` of this name, suggest a similar one, and list all."""
     import difflib  # here, as every command imports this module

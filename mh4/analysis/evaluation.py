@@ -21,7 +21,7 @@ import numpy as np
 
 from mh4.analysis.arcs import Arcs
 from mh4.data import conllu
-from mh4.errors import InputError, counted, needs, on_line, warn
+from mh4.errors import InputError, counted, needs, normal_forms, on_line, warn
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -60,6 +60,7 @@ class Counts(NamedTuple):
 
 
 _CHUNK = 1500  # words
+_MOST_PAIRS = 250_000  # of words: what the scorer aligns within multiword tokens in about a second
 _SPACES = re.compile("[ \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # of category Zs, which the scorer omits
 _TOKEN = re.compile("\ufeff?[0-9-]+\t")  # how the line of a word or of a multiword token begins
 
@@ -94,6 +95,10 @@ class Chunk:
     def starts(self) -> np.ndarray:
         """int64 (words,): where each word, or the multiword token that it is part of, begins in the file's text without spaces."""
         return np.array([word.span.start for word in self.representation.words], dtype=np.int64)
+
+    def sentence_of(self, word: int) -> str:
+        """Return the name of the sentence of a word, which is given by its number in the chunk, from 0."""
+        return next(sentence.name for sentence in self.sentences if (word := word - len(sentence)) < 0)
 
 
 class Evaluation(NamedTuple):
@@ -142,7 +147,11 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
 
 
 def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
-    """Return the official scorer's counts and its alignment of words, for corresponding chunks of two files."""
+    """Return the official scorer's counts and its alignment of words, for corresponding chunks of two files.
+
+    Raises InputError for multiword tokens of too many words.
+    """
+    _check_multiword_tokens(gold, system)
     tags = [word.columns[conllu.XPOS] for word in system.representation.words]
     for tag in tags:
         tag.partner = -1
@@ -153,6 +162,21 @@ def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
     if (gold_words >= 0).sum() != counts["Words"].correct:
         raise InputError("this udtools does not show which words it aligns: mh4 was tested with udtools 0.2.9")
     return Evaluation(counts, gold_words)
+
+
+def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
+    """Raise InputError for multiword tokens that the scorer cannot align: it makes a table of all pairs of words where they overlap."""
+    starts = [chunk.starts() for chunk in (gold, system)]
+    spans = {word.span for chunk in (gold, system) for word in chunk.representation.words if word.is_multiword}
+    first, end = 0, 0
+    for span in sorted(spans, key=lambda span: span.start):
+        if span.start >= end:
+            first = span.start
+        end = max(end, span.end)
+        (a, words), (b, others) = ((s, e - s) for s, e in (np.searchsorted(each, (first, end)).tolist() for each in starts))
+        if words * others > _MOST_PAIRS:
+            found = system.sentence_of(b), counted(others, "word", ","), f"{words:,}", gold.sentence_of(a)
+            raise InputError("%s: multiword tokens cover %s here and %s in %s, too many for the scorer to align" % found)
 
 
 def _scorer() -> Any:
@@ -311,18 +335,23 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
         around = (bisect_right(file.tokens, k, key=lambda token: token.start) - 1 for k in (place, max(place - 1, 0)))
         return any(file.tokens[k].multiword for k in around if k >= 0)
 
-    def described(file: _Reader) -> str:
+    def described(file: _Reader) -> tuple[str, str]:  # and the text there
         while len(file.text) < place + 20 and file.read():
             pass
         if place >= len(file.text):
-            return "%s: the end" % conllu.name_of(file.path)
-        token = file.tokens[bisect_right(file.tokens, place, key=lambda token: token.start) - 1]
-        return "%s: %r" % (on_line(token.file, token.line), "".join(file.text[place : place + 20]))
+            return "%s: the end" % conllu.name_of(file.path), ""
+        token, text = (
+            file.tokens[bisect_right(file.tokens, place, key=lambda token: token.start) - 1],
+            file.text[place : place + 20],
+        )
+        return "%s: %r" % (on_line(token.file, token.line), "".join(text)), "".join(text)
 
     names = conllu.name_of(system.path), conllu.name_of(gold.path)
     why = "; %s has a multiword token there, and %s words only" % (names if multiword(system) else names[::-1])
     why = why if multiword(system) != multiword(gold) else ""
-    raise InputError("%s, but %s: the scorer needs the same text in both%s" % (described(system), described(gold), why))
+    (here, text), (there, other) = described(system), described(gold)
+    why += normal_forms(text, other, 20)
+    raise InputError("%s, but %s: the scorer needs the same text in both%s" % (here, there, why))
 
 
 def _check_names(gold: str, system: str, omitted: Sequence[str]) -> None:

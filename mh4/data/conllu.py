@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
-from mh4.errors import InputError, check_flags, counted, on_line, one_line, reason, shown, unreadable, warn
+from mh4.errors import InputError, check_flags, counted, normal_forms, on_line, one_line, reason, shown, unreadable, warn
 from mh4.util import compression, files, reading
 from mh4.util.reading import named
 
@@ -473,7 +473,7 @@ def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool, m
         size += len(line)
         reading.check_size(size, name, first + 1)
         if len(lines) > most:
-            wrong = "more than %s without a blank line, which ends a sentence"
+            wrong = "more than %s before the next sentence, which begins after a blank line"
             raise InputError("%s: %s" % (on_line(name, first + 1), wrong % counted(most, "line", ",")))
         begun, ended = begun or not blank, begun and blank
         if ended and at_once:
@@ -695,7 +695,8 @@ def _sent_id(lines: Sequence[str]) -> str:
 def _check_words(sentence: Sentence, expected: Sentence) -> None:
     for k, (word, other) in enumerate(zip(sentence.words, expected.words, strict=False), start=1):
         if word != other:
-            raise InputError("%s: word %d is %r, but %r in %s" % (sentence.name, k, word, other, expected.name))
+            difference = sentence.name, k, word, other, expected.name, normal_forms(word, other)
+            raise InputError("%s: word %d is %r, but %r in %s%s" % difference)
     if len(sentence) != len(expected):
         raise InputError("%s: %s, but %d in %s" % (sentence.name, counted(len(sentence), "word"), len(expected), expected.name))
 

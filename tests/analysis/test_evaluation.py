@@ -132,6 +132,26 @@ class TestOfficial:
         assert gold_words.tolist() == partners
         assert counts["Words"].correct == sum(partner >= 0 for partner in partners)
 
+    @pytest.mark.parametrize("gold, system", [(499, 499), (502, 499), (499, 502)])
+    def test_long_multiword_tokens(self, write, gold, system):
+        """The scorer compares all pairs of words that they cover, in both files together: some at once, but not any number."""
+        first, second = ("a b " + "x" * 1000 + "=" + "+".join(["x"] * count) + " c d" for count in (gold, system))
+        paths = write("gold", as_tokens("b"), as_tokens(first)), write("system", as_tokens("b"), as_tokens(second))
+        if gold == system:
+            assert evaluated(*paths)[0]["Words"].correct == gold + 5
+            return
+        found = (
+            "system, line 3, sentence 2: multiword tokens cover %d words here and %d in .*gold, line 3, sentence 2, too many"
+        )
+        with pytest.raises(InputError, match=found % (system, gold)):
+            evaluated(*paths)
+
+    def test_multiword_tokens_that_overlap(self, write):
+        gold = "aa=" + "+".join("a" * 300) + " bb=" + "+".join("b" * 300) + " c"
+        system = "a ab=" + "+".join("a" * 300) + " bc=" + "+".join("b" * 150)
+        with pytest.raises(InputError, match="cover 451 words here and 600 in"):
+            evaluated(write("gold", as_tokens(gold)), write("system", as_tokens(system)))
+
     def test_a_scorer_that_does_not_compare_tags(self, write, scorer, monkeypatch):
         path = write("gold", as_conllu(GOLD))
         ((gold, (system,)),) = evaluation.chunks(path, [path])

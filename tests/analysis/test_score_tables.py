@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,15 @@ def test_text_that_differs_at_a_multiword_token(tmp_path):
         assert said.endswith("the same text in both; %s has a multiword token there, and %s words only" % tuple(files))
     files[0].write_text(segmented.as_conllu([[("dos", 2, "case"), ("el", 0, "root")]]))
     assert refuses("evaluate", *map(str, files)).endswith("the same text in both")
+
+
+def test_text_in_other_normal_forms(tmp_path):
+    files = [tmp_path / name for name in ("NFC", "NFD")]
+    for file in files:
+        file.write_text(segmented.as_conllu([[(unicodedata.normalize(file.name, "vámonos"), 0, "root")]]), encoding="utf-8")
+    assert refuses("evaluate", *map(str, files)).endswith(
+        "(the same characters in different normal forms of Unicode, such as NFC and NFD)"
+    )
 
 
 def add_up_to_the_counts(gold, system, found):

@@ -199,7 +199,7 @@ def test_short_lines_that_do_not_end(file, monkeypatch, line, number):
     """They are refused while they are read: each takes 30 times the memory of its characters, and more once it is a word."""
     monkeypatch.setattr(conllu, "MOST_LINES", 1000)
     path = file(number // 4 * ("\n" + row(1) + "\n\n") + 1001 * line)
-    message = "line %d: more than 1,000 lines without a blank line, which ends a sentence$" % number
+    message = "line %d: more than 1,000 lines before the next sentence, which begins after a blank line$" % number
     with pytest.raises(InputError, match=message):
         conllu.read(path)
 

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import unicodedata
 from xml.dom import minidom
 
 import brute
@@ -316,6 +317,10 @@ def test_bad_input(file, tmp_path):
     other = tmp_path / "other.conllu"
     other.write_text(CROSSING.replace("kaluma", "berod"), encoding="utf-8")
     assert "word 2 is 'berod', but 'kaluma' in" in refused(file, other, "--html", out)
+    pair = [tmp_path / name for name in ("NFC", "NFD")]
+    for path in pair:
+        path.write_text(CROSSING.replace("kaluma", unicodedata.normalize(path.name, "málo")), encoding="utf-8")
+    assert "(the same characters in different normal forms of Unicode, such as NFC and NFD)" in refused(*pair, "--html", out)
     other.write_text(CROSSING * 2, encoding="utf-8")
     assert "expected the end of the file" in refused(file, other, "--html", out)
     other.write_text("\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, m - 1) for m in range(1, 1001)) + "\n\n", encoding="utf-8")
