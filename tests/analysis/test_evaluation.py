@@ -140,9 +140,7 @@ class TestOfficial:
         if gold == system:
             assert evaluated(*paths)[0]["Words"].correct == gold + 5
             return
-        found = (
-            "system, line 3, sentence 2: multiword tokens cover %d words here and %d in .*gold, line 3, sentence 2, too many"
-        )
+        found = "system, line 3, sentence 2: multiword tokens cover %d words here and %d in .*gold, line 3, sentence 2, too many"
         with pytest.raises(InputError, match=found % (system, gold)):
             evaluated(*paths)
 
