@@ -58,7 +58,8 @@ def info(path: str, card: bool, as_json: bool) -> None:
     sizes = counted(words, "word"), counted(chars, "character"), *tags, counted(labels, "label")
     say("vocabulary: %s, %s, %s UPOS, %s XPOS, %s FEATS, %s" % sizes)
     if model.vectors is not None:
-        say("vectors of %d words, %d of them in the training treebank" % (len(model.vectors.words), model.vectors.learned))
+        known = counted(len(model.vectors.words), "word")
+        say("vectors of %s, %d of them in the training treebank" % (known, model.vectors.learned))
     if model.temperature is not None:
         training.append("probabilities at temperature %.3f, of labels %.3f" % (model.temperature, model.label_temperature))
     say(*training, "", *model.describe().rstrip().split("\n"))

@@ -123,7 +123,7 @@ def review(
         parts = [blocks[k::folds] for k in range(folds)]
         if not all(parts):
             few = counted(len(blocks), "sentence")
-            raise InputError("there are only %s, expected at least as many as --folds %d" % (few, folds))
+            raise InputError("found only %s, expected at least as many as --folds %d" % (few, folds))
         for part, path in zip(parts, _trained(parts, folder, jobs, training), strict=True):
             reviewed += review.review(Parser.load(path), part)
         place = {id(block): k for k, (_, _, block) in enumerate(blocks)}

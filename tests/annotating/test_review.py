@@ -292,7 +292,7 @@ def test_a_review_that_is_interrupted(trained, ending_signals):
         ("cut.tsv, line 2: 2 columns, expected 10", ["--model", "model", "--since", "cut.tsv"]),
         ("is the folder of the treebank: name another --folder", ["--folder", "."]),
         ("damaged.conllu: this file is given twice", ["--model", "model", "link.conllu"]),
-        ("there are only 40 sentences", ["--folder", "f", "--folds", "50"]),
+        ("found only 40 sentences", ["--folder", "f", "--folds", "50"]),
         ("greedy-mh4 gives no probabilities of arcs", ["--folder", "f", "--system", "greedy-mh4"]),
     ],
 )  # fmt: skip
