@@ -20,7 +20,8 @@ from experiments.pages import Plot, print_table
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
 from mh4.data import conllu
-from mh4.parser.parsing import Parser, arc_probabilities, longest, naming
+from mh4.parser.columns import arc_probabilities
+from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.systems import with_marginals
 from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table

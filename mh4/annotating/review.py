@@ -16,7 +16,8 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError, counted, on_line
 from mh4.parser import long_sentences
-from mh4.parser.parsing import Parser, arc_probabilities
+from mh4.parser.columns import arc_probabilities
+from mh4.parser.parsing import Parser
 from mh4.util import reading
 
 MARKS = ("HeadProb", "BestHead", "DeprelProb", "BestDeprel")  # attributes of MISC

@@ -23,9 +23,10 @@ from mh4.data import conllu
 from mh4.data.conllu import ROOT, Block, Sentence, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown, unknown
-from mh4.parser import parsing
 from mh4.parser.choices import TREES, Decoding, TreeClass
-from mh4.parser.parsing import BaseParser, Parser, Progress
+from mh4.parser.columns import annotated, arc_probabilities, best_strings, headed_by_root, with_label_probabilities
+from mh4.parser.given import items_of
+from mh4.parser.parsing import BaseParser, Parser, Progress, check_tags, in_order, naming
 from mh4.parser.vocabulary import TAGS, Table
 from mh4.util import memory
 from mh4.util.reading import Path, Paths, path_of
@@ -68,7 +69,7 @@ class Ensemble(BaseParser):
         """
         if not isinstance(tree, str) or tree not in TREES:
             raise InputError(unknown("class of trees", tree, TREES))
-        members = parsing.items_of(parsers)
+        members = items_of(parsers)
         if members is None or not all(isinstance(parser, Parser) for parser in members):
             raise InputError("no ensemble can be made of %s, expected a list of parsers" % shown(parsers))
         self.parsers: list[Parser] = members
@@ -93,7 +94,7 @@ class Ensemble(BaseParser):
 
         Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
         """
-        given = parsing.items_of(folders)
+        given = items_of(folders)
         if given is None:
             raise InputError("%s: expected a list of the folders of several models" % folders)
         paths = list(map(path_of, given))
@@ -121,7 +122,7 @@ class Ensemble(BaseParser):
         for number, sentence in enumerate(sentences, start=1):
             _check_votes(sentence, self.parsers, sentence.name or "sentence %d" % number)
         if tags:
-            parsing.check_tags(self.parsers)
+            check_tags(self.parsers)
         for parser in self.parsers:
             parser.check_vectors()
             if confidence:
@@ -133,7 +134,7 @@ class Ensemble(BaseParser):
                     raise InputError("%s: the trees that vote have no probabilities of arcs" % name)
         parse = partial(self._parse, confidence=confidence, tags=tags)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return parsing.in_order(sentences, self._minibatches, parse, progress, confidence)
+            return in_order(sentences, self._minibatches, parse, progress, confidence)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """Return an iterator over minibatches: the indices of their sentences, and each model's scores for them."""
@@ -149,7 +150,7 @@ class Ensemble(BaseParser):
         heads = []
         for k, sentence in enumerate(sentences):
             votes = [found[k] for found in by_member] + [other.heads for other in _votes(sentence)]
-            with parsing.naming(sentence, "parse"):
+            with naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
         labellers = [(parser, mine.labels(heads)) for parser, mine in _alike(members, "deprels")]
         labels = [_opinion(parser, "labels", scores) for parser, scores in labellers]
@@ -160,25 +161,25 @@ class Ensemble(BaseParser):
                 alike = _alike(able, column)
                 predicted = _most_probable([_opinion(parser, column, mine.tags[column]) for parser, mine in alike])
                 columns[column] = alike[0][0].model.written(column, predicted)
-        parsed = parsing.annotated(sentences, heads, columns)
+        parsed = annotated(sentences, heads, columns)
         if confidence:
             for sentence, *found in zip(parsed, *[parser.marginals(sentences, mine) for parser, mine in members], strict=True):
-                each = [parsing.arc_probabilities(marginals.arcs, sentence.heads) for marginals in found]
+                each = [arc_probabilities(marginals.arcs, sentence.heads) for marginals in found]
                 sentence.probabilities = np.mean(each, axis=0)
             words, of_labels = np.arange(sum(map(len, sentences))), []
             for parser, of_parser in labellers:
                 rows = parser.model.vocabulary.known_labels(columns["deprels"])
                 of_labels.append(parser.label_probabilities(of_parser.npvalue(), heads)[rows, words])
-            parsing.with_label_probabilities(parsed, np.mean(of_labels, axis=0))
+            with_label_probabilities(parsed, np.mean(of_labels, axis=0))
         return parsed
 
     def _roots(self, sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> np.ndarray | None:
-        """Return which words are labelled `root`; see parsing.best."""
+        """Return which words are labelled `root`; see columns.best_strings."""
         if not all(parser.model.config.scorer.root_label for parser in self.parsers):
             return None
         known = any(parser.model.vocabulary.labels[ROOT] for parser in self.parsers)
         tied = np.repeat([known or _have_root(sentence) for sentence in sentences], list(map(len, sentences)))
-        return np.where(tied, parsing.headed_by_root(heads), -1)
+        return np.where(tied, headed_by_root(heads), -1)
 
 
 def _have_root(sentence: Sentence) -> bool:
@@ -246,7 +247,7 @@ def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:
 def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
     """Return the softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string.
 
-    Unlike `parsing.softmax`, it is in float32, as in the recorded votes of ensembles, and any word may have the label `root`.
+    Unlike `columns.softmax`, it is in float32, as in the recorded votes of ensembles, and any word may have the label `root`.
     """
     table = getattr(parser.model.vocabulary, column)
     values = scores.npvalue().reshape((len(table), -1))[1:]
@@ -269,13 +270,13 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
 
 
 def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None) -> list[str]:
-    """Return the string with the highest average probability over opinions, whose tables may differ; see parsing.best."""
+    """Return the string with the highest average probability over opinions, whose tables may differ; see columns.best_strings."""
     union = Table(dict.fromkeys(chain.from_iterable(table.strings[1:] for table, _ in opinions), 0))
     total = np.zeros((len(union), opinions[0][1].shape[1]), dtype=np.float32)
     for table, probabilities in opinions:
         same = table.strings == union.strings  # as for models of one treebank
         total[slice(1, None) if same else [union[string] for string in table.strings[1:]]] += probabilities
-    return parsing.best(total, union, roots)
+    return best_strings(total, union, roots)
 
 
 @overload
@@ -302,7 +303,7 @@ def load(
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
     (any, the default), "mh4" or "1ec".
     """
-    folders = None if isinstance(folder, os.PathLike) else parsing.items_of(folder)
+    folders = None if isinstance(folder, os.PathLike) else items_of(folder)
     if folders is None:
         if tree is not None:
             raise InputError("tree is for an ensemble: the trees of a single parser are those of its system")

@@ -1,11 +1,9 @@
 """Parsing: the best tree according to the decoder, then its labels."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
@@ -20,9 +18,10 @@ from mh4.decoders.kbest import kbest
 from mh4.errors import InputError, OutOfMemory, because, check_flags, counted, shown, warn, working_on
 from mh4.parser import kept_heads, long_sentences
 from mh4.parser.choices import BEAM, Beyond, Decoding
+from mh4.parser.columns import annotated, arc_probabilities, best_strings, headed_by_root, softmax, with_label_probabilities
+from mh4.parser.given import Gold, Unparsed, as_sentences, given_items, with_tree
 from mh4.parser.long_sentences import Progress
 from mh4.parser.temperatures import FILE, at_temperature
-from mh4.parser.vocabulary import Table
 from mh4.util.reading import Path, Paths, path_of
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
@@ -30,8 +29,6 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.parser.model import Model, Scores
     from mh4.parser.systems import Marginalize
 
-Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str]: the words of a sentence, or as a string, raw text
-Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
 AROUND_HEADS = ("exact", "mbr")  # ways of decoding that find the best tree with some heads
 MOST_TREES = 1000  # of a sentence
@@ -140,7 +137,7 @@ class BaseParser:
         if isinstance(gold, (str, bytes, PathLike)):
             sentences = conllu.read(gold)
         else:
-            sentences = [_with_tree(one, number) for number, one in enumerate(_items(gold, "test on"), start=1)]
+            sentences = [with_tree(one, number) for number, one in enumerate(given_items(gold, "test on"), start=1)]
         if not sentences:
             raise InputError("there are no sentences to test on")
         parsed = self.parse(sentences, progress)
@@ -356,11 +353,11 @@ class Parser(BaseParser):
         vocabulary, derivations = self.model.vocabulary, derivations or self.derivations(sentences, scores, keep_heads)
         heads = [derivation.heads for derivation in derivations]
         columns = {
-            column: self.model.written(column, best(scores.tags[column].npvalue(), getattr(vocabulary, column)))
+            column: self.model.written(column, best_strings(scores.tags[column].npvalue(), getattr(vocabulary, column)))
             for column in (self.model.predicted_tags if tags else ())
         }
         labels = scores.labels(heads).npvalue()
-        columns["deprels"] = best(labels, vocabulary.labels, self.root_labels(heads))
+        columns["deprels"] = best_strings(labels, vocabulary.labels, self.root_labels(heads))
         parsed = annotated(sentences, heads, columns)
         if confidence:
             with_label_probabilities(parsed, self.label_probabilities(labels, heads).max(axis=0))
@@ -382,25 +379,12 @@ class Parser(BaseParser):
         return self.model.config.scorer.root_label and bool(self.model.vocabulary.labels[ROOT])
 
     def root_labels(self, heads: Sequence[np.ndarray]) -> np.ndarray | None:
-        """Return which words, concatenated over all trees, are to be labelled `root`, int (words,), see best; None if any may be."""
+        """Return which words, concatenated over all trees, are to be labelled `root`, int (words,), see best_strings; None for any."""
         return headed_by_root(heads) if self.labels_roots else None
 
     def label_probabilities(self, scores: np.ndarray, heads: Sequence[np.ndarray]) -> np.ndarray:
         """Return the probabilities of labels for these arcs, at the model's temperature: float64 (labels, words), scores alike."""
         return softmax(scores / self.model.label_temperature, self.model.vocabulary.labels, self.root_labels(heads))
-
-
-def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """Return the probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: those of all arcs, (n+1, n+1)."""
-    probabilities = np.ones(len(heads))
-    probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]
-    return probabilities
-
-
-def with_label_probabilities(sentences: Sequence[Sentence], probabilities: np.ndarray) -> None:
-    """Give sentences the probabilities of their labels: float64 (words,), concatenated over all sentences."""
-    for sentence, own in zip(sentences, np.split(probabilities, np.cumsum([len(one) for one in sentences])[:-1]), strict=True):
-        sentence.label_probabilities = np.append(1, own)
 
 
 def check_parsed(sentence: Sentence, keep_heads: bool = False, name: str = "a sentence") -> Sentence:
@@ -476,111 +460,3 @@ def check_tags(parsers: Iterable[Parser]) -> None:
 def longest(sentences: Sequence[Sentence]) -> Sentence:
     """Return the first of the longest sentences; one without words if there are none."""
     return max(sentences, key=len, default=Sentence([]))
-
-
-def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
-    """Return new sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
-    results, start = [], 0
-    for sentence, tree in zip(sentences, heads, strict=True):
-        stop = start + len(sentence)
-        strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
-        earlier: dict[str, Any] = {**dict.fromkeys(conllu.PROBABILITIES.values()), "transitions": None, "note": ""}
-        results.append(replace(sentence, heads=tree, **{**earlier, **strings}))
-        start = stop
-    return results
-
-
-def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
-    """Return which words, concatenated over all trees, are headed by the root: bool (words,)."""
-    return np.concatenate([tree[1:] for tree in heads]) == 0
-
-
-def _with_tree(given: Sentence | TokenList, number: int) -> Sentence:
-    sentence = token_lists.sentence_of(given, number) if isinstance(given, TokenList) else given
-    name = (isinstance(sentence, Sentence) and sentence.name) or "sentence %d" % number
-    if isinstance(sentence, Sentence) and sentence.heads is not None and sentence.deprels is not None:
-        if len(sentence.heads) - 1 == len(sentence.deprels) == len(sentence):
-            try:
-                return replace(sentence, heads=arguments.tree(sentence.heads))
-            except ValueError as error:
-                raise InputError("%s: cannot test on what is not a tree: %s" % (name, error)) from None
-    raise InputError("%s: cannot test on %s: expected a sentence with a head and a relation for each word" % (name, shown(given)))
-
-
-def _items(given: Any, doing: str) -> list[Any]:
-    items = None if isinstance(given, (Sentence, TokenList)) else items_of(given)
-    if items is None:
-        raise InputError("cannot %s %s: expected a list of sentences" % (doing, shown(given)))
-    return items
-
-
-def as_sentences(
-    given: Unparsed, segmenter: "Segmenter | Path | None" = None, allow_empty: bool = False, partial: bool = False
-) -> tuple[list[Any], list[Sentence]]:
-    """Return the input, with raw text split into sentences, and the same as Sentences.
-
-    partial: whether TokenLists may have heads for some words only, and the heads of Sentences are checked.
-
-    Raises InputError, with the number of the sentence, if it has no words, unless `allow_empty`, if there is raw text but no segmenter,
-    or if anything is something else.
-    """
-    items = [given] if isinstance(given, str) and segmenter is not None else _items(given, "parse")
-    if segmenter is not None:
-        from mh4.data.segmenter import Segmenter
-
-        if not isinstance(segmenter, Segmenter):
-            segmenter = Segmenter(path_of(segmenter, "segmenter cannot be %s, expected the path of a segmenter"))
-        segment = segmenter.sentences
-        items = list(chain.from_iterable(segment(item) if isinstance(item, str) else [item] for item in items))
-    return items, [_as_sentence(sentence, number, allow_empty, partial) for number, sentence in enumerate(items, start=1)]
-
-
-def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow_empty: bool, partial: bool) -> Sentence:
-    if isinstance(given, TokenList):
-        given = token_lists.sentence_of(given, number, partial)
-    name, words = (given.name, given.words) if isinstance(given, Sentence) else ("", given)
-    name, found = name or "sentence %d" % number, items_of(words)
-    if not (found or found == [] and allow_empty) or not all(isinstance(word, str) and word for word in found):
-        how = "; raw text needs a segmenter: segmenter=FILE, from `mh4 segmenter train`" if isinstance(words, str) else ""
-        how = "; with allow_empty=True, a sentence without words gets an empty tree" if found == [] else how
-        raise InputError("%s: cannot parse %s: expected a list of words, each a non-empty string%s" % (name, shown(words), how))
-    for place, word in enumerate(found, start=1):
-        conllu.check_word(word, "%s: word %d cannot be parsed" % (name, place))
-    if isinstance(given, Sentence):
-        given = kept_heads.checked(given, name) if partial else given
-        own = {field.name: copy(getattr(given, field.name)) for field in fields(given)}  # the result is the caller's to edit
-        return replace(given, **own)
-    return Sentence(list(map(str, found)), name=name)  # numpy's strings are of a type of its own
-
-
-def items_of(given: Any) -> list[Any] | None:
-    """Return the items of a list, an iterator, an array or the like; None for a string, or what has no items."""
-    try:
-        items = None if isinstance(given, (str, bytes)) else iter(given)
-    except TypeError:
-        return None
-    return None if items is None else list(items)  # its errors are those of the user's code
-
-
-def best(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> list[str]:
-    """Return the best-scoring string of every column, never the unknown one (row 0).
-
-    roots: for labels, (columns,): 1 for a word that is to be labelled `root`, 0 for one with any other label, -1 where both may be.
-    """
-    scores = scores.reshape((len(table), -1))
-    if roots is not None and table[ROOT] and len(table) > 2:
-        scores = scores.copy()
-        scores[table[ROOT], roots == 0] = -np.inf
-    strings = [table.strings[k] for k in scores[1:].argmax(axis=0) + 1]
-    return strings if roots is None else [ROOT if root == 1 else string for root, string in zip(roots, strings, strict=True)]
-
-
-def softmax(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> np.ndarray:
-    """Return the probabilities of strings, float64 (strings, columns), for each column: 0 for the unknown one. roots: see best."""
-    scores = scores.reshape((len(table), -1)).astype(np.float64)
-    scores[0] = -np.inf
-    if roots is not None and table[ROOT] and len(table) > 2:
-        scores[table[ROOT], roots == 0] = -np.inf
-        scores[np.ix_(np.arange(len(table)) != table[ROOT], roots == 1)] = -np.inf
-    exponentials = np.exp(scores - scores.max(axis=0))
-    return exponentials / exponentials.sum(axis=0)

@@ -13,8 +13,9 @@ import numpy as np
 
 from mh4.analysis.reliability import negative_log_likelihood
 from mh4.data.conllu import Sentence
+from mh4.parser.columns import arc_probabilities, softmax
 from mh4.parser.kept_heads import annotated_labels
-from mh4.parser.parsing import Parser, arc_probabilities, longest, naming, softmax
+from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.temperatures import Temperatures, at_temperature
 
 _LOWEST, _HIGHEST = 0.02, 50.0  # temperatures to choose from

@@ -16,8 +16,9 @@ from mh4.parser import kept_heads, systems
 from mh4.parser.choices import SystemName
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
+from mh4.parser.given import items_of
 from mh4.parser.model_files import check_ended, not_a_file, opened, source
-from mh4.parser.parsing import Parser, items_of
+from mh4.parser.parsing import Parser
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
 from mh4.util.progress import Listener
