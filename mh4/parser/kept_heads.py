@@ -11,6 +11,7 @@ from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 
 _OPEN = None, "", "_"  # labels that are not given
+OTHERWISE = "root labelled otherwise"  # how notes begin of a tree whose root keeps another label
 
 
 def given(sentence: Sentence) -> np.ndarray:
@@ -33,6 +34,13 @@ def whole(heads: np.ndarray) -> bool:
 def labelled(sentence: Sentence, predicted: list[str]) -> list[str]:
     """Return the labels of the sentence, with predicted ones where it has none."""
     return [label if given in _OPEN else given for given, label in zip(_labels(sentence), predicted, strict=True)]
+
+
+def note_of_root(sentence: Sentence, heads: np.ndarray) -> str:
+    """Return the note for a tree in which a word without a given head, and with another label than that of roots, is one; or ""."""
+    roots = np.flatnonzero((heads[1:] == 0) & (given(sentence)[1:] < 0) & has_label(sentence)) + 1
+    labels = ["word %d is %s" % (m, _labels(sentence)[m - 1]) for m in roots.tolist() if _labels(sentence)[m - 1] != ROOT]
+    return "%s, %s" % (OTHERWISE, ", ".join(labels)) if labels else ""
 
 
 def has_label(sentence: Sentence) -> np.ndarray:

@@ -55,6 +55,17 @@ def test_a_word_labelled_as_root_is_one(parsers, gold):
     assert "words 1 and 2 both have head 0" in refused(lambda: parsers["mst"].parse([two], keep_heads=True))
 
 
+def test_a_root_that_keeps_another_label_is_noted(parsers, gold):
+    for sentence in gold[:10]:
+        (free,) = parsers["mst"].parse([replace(sentence, heads=None, deprels=None)], keep_heads=True)
+        root = int(np.flatnonzero(free.heads == 0)[0])
+        for word in (root, root % len(sentence) + 1):
+            labels = ["conj" if m == word else "_" for m in range(1, len(sentence) + 1)]
+            (found,) = parsers["mst"].parse([replace(sentence, heads=None, deprels=labels)], keep_heads=True)
+            assert found.deprels[word - 1] == "conj" and found.heads.tolist() == free.heads.tolist()
+            assert found.note == ("root labelled otherwise, word %d is conj" % word if word == root else "")
+
+
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
 def test_what_is_given_stays_and_the_rest_is_the_best_tree_around_it(parsers, gold, name):
     parser, rng = parsers[name], np.random.default_rng(1)
