@@ -121,9 +121,11 @@ function arc(m) {
 
 const pinned = (m, pin) => sentence().now.pins.map((each, k) => (k === m ? pin : each));
 
+// With another head than was decided, the relation is open again.
 function attach(m, head) {
+  const pin = sentence().now.pins[m];
   current = m;
-  change(state(pinned(m, arc(m).head === head ? { ...sentence().now.pins[m], head } : { head })));
+  change(state(pinned(m, "head" in pin && pin.head !== head ? { head } : { ...pin, head })));
 }
 
 function relate() {
@@ -161,7 +163,7 @@ async function others() {
     const found = treesIn(await process({ data: written(one, now.around), input: "conllu", heads: true, best: String(TREES) }));
     now.others = found.slice(1).map(({ tree }, k) => {
       const differs = (m) => found.slice(0, k + 1).some((better) => better.tree[m].head !== tree[m].head);
-      const pins = now.pins.map((pin, m) => (m && differs(m) ? { head: tree[m].head } : pin));
+      const pins = now.pins.map((pin, m) => (m && differs(m) ? { ...pin, head: tree[m].head } : pin));
       return { tree, pins };
     });
     if (!isShown()) return;
@@ -225,9 +227,9 @@ function look() {
 
 // ------------------------------------------------------------------------------------------------ opening and saving
 
-// What is decided of a sentence; its `saved` is what was at the last download or saving, or when it was opened.
-const decisions = ({ now }) => JSON.stringify([now.pins, now.accepted]);
-const isUnsaved = () => sentences.some((one) => decisions(one) !== one.saved);
+// What is decided in a state of a sentence; `opened` is what was when it was opened, `saved` at the last download or saving.
+const decisions = ({ pins, accepted }) => JSON.stringify([pins, accepted]);
+const isUnsaved = () => sentences.some((one) => decisions(one.now) !== one.saved);
 
 // Opens a text in place of another. called: of which file it is.
 async function open(text, input, keep, called) {
@@ -239,7 +241,7 @@ async function open(text, input, keep, called) {
     if (isUnsaved() && !confirm("There are decisions that were not downloaded or saved. Drop them?")) return draw();
     const begun = ({ pins, given, accepted }) => ({ past: [], future: [], now: state(pins, accepted ? given : pins, accepted) });
     sentences = found.map((one) => ({ ...one, ...begun(one) }));
-    for (const one of sentences) one.saved = decisions(one);
+    for (const one of sentences) one.opened = one.saved = decisions(one.now);
     [at, name] = [0, called];
     byId("main").hidden = false;
     turn(0);
@@ -248,15 +250,21 @@ async function open(text, input, keep, called) {
   }
 }
 
-// Hands all sentences to `write` as they have last settled; those in which nothing was decided are as they were.
+// A sentence as it has last settled: as it was, if it has no other decisions than then; with nothing, if nothing is decided any more.
+function asSettled(one) {
+  if (!one.past.length || !one.settled || decisions(one.settled) === one.opened) return unchanged(one);
+  const { answer, pins, accepted } = one.settled, isDecided = accepted || pins.some((pin) => pin && Object.keys(pin).length);
+  return written(one, isDecided ? answer.tree : one.rows.map(() => ({})), pins, accepted);
+}
+
+// Hands all sentences to `write` as they have last settled.
 async function keep(write) {
   try {
     for (const one of sentences) if (one.past.length) settle(one); // once more, where the server did not answer
     for (let one; (one = sentences.find(({ now }) => now.asking)); ) await one.now.asking;
-    const until = sentences.map((one) => [one, decisions(one)]);
+    const until = sentences.map((one) => [one, decisions(one.now)]);
     const lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
-    const asSettled = (one, { answer, pins, accepted }) => written(one, answer.tree, pins, accepted);
-    await write(sentences.map((one) => (one.past.length && one.settled ? asSettled(one, one.settled) : unchanged(one))).join(""));
+    await write(sentences.map(asSettled).join(""));
     if (!lost.length) for (const [one, saved] of until) one.saved = saved;
     say(lost.length ? `Without the last decisions in ${lost.join(", ")}, which have no tree.` : "All is saved.");
   } catch (error) {

@@ -35,7 +35,7 @@ def page(chromium, server, tmp_path):
 
 def drop_decisions(page):
     """Have the page not ask whether they are to be dropped."""
-    page.execute_script("for (const one of sentences) one.saved = decisions(one)")
+    page.execute_script("for (const one of sentences) one.saved = decisions(one.now)")
 
 
 def submit(page, text):
@@ -326,11 +326,10 @@ def test_the_newest_request_wins(page, late, tmp_path):
 
 def test_errors_of_the_server(page, tmp_path):
     open_text(page, rows(*"____"))
-    before = heads(page)
     page.execute_script("window.real = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
     choose(page, 3, 1)
     wait_for(page, lambda: status(page) == "The server does not answer.")
-    assert list(map(str, before)) == files_heads(*downloaded(page, tmp_path))
+    assert files_heads(*downloaded(page, tmp_path)) == ["_"] * 4  # as nothing has settled but what the file has
     page.execute_script("window.fetch = real")  # which is asked again before the next download
     assert files_heads(*downloaded(page, tmp_path))[2] == "1" and settled(page)[2] == 1
 
@@ -472,6 +471,35 @@ def test_what_counts_as_decided(page, text, keep, pinned, tmp_path):
     (sentence,) = downloaded(page, tmp_path)
     assert {m for m, row in enumerate(sentence[1], start=1) if "Pinned=head" in row[9]} == pinned
     assert ("Pinned=Yes" in sentence[1][0][9]) == ("Pinned=Yes" in text)
+
+
+def test_decisions_that_are_taken_back(page, tmp_path):
+    """Without undo: what had none before stays as it was, and what had some has nothing then, rather than what the parser proposed."""
+    text = [rows(*"____"), rows(2, 0, 2).replace("1:x\tA=B", "1:x\tPinned=head"), rows(*"___").replace("_\t1:x", "foo\t1:x")]
+    open_text(page, "".join(text))
+    for key in "aa":
+        settled(page, lambda key=key: press(page, key))
+    attach(page, 3, 1)
+    settled(page, lambda: press(page, Keys.DELETE))
+    find(page, "#next").click()
+    settled(page)
+    click(page, 2)
+    click(page, 2)
+    settled(page, lambda: press(page, Keys.DELETE))
+    first, (_, second), (none, third) = downloaded(page, tmp_path)
+    assert first == ([], [line.split("\t") for line in text[0].strip().split("\n")])
+    assert {(row[6], row[7], row[8], "Pinned" in row[9]) for row in second} == {("_", "_", "_", False)}
+    assert not none and third == [line.split("\t") for line in text[2].strip().split("\n")]
+
+
+def test_a_relation_without_a_head_stays(page, tmp_path):
+    """Until a head is decided that is not its head."""
+    tree = open_text(page, rows(*"____").replace("_\t1:x", "foo\t1:x"))
+    head = 4 if tree[1] != 4 else 3
+    attach(page, 2, head)
+    assert find(page, "small.pinned").text == "foo" and downloaded(page, tmp_path)[0][1][1][6:8] == [str(head), "foo"]
+    attach(page, 2, 1)
+    assert not page.find_elements(By.CSS_SELECTOR, "small.pinned")
 
 
 def test_files(page, tmp_path):
