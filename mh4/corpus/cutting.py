@@ -124,6 +124,7 @@ def portions(stream: BinaryIO, name: str, before: int = 0, by_line: bool = False
             line += 1
             size += len(begin)
             reading.check_size(size, name, first)
+            conllu.check_lines(len(parts), name, first)
             begun = begun or not _is_blank(begin)
             ended = begun and _is_blank(begin)
             parts.append(begin)

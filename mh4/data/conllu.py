@@ -413,7 +413,7 @@ def parsed(
     start: where in the file the lines begin. Warns if it reads trees of sentences that a parser has skipped.
     """
     number, skipped = start.sentence, 0
-    for number, run in enumerate(runs(text, name, start.line, at_once, most=MOST_LINES), start=start.sentence + 1):
+    for number, run in enumerate(runs(text, name, start.line, at_once), start=start.sentence + 1):
         try:
             block = _block(run, name, number, trees, partial)
         except InputError as error:
@@ -442,24 +442,21 @@ class Run(NamedTuple):
     portion: int
 
 
-def runs(
-    text: Iterable[str], name: str, first: int = 0, at_once: bool = False, by_line: bool = False, most: int = sys.maxsize
-) -> Iterator[Run]:
+def runs(text: Iterable[str], name: str, first: int = 0, at_once: bool = False, by_line: bool = False) -> Iterator[Run]:
     """Yield the sentences or paragraphs of lines of file `name`, the first of which has the number `first`. at_once: see blocks.
 
-    by_line: whether each line is a sentence, as in mh4.corpus.cutting. Raises InputError for one that is longer than any can be, or has
-    more than `most` lines.
+    by_line: whether each line is a sentence, as in mh4.corpus.cutting. Raises InputError for one that is longer than any can be.
     """
     portion = size = 0
     each_line = ((k, [line]) for k, line in enumerate(text, start=first))
-    for start, lines in each_line if by_line else _between_blanks(text, name, first, at_once, most):
+    for start, lines in each_line if by_line else _between_blanks(text, name, first, at_once):
         if size >= PORTION:
             portion, size = portion + 1, 0
         size += sum(len(line) if line.isascii() else len(line.encode("utf-8", "surrogateescape")) for line in lines)
         yield Run(start, lines, portion)
 
 
-def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool, most: int) -> Iterator[tuple[int, list[str]]]:
+def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines of each sentence or paragraph, and the number of the first of these lines."""
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
@@ -472,15 +469,20 @@ def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool, m
         lines.append(line)
         size += len(line)
         reading.check_size(size, name, first + 1)
-        if len(lines) > most:
-            wrong = "more than %s before the next sentence, which begins after a blank line"
-            raise InputError("%s: %s" % (on_line(name, first + 1), wrong % counted(most, "line", ",")))
+        check_lines(len(lines), name, first + 1)
         begun, ended = begun or not blank, begun and blank
         if ended and at_once:
             yield first, lines
             first, lines, begun, ended, size = k + 1, [], False, False, 0
     if begun:
         yield first, lines
+
+
+def check_lines(number: int, name: str, first: int) -> None:
+    """Raise InputError for more lines, from line `first` of a file, than a sentence or paragraph can have."""
+    if number > MOST_LINES:
+        wrong = "more than %s before the next sentence, which begins after a blank line"
+        raise InputError("%s: %s" % (on_line(name, first), wrong % counted(MOST_LINES, "line", ",")))
 
 
 def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[Block, list[Block]]]:

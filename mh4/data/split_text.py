@@ -6,7 +6,7 @@ from itertools import count
 
 from mh4.data import conllu
 from mh4.data.conllu import TOP, Block, Sentence, Start
-from mh4.errors import InputError, on_line
+from mh4.errors import InputError, counted, on_line
 from mh4.util import reading
 
 _BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
@@ -50,7 +50,7 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> I
     )
     for k, line, portion in each:
         if split == "horizontal":
-            found, ended = _BETWEEN_WORDS.split(line), True
+            found, ended = _BETWEEN_WORDS.split(line, conllu.MOST_LINES + 2), True  # the first and the last may be empty
         else:
             found, ended = [line.partition("\t")[0]], not line.strip()
             if not ended and not found[0].strip():
@@ -58,6 +58,8 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> I
         first, size = (first, size + len(line)) if words else (k, len(line))
         reading.check_size(size, name, first)
         words += filter(None, (" ".join(word.split()) for word in found))
+        if len(words) > conllu.MOST_LINES:
+            raise InputError("%s: more than %s" % (on_line(name, first), counted(conllu.MOST_LINES, "word", ",")))
         if words and ended:
             number = next(numbers)
             yield _block(words, name, first, number, portion)

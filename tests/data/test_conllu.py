@@ -198,10 +198,13 @@ def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
 def test_short_lines_that_do_not_end(file, monkeypatch, line, number):
     """They are refused while they are read: each takes 30 times the memory of its characters, and more once it is a word."""
     monkeypatch.setattr(conllu, "MOST_LINES", 1000)
-    path = file(number // 4 * ("\n" + row(1) + "\n\n") + 1001 * line)
+    monkeypatch.setattr(conllu, "PORTION", 10)
+    path = file(number // 4 * ("\n" + row(1) + "\n\n") + 1100 * line)
     message = "line %d: more than 1,000 lines before the next sentence, which begins after a blank line$" % number
     with pytest.raises(InputError, match=message):
         conllu.read(path)
+    with open(path, "rb") as stream, pytest.raises(InputError, match=message.replace("line 1:", "line [12]:")):
+        list(cutting.cut(stream, path, 0, 1))
 
 
 def test_closed_standard_input_and_output(monkeypatch):

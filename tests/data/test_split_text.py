@@ -50,6 +50,13 @@ def test_messages_name_the_line():
 def test_what_is_no_text(monkeypatch):
     with pytest.raises(InputError, match="in, line 2: its first column is empty, expected a word"):
         list(split_text.parsed(["a\tx\n", "\tfoo\n"], "in", "vertical"))
-    monkeypatch.setattr(reading, "LONGEST", 20)
-    with pytest.raises(InputError, match="in, line 3: more than .* without a blank line"):
-        list(split_text.parsed(["a\n", "\n", *["word\n"] * 10], "in", "vertical"))
+    with monkeypatch.context() as smaller:
+        smaller.setattr(reading, "LONGEST", 20)
+        with pytest.raises(InputError, match="in, line 3: more than .* without a blank line"):
+            list(split_text.parsed(["a\n", "\n", *["word\n"] * 10], "in", "vertical"))
+    monkeypatch.setattr(conllu, "MOST_LINES", 10)
+    with pytest.raises(InputError, match="in, line 3: more than 10 lines before the next sentence"):
+        list(split_text.parsed(["a\n", "\n", *["b\n"] * 11], "in", "vertical"))
+    with pytest.raises(InputError, match="in, line 2: more than 10 words$"):
+        list(split_text.parsed(["a\n", "b " * 11 + "\n"], "in", "horizontal"))
+    assert [len(block.sentence) for block in split_text.parsed(["a " * 10, "b\n"], "in", "horizontal")] == [10, 1]
