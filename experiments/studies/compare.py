@@ -136,10 +136,10 @@ def _names(found: Comparison) -> tuple[str, str]:
 
 def note(runs: Runs, found: Comparison, trained: Sequence[Record]) -> str:
     """Say which runs are compared, which of those `trained` are not, and what the interval and p allow for."""
-    message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
+    message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)), SEVERAL if len(runs) > 1 else ONE)
     if found.sentences < significance.FEWEST:
         message += "\n" + significance.too_few(found.sentences) + "."
-    if len(runs) < pages.FEWEST_SEEDS:
+    if 1 < len(runs) < pages.FEWEST_SEEDS:
         message += "\nWith fewer than %d seeds, both are too small." % pages.FEWEST_SEEDS
     alone = ["%s seed %d" % (run["system"], run["seed"]) for run in trained if run["seed"] not in runs]
     return message + ("\nLeft out, as the other system has no such seed: %s." % ", ".join(alone) if alone else "")
@@ -159,7 +159,8 @@ def page(
 
 NOTE = """\
 In percent, means over the runs of seed%s %s of both systems; UAS and LAS are F1 over words, exact is the share of sentences without an
-error. The interval and p are by bootstrap over gold sentences and runs, so they allow for other sentences and other seeds."""
+error. The interval and p are by bootstrap over gold sentences%s."""
+SEVERAL, ONE = " and runs, so they allow for other sentences and other seeds", ", so they do not allow for other seeds"
 GROUPED = """\
 Unlabelled arcs, in percent. Recall groups them by their properties in the gold tree, precision by those in the predicted tree.
 The csv has the counts, those with relations as well."""

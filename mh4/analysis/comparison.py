@@ -39,8 +39,9 @@ OVER_RUNS = """\
 In percent, means over the runs; exact: sentences without an error. The interval is
 the middle 95 %% of the differences in %s bootstrap samples, each of which draws
 gold sentences, runs of A and runs of B. p: the share of samples whose difference is
-at least as far from A - B as A - B is from 0. Both apply to other seeds and other
-text of this kind; of two or three runs, they are too small."""
+at least as far from A - B as A - B is from 0. Both apply to other text of this kind
+%s; of two or three runs, they are too small."""
+OTHER_SEEDS, THIS_RUN = "and other seeds", "and other seeds of %s, but not of %s, of which there is one run"
 
 
 class Dimension(NamedTuple):
@@ -215,11 +216,13 @@ def _files(found: Comparison) -> str:
 
 
 def _differences(found: Comparison) -> list[Table | str]:
-    several = max(len(system.paths) for system in found.systems) > 1
+    runs = dict(zip("AB", (len(system.paths) for system in found.systems), strict=True))
+    several = max(runs.values()) > 1
     body = [difference_cells(one)[: 5 if several else None] for one in found.differences.values()]
     columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"][: 1 if several else None])]
     samples = format(significance.SAMPLES, ",")
-    explanation = OVER_RUNS % samples if several else EXPLANATION % (samples, samples)
+    seeds = THIS_RUN % tuple(sorted(runs, key=lambda name: -runs[name])) if 1 in runs.values() else OTHER_SEEDS
+    explanation = OVER_RUNS % (samples, seeds) if several else EXPLANATION % (samples, samples)
     if found.sentences < significance.FEWEST:
         explanation = significance.too_few(found.sentences)
     return [Table.grouped("", columns, MEASURES.values(), body), explanation]

@@ -10,7 +10,7 @@ which makes no systematic difference if they are equally good.
 
 Where a parser was trained several times, the bootstrap draws runs as well as sentences, independently for both parsers (the
 multi-bootstrap of Sellam et al., "The MultiBERTs: BERT Reproductions for Robustness Analysis", ICLR 2022): its interval covers other
-seeds, too. Randomisation has no counterpart there.
+seeds, too, though not of a parser with one run. Randomisation has no counterpart there.
 """
 
 from collections.abc import Iterator

@@ -40,7 +40,7 @@ def compare(
     randomisation, both over gold sentences, with 10,000 samples and a fixed seed. A small p (below 0.05, say) is evidence of a
     real difference between these two outputs; it says nothing about other seeds or other kinds of text. Fewer than 30 sentences
     are too few for a test. For several runs, scores are means. The bootstrap then draws runs as well as sentences, so its
-    interval and its p cover other seeds; there is no randomisation.
+    interval and its p cover other seeds, though not of a parser with one run; there is no randomisation.
 
     The other tables have recall and precision of arcs, unlabelled and labelled (without subtypes), by dependency length (with arcs from
     the root kept separate), by whether the arc is crossed, by distance to the root (the number of arcs from the root to the

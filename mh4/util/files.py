@@ -72,13 +72,14 @@ def make_folder(path: str | Path) -> None:
         new.append(folder)
         folder = os.path.dirname(folder)
     try:
-        os.makedirs(path, exist_ok=True)
-        for folder in new:
+        for folder in reversed(new):
+            with suppress(FileExistsError):  # another process may make it, too
+                os.mkdir(folder)
             _sync_name(folder)
-    except FileExistsError:
-        raise InputError("%s: not a folder, expected one, or that there is nothing yet" % path) from None
     except OSError as error:
         raise InputError("%s: this folder cannot be created: %s" % (path, reason(error))) from None
+    if not os.path.isdir(path):
+        raise InputError("%s: not a folder, expected one, or that there is nothing yet" % path)
     check_owner(path)
 
 

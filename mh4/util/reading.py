@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from heapq import heappop, heappush
 from itertools import chain, count
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -80,7 +81,7 @@ def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) 
 
     The extension may be in capitals. Other files, such as a FIFO, from which a read may
     never return, or a link to nothing, are left out with a RuntimeWarning, except hidden ones.
-    omitted: folders to leave out. Links to a parent folder are not followed. Raises InputError if there are no files.
+    omitted: folders to leave out. Each folder is read once; see all_files. Raises InputError if there are no files.
     """
     found: list[str] = []
     others: list[str] = []
@@ -99,22 +100,34 @@ def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) 
 
 
 def all_files(folder: str, omitted: Sequence[str] = ()) -> Iterator[str]:
-    """Return the paths of all files in a folder and its subfolders, without hidden ones. Raises InputError for unreadable folders."""
-    entered = {os.path.realpath(place) for place in (folder, *omitted)}
+    """Return the paths of all files in a folder and its subfolders, without hidden ones. Raises InputError for unreadable folders.
+
+    Each folder is read once, also if there are links to it, by its own name if that is in the folder.
+    """
+    own, links = [folder], list[str]()  # folders to be read
     try:
-        yield from _files(folder, entered)
+        entered = {_identity(place) for place in omitted if os.path.isdir(place)} - {_identity(folder)}
+        while own or links:
+            place = own.pop() if own else heappop(links)
+            if (found := _identity(place)) in entered:
+                continue
+            entered.add(found)
+            for entry in os.scandir(place):
+                if entry.name.startswith("."):
+                    continue
+                if not os.path.isdir(entry.path):  # also not a link to itself, for which entry.is_dir would raise an error
+                    yield entry.path
+                elif entry.is_symlink():
+                    heappush(links, entry.path)
+                else:
+                    own.append(entry.path)
     except OSError as error:
         raise unreadable(str(error.filename), error) from None
 
 
-def _files(folder: str, entered: set[str]) -> Iterator[str]:
-    for entry in os.scandir(folder):
-        if entry.name.startswith("."):
-            continue
-        if not os.path.isdir(entry.path):  # also not a link that leads to itself, for which entry.is_dir would raise an error
-            yield entry.path
-        elif (place := os.path.realpath(entry.path)) not in entered:
-            yield from _files(entry.path, entered | {place})
+def _identity(folder: str) -> tuple[int, int]:
+    status = os.stat(folder)
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

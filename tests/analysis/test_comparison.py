@@ -181,6 +181,7 @@ def test_several_runs_of_each(paths, tests_of_few_sentences):  # noqa: F811
         assert (counts == of_a.counts[key] + of_b.counts[key]).all()
     text = succeeds("compare", gold, "--a", a, "--a", b, "--b", b).decode()
     assert ": 2 runs, 11 words, 10 of them aligned with gold" in text
+    assert "and other seeds of A, but not of B, of which there is one run; of two" in text.replace("\n", " ")
     assert "randomisation" not in text and "each of which draws\ngold sentences, runs of A and runs of B" in comparison.table(
         found
     )

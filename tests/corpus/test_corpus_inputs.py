@@ -50,6 +50,29 @@ def test_links_and_hidden_files(tmp_path, monkeypatch):
     assert [one.name for one in inputs(["in"], False, "elsewhere")] == ["a/b.conllu", "a/out/e.conllu", "to/d.conllu"]
 
 
+def test_each_folder_is_read_once(tmp_path, monkeypatch):
+    """By its own name, in whatever order the system lists names; links between ten folders would lead to millions of paths."""
+    monkeypatch.chdir(tmp_path)
+    names = ["%d" % k for k in range(10)]
+    for one in names:
+        make(tmp_path, "in/%s/x.conllu" % one)
+        for other in names:
+            os.symlink("../" + other, "in/%s/to%s" % (one, other))
+    os.symlink("../far", "in/z")
+    os.symlink("../far", "in/y")
+    deep = "d/" * 1100
+    for depth in range(len(deep) // 2 + 1):
+        os.makedirs("far/" + "d/" * depth, exist_ok=True)
+    make(tmp_path, "far/%sy.conllu" % deep)
+    assert [one.given for one in inputs(["in"], False, "out")] == [
+        *("in/%s/x.conllu" % one for one in names),
+        "in/y/%sy.conllu" % deep,
+    ]
+    os.unlink("far/%sy.conllu" % deep)  # as pytest cannot
+    for depth in range(len(deep) // 2, 0, -1):
+        os.rmdir("far/" + "d/" * depth)
+
+
 def test_compressed_files_of_the_same_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "a.conllu", "b/a.conllu.xz", "c/a.conllu.xz", "d/a.txt.gz")
