@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import socket
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -28,6 +27,7 @@ _RECORD: dict[str, type] = {  # what is read of a record, besides the shard and 
     "peak_mb": int,
 }  # fmt: skip
 _MOST = 1 << 40  # of any of its numbers: more than any shard has
+_MOST_SETTINGS = 1 << 30  # bytes, which name millions of files
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Corpus:
         folder = os.path.abspath(path)
         check_owner(folder)
         path = os.path.join(folder, _SETTINGS)
-        found = _json(path)
+        found = _json(path, _MOST_SETTINGS)
         if found is None:
             raise InputError("%s: no %s there, expected a folder made by `mh4 corpus parse`" % (folder, _SETTINGS))
         if found.get("format") != FORMAT:
@@ -233,12 +233,12 @@ def _are_paths(*given: str) -> bool:
     return b"\0" not in os.fsencode("".join(given))
 
 
-def _json(path: str) -> dict[str, Any] | None:
-    """The object in a file of JSON; None if there is none."""
+def _json(path: str, most: int = reading.MOST) -> dict[str, Any] | None:
+    """The object in a file of JSON of up to `most` bytes; None if there is none."""
     if not reading.is_there(path):
         return None
     try:
-        found = json.loads(reading.text(path, sys.maxsize))
+        found = json.loads(reading.text(path, most))
     except (ValueError, RecursionError):
         raise InputError("%s: damaged: not JSON" % path) from None
     return found if isinstance(found, dict) else None
