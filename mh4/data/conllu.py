@@ -28,7 +28,7 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 # Attributes of MISC, the probabilities of the arc to a word and of its label, and the fields of a Sentence that have them.
 PROBABILITIES = {"ArcProb": "probabilities", "LabelProb": "label_probabilities"}
 
-_EMPTY_NODE = re.compile("\ufeff?[0-9]+[.]")  # how its line begins
+_EMPTY_NODE, _MULTIWORD_TOKEN = (re.compile("\ufeff?[0-9]+[%s]" % sign) for sign in ".-")  # how their lines begin
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 _SPACE = re.compile("[^\\S\t]|\ufeff")  # which only FORM, LEMMA and MISC may have
 _UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what is not in UTF-8
@@ -231,7 +231,8 @@ class Block:
     def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
         """Return the lines with new columns {column: n strings}; everything else is kept.
 
-        A new column DEPS also leaves out the empty nodes, which are part of the enhanced graph only. An empty string is written as "_".
+        A new column DEPS also leaves out the empty nodes, which are part of the enhanced graph only, and the DEPS of multiword tokens. An
+        empty string is written as "_".
         note: the text of the comment "# mh4 = ", which replaces that of an earlier parse; "" only removes the latter, and None keeps it.
         """
         lines = list(self.lines)
@@ -241,7 +242,7 @@ class Block:
                 cells[column] = (values[k] or "_") + (_line_end(cells[-1]) if column == MISC else "")
             lines[row] = "\t".join(cells)
         if DEPS in columns:
-            lines = [line for line in lines if not _EMPTY_NODE.match(line)]
+            lines = [_without_deps(line) for line in lines if not _EMPTY_NODE.match(line)]
         return "".join(lines if note is None else _noted(lines, note))
 
     def alone(self, columns: dict[int, list[str]], note: str | None = None) -> str:
@@ -293,6 +294,15 @@ class Block:
                 kept += ["%s=%s" % (name, values[k]) for name, values in probable.items()]
             column.append("|".join(kept) or "_")
         return column
+
+
+def _without_deps(line: str) -> str:
+    """Return the line without DEPS if it is that of a multiword token."""
+    if not _MULTIWORD_TOKEN.match(line):
+        return line
+    cells = line.split("\t")
+    cells[DEPS] = "_"
+    return "\t".join(cells)
 
 
 def checked_heads(sentence: Sentence, name: str) -> np.ndarray:
@@ -737,11 +747,12 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
             continue
         if not line.startswith("\t") and (found := WHITE_SPACE.match(line)):
             raise InputError("%s: begins with %s, expected the ID of a word" % (at(row), _named(found[0])))
+        number = line.count("\t") + 1
+        if number != 10:
+            hint = "; CoNLL-U Plus, which has more, is not supported" if number > 10 else ""
+            hint = "; for running text, mh4 parse has --text, and a server input=text" if number == 1 else hint
+            raise InputError("%s: %s, expected 10 separated by tabs%s" % (at(row), counted(number, "column"), hint))
         columns = line.rstrip("\r\n").split("\t")
-        if len(columns) != 10:
-            hint = "; CoNLL-U Plus, which has more, is not supported" if len(columns) > 10 else ""
-            hint = "; for running text, mh4 parse has --text, and a server input=text" if len(columns) == 1 else hint
-            raise InputError("%s: %s, expected 10 separated by tabs%s" % (at(row), counted(len(columns), "column"), hint))
         if columns[ID] == str(len(rows) + 1):
             rows.append(row)
             cells.append(columns)

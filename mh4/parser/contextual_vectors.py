@@ -83,7 +83,7 @@ class Contextual:
         whole, rows = sentence, slice(None)
         if isinstance(sentence, Window):
             whole, rows = sentence.whole, slice(sentence.start, sentence.start + len(sentence))
-        with self._found(whole) as (message, stored):
+        with self._found(whole) as (message, stored), np.errstate(over="ignore"):  # of float64; it becomes infinite
             matrix = stored[rows].astype(np.float32)
         if not np.isfinite(matrix).all():
             raise InputError("%s: some numbers are infinite or NaN" % message)

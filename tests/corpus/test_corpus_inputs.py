@@ -1,6 +1,7 @@
 """Which files are parsed, and what their parses are called."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -60,17 +61,15 @@ def test_each_folder_is_read_once(tmp_path, monkeypatch):
             os.symlink("../" + other, "in/%s/to%s" % (one, other))
     os.symlink("../far", "in/z")
     os.symlink("../far", "in/y")
-    deep = "d/" * 1100
-    for depth in range(len(deep) // 2 + 1):
-        os.makedirs("far/" + "d/" * depth, exist_ok=True)
-    make(tmp_path, "far/%sy.conllu" % deep)
-    assert [one.given for one in inputs(["in"], False, "out")] == [
-        *("in/%s/x.conllu" % one for one in names),
-        "in/y/%sy.conllu" % deep,
-    ]
-    os.unlink("far/%sy.conllu" % deep)  # as pytest cannot
-    for depth in range(len(deep) // 2, 0, -1):
-        os.rmdir("far/" + "d/" * depth)
+    folders = ["far/" + "d/" * depth for depth in range(1101)]
+    try:
+        for one in folders:
+            os.mkdir(one)
+        make(tmp_path, folders[-1] + "y.conllu")
+        expected = [*("in/%s/x.conllu" % one for one in names), "in/y/%sy.conllu" % folders[-1].removeprefix("far/")]
+        assert [one.given for one in inputs(["in"], False, "out")] == expected
+    finally:
+        subprocess.run(["rm", "-rf", "far"], check=True)  # which is too deep for pytest
 
 
 def test_compressed_files_of_the_same_name(tmp_path, monkeypatch):

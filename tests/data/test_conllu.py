@@ -165,6 +165,13 @@ def test_a_byte_order_mark_at_the_start_of_a_later_sentence_is_left_out(file, co
     assert "".join(block.text({}, "x") for block in blocks).count("# mh4 = x\n" + row(1)) == 2
 
 
+def test_a_new_column_deps_leaves_nothing_of_the_enhanced_graph(file):
+    lines = ["1-2\tab\t_\t_\t_\t_\t_\t_\t0:root\t_", row(1), row(2), "2.1\tc\t_\t_\t_\t_\t_\t_\t1:x\tA=B", ""]
+    (block,) = conllu.blocks(file("\n".join(lines) + "\n"))
+    assert [line.split("\t")[8] for line in block.text({conllu.DEPS: ["_", "_"]}).splitlines() if line] == ["_"] * 3
+    assert block.text({}) == "\n".join(lines) + "\n"
+
+
 @pytest.mark.slow
 def test_long_chains_are_read_in_linear_time(file):
     """Of words that are each the head of the one before, or of the next; with 200,000, a quadratic check would take an hour."""
