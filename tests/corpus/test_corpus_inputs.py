@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -61,7 +62,8 @@ def test_each_folder_is_read_once(tmp_path, monkeypatch):
             os.symlink("../" + other, "in/%s/to%s" % (one, other))
     os.symlink("../far", "in/z")
     os.symlink("../far", "in/y")
-    folders = ["far/" + "d/" * depth for depth in range(1101)]
+    longest = 101 if sys.platform == "darwin" else 1101  # paths are shorter there
+    folders = ["far/" + "d/" * depth for depth in range(longest)]
     try:
         for one in folders:
             os.mkdir(one)
