@@ -1,6 +1,7 @@
 """Contextual vectors: models train and parse with them; other sentences, dimensions and files are refused in one sentence."""
 
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
@@ -127,9 +128,11 @@ def test_what_is_refused(sentences, files, tmp_path):
         (np.zeros((len(words) + 1, DIMENSIONS), np.float32), "of the shape"),
         (np.zeros((len(words), DIMENSIONS), np.int32), "I32 of the shape"),
         (np.full((len(words), DIMENSIONS), np.nan, np.float32), "infinite or NaN"),
+        (np.full((len(words), DIMENSIONS), 1e300), "infinite or NaN"),
     ):
         save_file({key(words): matrix}, tmp_path / "bad")
-        assert message in refused(lambda: Contextual([str(tmp_path / "bad")]).of(sentences[0]))
+        with warnings.catch_warnings(action="error"):
+            assert message in refused(lambda: Contextual([str(tmp_path / "bad")]).of(sentences[0]))
 
 
 def test_a_sentence_in_several_files(sentences, files, tmp_path):
