@@ -177,15 +177,16 @@ cdef not_a_head(word, head, length, least=0):
 def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: bool) -> Any:
     """Check the argument ``heads`` of decoders and marginals, and return it.
 
-    It is returned as an int32 array (n+1,), with -1 where a head is open; as None if all heads are open, or if it is None.
+    It is returned as an int32 array (n+1,), with -1 where a head is open, and -2 where it is any word but not the root; as None if all
+    heads are open, or if it is None.
     Raises ValueError if no tree has these heads, and NotInClass if a single root is required that none of these trees has.
     """
     if heads is None:
         return None
     narrow = nodes(heads, n)
     words = narrow[1:]
-    for word in 1 + np.flatnonzero((words < -1) | (words > n))[:1]:
-        raise not_a_head(word, narrow[word], n + 1, least=-1)
+    for word in 1 + np.flatnonzero((words < -2) | (words > n))[:1]:
+        raise not_a_head(word, narrow[word], n + 1, least=-2)
     closed = np.maximum(narrow, 0)  # a cycle remains one
     closed[0] = narrow[0]
     check_tree(closed)
@@ -201,7 +202,7 @@ def with_heads(arcs: np.ndarray | None, heads: np.ndarray, dtype: np.dtype = FLO
     room_for(size, "the scores of arcs")
     try:
         each = np.arange(len(heads), dtype=heads.dtype)[:, None]  # of one type: otherwise numpy needs memory, and crashes without
-        possible = (heads == -1) | (heads == each)
+        possible = (heads == each) | (heads == -1) | ((heads == -2) & (each > 0))
         return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
     except MemoryError:
         raise out_of_memory(len(heads) - 1, size) from None

@@ -210,7 +210,7 @@ def decode(
         They may be of any floating-point type, as for the decoder.
     lengths: n of each sentence, integers (B,).
     cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of trees with these heads are considered,
-        -1 leaving the head of a word open.
+        -1 standing for any head, -2 for any but the root.
     single_root: exactly one dependent of node 0.
     threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
         sentence by itself, to the bit, with any number of threads.
@@ -245,8 +245,7 @@ def marginals(
 
     name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
     scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
-    heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count. The head of a word is open if it
-        is -1.
+    heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count, as for `decode`.
     allow_none: whether a sentence may have no derivation: then its log_partition is -inf and all else is 0; otherwise this is an error.
 
     Returns BatchMarginals. The GIL is released.

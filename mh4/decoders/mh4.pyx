@@ -41,8 +41,8 @@ def decode(
     reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     cost: the same, but without a part in the Derivation.
-    heads: int array (n+1,); if given, only derivations of trees with these heads are considered, -1 leaving the head of a word open:
-        arcs that contradict them are forbidden.
+    heads: int array (n+1,); if given, only derivations of trees with these heads are considered, -1 standing for any head, -2 for any
+        but the root: arcs that contradict them are forbidden.
     single_root: exactly one dependent of node 0.
     Scores and cost of other floating-point types are rounded to float32; -inf or any number from -1e30 down forbids a transition or arc.
 
@@ -75,7 +75,7 @@ def marginals(
     exponential of its score. This takes O(n^4) time and O(n^3) memory. The arguments are those of `mh4.decode`; float64 scores are not
     rounded to float32.
 
-    heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, -1 leaving the head of a word open.
+    heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, as for `decode`.
 
     Without words (n = 0) the only derivation is the shift of the root.
     Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.

@@ -39,7 +39,7 @@ def decode(
 
     arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
     cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
-    heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open.
+    heads: int array (n+1,); if given, only trees with these heads are considered, -1 standing for any head, -2 for any but the root.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the tree is just the root.

@@ -27,7 +27,7 @@ def decode(
 
     arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
     cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
-    heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open.
+    heads: int array (n+1,); if given, only trees with these heads are considered, -1 standing for any head, -2 for any but the root.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the tree is just the root.
@@ -45,7 +45,7 @@ def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root:
     The arguments are those of `mst.decode`; float64 scores are not rounded to float32. The part "arcs" is the array of
     probabilities itself.
 
-    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open.
+    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, as for `decode`.
 
     Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, heads with a cycle, or single_root without
     words); NotInClass if `heads` lacks the single root required; MemoryError if the sentence is too long for the memory of the machine.

@@ -107,8 +107,8 @@ def decode(
         g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
         to a dependent lies between h->m and g->h, in the order of the arcs around h (drawn at the top of this file).
     cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf or any number from -1e30 down forbids a part or arc.
-    heads: int array (n+1,); if given, only trees with these heads are considered, -1 leaving the head of a word open. A whole tree takes
-        no search: its parts follow from it.
+    heads: int array (n+1,); if given, only trees with these heads are considered, -1 standing for any head, -2 for any but the root. A
+        whole tree takes no search: its parts follow from it.
     single_root: exactly one dependent of node 0.
     The search is in float32; the score of the tree found is computed from the scores as they are given.
 
@@ -138,8 +138,7 @@ def marginals(
     probabilities that a tree has the arc uncrossed and that it has it crossed, which add up to `arcs`; and "grandparent" and
     "sibling", the probabilities that the score includes the part.
 
-    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open. A whole tree
-        takes O(n^2) time.
+    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, as for `decode`. A whole tree takes O(n^2) time.
 
     Without words (n = 0) the only tree is the root.
     Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.

@@ -131,7 +131,7 @@ cdef class Sentences:
     cdef readonly bint single_root
     cdef bint is_1ec                       # whether the scores are those of 1EC
     cdef double most                       # bytes that a chart may take up
-    cdef const int* given                  # the heads, -1 where they are open, or NULL
+    cdef const int* given                  # the heads, -1 or -2 where they are open, or NULL
     cdef const Py_ssize_t* before          # the words of all sentences before each, and of all
     cdef Py_ssize_t[2] before_one
     cdef object before_each

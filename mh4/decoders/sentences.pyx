@@ -136,7 +136,7 @@ cdef class Sentences:
 
     cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil:
         """Point to the heads given for a sentence; returns which are given, as one of Heads."""
-        cdef int n = self.length(b), word, open_heads = 0, roots = 0
+        cdef int n = self.length(b), word, open_heads = 0, fixed = 0, roots = 0
         if self.given is NULL:
             return OPEN
         cdef const int* given = self.given + b * (self.longest + 1)
@@ -144,16 +144,17 @@ cdef class Sentences:
         by.nodes.clear()
         by.nodes.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
         for word in range(1, n + 1):
-            if not -1 <= given[word] <= n:
+            if not -2 <= given[word] <= n:
                 return WRONG
             roots += given[word] == 0
             open_heads += given[word] == -1
+            fixed += given[word] >= 0
             by.nodes[word] = max(given[word], 0)
         if given[0] != -1:
             return WRONG
         if not_below_root(by.nodes.data(), n, by.reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
             return NO_TREE
-        return ONE_TREE if open_heads == 0 else OPEN if open_heads == n else SOME_TREES
+        return ONE_TREE if fixed == n else OPEN if open_heads == n else SOME_TREES
 
     cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
         """Process a sentence; returns whether it has a result."""

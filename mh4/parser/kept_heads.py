@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from mh4 import trees
-from mh4.data.conllu import ROOT, Sentence, checked_heads
+from mh4.data.conllu import ROOT, Sentence, checked_heads, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 
 _OPEN = None, "", "_"  # labels that are not given
-OTHERWISE = "root labelled otherwise"  # how notes begin of a tree whose root keeps another label
+_NOT_ROOT = -2  # for a word that is given a label other than that of roots, but no head
 
 
 def given(sentence: Sentence) -> np.ndarray:
@@ -20,10 +20,12 @@ def given(sentence: Sentence) -> np.ndarray:
 
 
 def rooted(sentence: Sentence) -> Sentence:
-    """Return the sentence with head 0 for each word that has the label of roots and no head; the same sentence if there are none."""
+    """Return the sentence with heads for words that have a label only: 0 if it is that of roots, or else -2. Itself if there are none."""
+    labels = [without_subtype(label) if label else label for label in _labels(sentence)]
+    of_labels = [-1 if label in _OPEN else 0 if label == ROOT else _NOT_ROOT for label in labels]
     heads = given(sentence)
-    roots = (heads[1:] < 0) & np.array([label == ROOT for label in _labels(sentence)], dtype=bool)
-    return sentence if not roots.any() else replace(sentence, heads=np.append(heads[:1], np.where(roots, 0, heads[1:])))
+    new = np.where(heads < 0, np.array([-1, *of_labels], dtype=np.int32), heads)
+    return sentence if (new == heads).all() else replace(sentence, heads=new)
 
 
 def whole(heads: np.ndarray) -> bool:
@@ -34,13 +36,6 @@ def whole(heads: np.ndarray) -> bool:
 def labelled(sentence: Sentence, predicted: list[str]) -> list[str]:
     """Return the labels of the sentence, with predicted ones where it has none."""
     return [label if given in _OPEN else given for given, label in zip(_labels(sentence), predicted, strict=True)]
-
-
-def note_of_root(sentence: Sentence, heads: np.ndarray) -> str:
-    """Return the note for a tree in which a word without a given head, and with another label than that of roots, is one; or ""."""
-    roots = np.flatnonzero((heads[1:] == 0) & (given(sentence)[1:] < 0) & has_label(sentence)) + 1
-    labels = ["word %d is %s" % (m, _labels(sentence)[m - 1]) for m in roots.tolist() if _labels(sentence)[m - 1] != ROOT]
-    return "%s, %s" % (OTHERWISE, ", ".join(labels)) if labels else ""
 
 
 def has_label(sentence: Sentence) -> np.ndarray:
@@ -60,7 +55,7 @@ def complete(sentence: Sentence) -> bool:
 def obstacle(heads: np.ndarray, single_root: bool) -> str:
     """Return why no tree has these heads, and which word is in the way; an empty string if one has: no cycle, no surplus root.
 
-    heads: int32 (n+1,), -1 where a head is open.
+    heads: int32 (n+1,), -1 where a head is open, and -2 where it is any but the root.
     """
     try:
         arguments.given_heads(heads, len(heads) - 1, False)
@@ -69,6 +64,8 @@ def obstacle(heads: np.ndarray, single_root: bool) -> str:
     roots = np.flatnonzero(heads == 0)
     if single_root and len(roots) > 1:
         return "words %d and %d both have head 0" % tuple(roots[:2])
+    if len(heads) > 1 and not len(roots) and _NOT_ROOT in heads and -1 not in heads[1:]:
+        return "no word can be the root, as each has a head or another label"
     return ""
 
 
@@ -90,9 +87,10 @@ def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
 
 
 def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarray:
-    """Return the tree with these heads, int32 (n+1,), except that `given` heads (-1 where open), without `obstacle`, replace some.
+    """Return the tree with these heads, int32 (n+1,), except that `given` heads (-1 or -2 where open), without `obstacle`, replace some.
 
-    Where this makes a cycle, one of its words becomes a root. A single root is a given one, or else the first, and heads the other roots.
+    Where this makes a cycle, one of its words becomes a root. A single root is a given one, or else the first that may be one. It heads the
+    other roots, or if there may be several, those that may not be roots.
     """
     tree, seen = np.where(given >= 0, given, heads), [0] * len(heads)
     for m in range(1, len(heads)):
@@ -103,11 +101,9 @@ def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarra
             while given[node] >= 0:
                 node = int(tree[node])
             tree[node] = 0
-    if single_root:
-        roots = np.flatnonzero(tree == 0)
-        root = max(roots, key=lambda root: given[root] == 0)
-        tree[roots] = root
-        tree[root] = 0
+    root = max(range(1, len(tree)), key=lambda m: (given[m] == 0, given[m] == -1 and tree[m] == 0, given[m] == -1))
+    tree[(tree == 0) & (single_root | (given == _NOT_ROOT))] = root
+    tree[root] = 0
     return tree
 
 
@@ -136,8 +132,8 @@ def _possible(heads: np.ndarray, tree_class: str, single_root: bool) -> bool:
 
 
 def _without_last(heads: np.ndarray) -> np.ndarray:
-    """Return the heads, dropping all but one of the last words that neither have a head nor are one: they exclude no tree."""
-    involved = np.flatnonzero(heads[1:] >= 0)
+    """Return the heads, dropping all but one of the last words that may have any head, and are none: they exclude no tree."""
+    involved = np.flatnonzero(heads[1:] != -1)
     return heads[: max(int(involved[-1]) + 1 if len(involved) else 0, int(heads.max())) + 2]
 
 

@@ -186,7 +186,7 @@ def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tag
             size = 0 if uncut else min(size, len(sentence)) // 2
             continue
         if not whole:
-            single = other.vote_class or other.model.config.scorer.single_root
+            single = bool(other.vote_class) or other.model.config.scorer.single_root
             found, how = [_joined(sentence, found, single, keep_heads)], "%s in windows of up to %d words" % (how, size)
         return replace(found[0], note="%s, %s" % (how, why))
     return replace(sentence, **_NO_TREE, note="%s, %s" % (SKIPPED, why))

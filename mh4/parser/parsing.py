@@ -366,7 +366,7 @@ class Parser(BaseParser):
         if keep_heads:
             for sentence, new in zip(sentences, parsed, strict=True):
                 new.deprels = kept_heads.labelled(sentence, new.deprels)
-                new.note = kept_heads.note_of_root(sentence, new.heads) if self.labels_roots else ""
+                new.note = ""
                 if confidence:
                     new.label_probabilities[1:][kept_heads.has_label(sentence)] = 1
         if transitions:

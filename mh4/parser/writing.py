@@ -9,7 +9,6 @@ from typing import TextIO
 
 from mh4.data.conllu import SKIPPED, Block, Sentence
 from mh4.errors import counted
-from mh4.parser.kept_heads import OTHERWISE
 
 Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse
 Progress = Callable[[int], None]  # takes a number of words that are done
@@ -32,9 +31,7 @@ class Written:
 
     def notes(self) -> str:
         """Return the noted sentences, for people."""
-        counts = (
-            "%d %s%s" % (count, "" if how in (SKIPPED, OTHERWISE) else "by ", how) for how, count in sorted(self.noted.items())
-        )
+        counts = ("%d %s%s" % (count, "" if how == SKIPPED else "by ", how) for how, count in sorted(self.noted.items()))
         total, were = self.noted.total(), "were not parsed as the others, as comments in them say"
         if total == 1:
             were = "was not parsed as the others, as a comment in it says"

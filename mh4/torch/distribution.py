@@ -104,8 +104,8 @@ class TreeDistribution:
     def log_prob(self, heads: torch.Tensor) -> torch.Tensor:
         """Return the logarithm of the probability of a tree of each sentence, or of all trees with some heads, (..., B).
 
-        heads: the head of each word, integers (..., B, N+1), such as samples; -1 at a word leaves its head open. What is at 0 and in the
-        padding is ignored.
+        heads: the head of each word, integers (..., B, N+1), such as samples; -1 stands for any head, -2 for any but the root. What is at 0
+        and in the padding is ignored.
 
         For trees outside the decoder's class, it is -inf, with gradients of 0. Raises ValueError for heads that are not nodes.
         """
@@ -182,7 +182,7 @@ class TreeDistribution:
         return result.to(self._dtype).to(self._device)
 
     def _heads(self, heads: torch.Tensor) -> np.ndarray:
-        """Return integers (B, N+1), the head of each word or -1, and -1 at 0 and in the padding. Raises ValueError."""
+        """Return integers (B, N+1), the head of each word, -1 or -2, and -1 at 0 and in the padding. Raises ValueError."""
         require_tensor("heads", heads)
         lengths = self._sentences.lengths
         shape = (len(lengths), self._sentences.longest + 1)
@@ -193,10 +193,10 @@ class TreeDistribution:
         nodes = np.arange(shape[1])
         words = (nodes > 0) & (nodes <= lengths[:, None])
         given = np.where(words, array(heads).astype(np.int64), -1)
-        wrong = words & ((given < -1) | (given > lengths[:, None]))
+        wrong = words & ((given < -2) | (given > lengths[:, None]))
         for b, word in np.argwhere(wrong)[:1]:
             raise ValueError(
-                "sentence %d: heads: the head of word %d is %d, but must be -1 to %d" % (b, word, given[b, word], lengths[b])
+                "sentence %d: heads: the head of word %d is %d, but must be -2 to %d" % (b, word, given[b, word], lengths[b])
             )
         return given
 

@@ -387,7 +387,7 @@ BAD_HEADS = {
     "empty": [],
     "two dimensions": [[-1, 0, 1, 2, 3]],
     "head beyond the sentence": [-1, 0, 1, 2, 5],
-    "negative head": [-1, 0, 1, 2, -2],
+    "negative head": [-1, 0, 1, 2, -3],
     "the root with a head": [1, 0, 1, 2, 3],
     "its own head": [-1, 0, 2, 1, 1],
     "a cycle": [-1, 0, 3, 2, 1],

@@ -45,14 +45,15 @@ def enumerated(model, n, scores, single_root=False):
 def only(heads):
     """Scores of arcs that forbid all others: float64 (n+1, n+1)."""
     heads = np.array(heads)
-    return np.where((heads == -1) | (heads == np.arange(len(heads))[:, None]), 0, -np.inf)
+    every = np.arange(len(heads))[:, None]
+    return np.where((heads == -1) | (heads == every) | (heads == -2) & (every > 0), 0, -np.inf)
 
 
 def with_heads(model, n, scores, heads, single_root=False):
-    """The sum over all that have these heads, -1 where they are open: by the reference chart, or of all such trees."""
+    """The sum over all that have these heads (-1: any, -2: any but the root): by the reference chart, or of all such trees."""
     if model in SEQUENCES:
         return partition.over_chart(n, model.k, with_arcs(model, scores, only(heads)), single_root)
-    choices = product(*([head] if head >= 0 else range(n + 1) for head in heads[1:]))
+    choices = product(*([head] if head >= 0 else range(-1 - head, n + 1) for head in heads[1:]))
     trees = [tree for words in choices if brute.is_tree(tree := (-1, *words))]
     of_model = candidates(list(filter(is_in_class, trees))) if model is ONEEC else brute.Candidates(trees)
     return partition.over(of_model, scores, single_root)

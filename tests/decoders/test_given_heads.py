@@ -65,7 +65,8 @@ def test_random_trees_and_parts_of_them(model, single_root):
                 tensor[rng.random(tensor.shape) < 0.1] = -np.inf
         heads = np.array(brute.random_tree(n, rng, single_root))
         if draw % 2:
-            heads[1:][rng.random(n) < 0.5] = -1
+            heads[1:][rng.random(n) < 0.5] = -1 - draw % 4 // 2
+            heads[1:][rng.random(n) < 0.2] = -1
         derived += judged(model, n, scores, heads, single_root)
     assert derived > 5
 
@@ -95,7 +96,7 @@ def test_longer_sentences(model, n, seed, single_root, left_open):
     rng = np.random.default_rng(seed)
     scores = model.sample(n, rng)
     heads = model.decode(model.sample(n, rng), single_root=single_root).heads.copy()
-    heads[rng.choice(n, left_open, replace=False) + 1] = -1
+    heads[rng.choice(n, left_open, replace=False) + 1] = rng.choice([-1, -2], left_open)
     expected = with_heads(model, n, scores, heads, single_root)
     agree(marginals(model, scores, heads=heads, single_root=single_root), expected, n, scores, f"{model.name}, {heads}")
 
@@ -137,14 +138,16 @@ def test_errors(model):
     for heads, single_root, error, message in [
         ([-1, 2, 1, 0, 0], False, ValueError, "heads: word 1 is on a cycle"),
         ([-1, 2, 1, -1, -1], False, ValueError, "heads: word 1 is on a cycle"),
-        ([-1, 2, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected -1 to 4"),
-        ([-1, -1, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected -1 to 4"),
-        ([-1, -1, -2, 0, 0], False, ValueError, "heads: the head of word 2 is -2"),
+        ([-1, 2, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected -2 to 4"),
+        ([-1, -1, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected -2 to 4"),
+        ([-1, -1, -3, 0, 0], False, ValueError, "heads: the head of word 2 is -3"),
         ([0, -1, 2, 0, 0], False, ValueError, r"heads: expected heads\[0\] to be -1"),
         ([-1, 0, 0], False, ValueError, "heads: expected length 5"),
         ([-1.0, 0, 0, 0, 0], False, ValueError, "heads: expected a vector of integers"),
         ([-1, 0, 0, 1, 1], True, NotInClass, "a single root is required, but node 0 has 2"),
         ([-1, 0, 0, -1, 1], True, NotInClass, "a single root is required, but node 0 has 2"),
+        ([-1, -2, -2, 2, -2], True, NotInClass, "a single root is required, but node 0 has 0"),
+        ([-1, -2, -2, 2, -2], False, NotInClass, "no tree of the decoder's class has these heads"),
     ]:
         with pytest.raises(error, match=message):
             marginals(model, scores, heads=np.array(heads), single_root=single_root)
@@ -194,10 +197,10 @@ def test_samples_with_some_heads(model, single_root):
     """They have them, and are as frequent as they are probable."""
     n, count, rng = 4, 4000, rng_for("sample", model.name)
     scores = model.sample(n, rng)
-    for heads in ([-1, -1, 0, -1, 3], [-1, 2, 0, 2, 2]):
+    for heads in ([-1, -1, 0, -1, 3], [-1, 2, 0, 2, 2], [-1, -2, -1, -2, 3]):
         heads = np.array(heads)
         drawn = sample(model, scores, count, rng=1, heads=heads, single_root=single_root)
-        assert ((drawn == heads) | (heads == -1)).all()
+        assert ((drawn == heads) | (heads == -1) | (heads == -2) & (drawn > 0)).all()
         arcs = marginals(model, scores, heads=heads, single_root=single_root).arcs
         often = np.array([[(drawn[:, m] == h).mean() for m in range(1, n + 1)] for h in range(n + 1)])
         np.testing.assert_allclose(often, arcs[:, 1:], atol=5 * 0.5 / count**0.5)
@@ -213,6 +216,8 @@ def batch_of(name, lengths, longest, rng):
         heads[b, : n + 1] = brute.random_tree(n, rng, single_root=True)
         if b % 3 == 1:
             heads[b, 1 : n + 1][rng.random(n) < 0.6] = -1
+            heads[b, 1 : n + 1][rng.random(n) < 0.2] = -2
+            heads[b, 1] = -1  # so that there is a tree
         if b % 3 == 2:
             heads[b] = -1
     return tensors, heads
@@ -223,7 +228,7 @@ def test_errors_of_heads_in_batches_name_the_sentence():
     for heads, error, message in [
         ([-1, 3, 4, 0, -1], NotInClass, "sentence 0: heads: no tree of the decoder's class"),
         ([-1, 2, 1, 0, -1], ValueError, "sentence 0: heads: word 1 is on a cycle"),
-        ([-1, -2, 1, 0, -1], ValueError, "sentence 0: heads: the head of word 1 is -2"),
+        ([-1, -3, 1, 0, -1], ValueError, "sentence 0: heads: the head of word 1 is -3"),
     ]:
         for function, more in ((batch.decode, {}), (batch.marginals, {}), (batch.sample, {"samples": 1})):
             with pytest.raises(error, match=message):

@@ -1,4 +1,4 @@
-"""Decoding around heads that are given: the best tree with them, -1 leaving the head of a word open."""
+"""Decoding around heads that are given: the best tree with them, where -1 stands for any head, and -2 for any but the root."""
 
 from itertools import product
 
@@ -17,15 +17,16 @@ every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roo
 
 
 def patterns(n, rng, at_most=80):
-    """Given heads: every tree with every subset of words left open, or a random sample of these."""
+    """Given heads: every tree with every subset of words left open, to the root or not, or a random sample of these."""
     trees = brute.all_trees(n) if n < 4 else [brute.random_tree(n, rng) for _ in range(at_most)]
     subsets = list(product([False, True], repeat=n)) if n < 4 else [tuple(rng.random(n) < rng.random()) for _ in range(at_most)]
     pairs = product(trees, subsets) if n < 4 else zip(trees, subsets)
-    return sorted({(-1, *(-1 if free else h for h, free in zip(tree[1:], subset))) for tree, subset in pairs})
+    open_to_root = sorted({(-1, *(-1 if free else h for h, free in zip(tree[1:], subset))) for tree, subset in pairs})
+    return open_to_root + [(-1, *(-2 if h == -1 and rng.random() < 0.5 else h for h in heads[1:])) for heads in open_to_root]
 
 
 def agrees(heads, tree):
-    return all(given in (-1, head) for given, head in zip(heads[1:], list(tree)[1:]))
+    return all(given in (-1, head) or given == -2 and head > 0 for given, head in zip(heads[1:], list(tree)[1:]))
 
 
 @every_decoder
@@ -57,7 +58,7 @@ def test_longer_sentences(decoder, n, seed, single_root):
     rng = np.random.default_rng(seed)
     n = min(n, 10) if decoder in (MH5_HYBRID, ONEEC) else n
     tree = decoder.decode(decoder.sample(n, rng), single_root=single_root).heads
-    heads = np.where(rng.random(n + 1) < rng.random(), -1, tree)
+    heads = np.where(rng.random(n + 1) < rng.random(), np.where((tree > 0) & (rng.random(n + 1) < 0.3), -2, -1), tree)
     scores = decoder.sample(n, rng)
     found = decoder.decode(scores, heads=heads, single_root=single_root)
     near = tolerance(n, scores)

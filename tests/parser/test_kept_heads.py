@@ -55,15 +55,22 @@ def test_a_word_labelled_as_root_is_one(parsers, gold):
     assert "words 1 and 2 both have head 0" in refused(lambda: parsers["mst"].parse([two], keep_heads=True))
 
 
-def test_a_root_that_keeps_another_label_is_noted(parsers, gold):
+@pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
+def test_a_word_with_another_label_is_not_the_root(parsers, gold, name):
+    """The tree is the best of the others: that with a cost beyond all scores for this root."""
+    parser = parsers[name]
     for sentence in gold[:10]:
-        (free,) = parsers["mst"].parse([replace(sentence, heads=None, deprels=None)], keep_heads=True)
+        (free,) = parser.parse([replace(sentence, heads=None, deprels=None)], keep_heads=True)
         root = int(np.flatnonzero(free.heads == 0)[0])
-        for word in (root, root % len(sentence) + 1):
-            labels = ["conj" if m == word else "_" for m in range(1, len(sentence) + 1)]
-            (found,) = parsers["mst"].parse([replace(sentence, heads=None, deprels=labels)], keep_heads=True)
-            assert found.deprels[word - 1] == "conj" and found.heads.tolist() == free.heads.tolist()
-            assert found.note == ("root labelled otherwise, word %d is conj" % word if word == root else "")
+        given = replace(sentence, heads=None, deprels=["conj" if m == root else "_" for m in range(1, len(sentence) + 1)])
+        (found,) = parser.parse([given], keep_heads=True)
+        cost = np.zeros((len(given) + 1, len(given) + 1), dtype=np.float32)
+        cost[0, root] = -1000
+        with parser.model.lock:
+            ((_, scores),) = parser.model.score([given])
+            (tensors,) = scores.trees.arrays()
+        assert found.heads.tolist() == parser.decode(**tensors, cost=cost, single_root=True).heads.tolist()
+        assert found.deprels[root - 1] == "conj" and found.heads[root] > 0
 
 
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
@@ -116,12 +123,15 @@ IMPOSSIBLE = {
     "word 1 is on a cycle or below one": [-1, 2, 1, -1, 0],
     "word 2 is on a cycle or below one": [-1, -1, 2, -1, 0],
     "words 1 and 4 both have head 0": [-1, 0, -1, -1, 0],
+    "no word can be the root, as each has a head or another label": [-1, -1, 1, -1, 1],
 }
 
 
 @pytest.mark.parametrize("why", IMPOSSIBLE)
 def test_heads_that_cannot_be_kept(parsers, why):
     given = Sentence(["a", "b", "c", "d"], heads=np.array(IMPOSSIBLE[why]), deprels=["_"] * 4, name="here")
+    if "label" in why:
+        given.deprels = ["x", "_", "y", "_"]
     if IMPOSSIBLE[why] is CROSSING:
         (found,) = parsers["mh3"].parse([given], keep_heads=True)
         assert found.note == "mst of probabilities, " + why and found.heads[[1, 2, 4]].tolist() == [3, 4, 0]
@@ -140,12 +150,12 @@ def test_heads_that_no_tree_has_and_the_first_in_the_way(single_root):
     of_class = {name: np.array([t for t in every if trees.in_class(t, name)]) for name in ("any", "projective", "mh4", "1ec")}
     found = dict.fromkeys(["", *of_class], 0)
     for _ in range(400):
-        heads = np.array([-1, *np.where(rng.random(6) < 0.3, -1, rng.integers(0, 7, 6))], dtype=np.int32)
+        heads = np.array([-1, *np.where(rng.random(6) < 0.3, rng.choice([-1, -2], 6), rng.integers(0, 7, 6))], dtype=np.int32)
         if kept_heads.whole(heads):
             assert bool(kept_heads.obstacle(heads, single_root)) != (every == heads).all(axis=1).any()
             continue
         for name, some in of_class.items():
-            has = (heads == -1) | (some == heads)
+            has = (heads == -1) | (some == heads) | (heads == -2) & (some > 0)
             why = kept_heads.obstacle(heads, single_root) if name == "any" else kept_heads.outside(heads, name, single_root)
             assert bool(why) != has.all(axis=1).any()
             found[name if why else ""] += 1
@@ -193,12 +203,14 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
         tree = np.array(brute.random_tree(100, rng, single_root=True), dtype=np.int32)
         labels = ["x%d" % m for m in range(100)]
         given = partly(Sentence(words, heads=tree, deprels=labels), rng, share)
+        given.heads[1 + np.flatnonzero((rng.random(100) < 0.5) & (tree[1:] > 0))] = -1  # those that have another label than roots
         (found,) = long_sentences.parse(parsers[name], [given], keep_heads=True)
         assert " in windows of up to " in found.note
         arguments.tree(found.heads, 100)
         fixed = given.heads >= 0
         assert (found.heads[fixed] == given.heads[fixed]).all() and (found.heads[1:] == 0).sum() == 1
         assert all(old in ("_", new) for old, new in zip(given.deprels, found.deprels)) and "_" not in found.deprels
+        assert fixed[found.heads == 0] or given.deprels[int(np.flatnonzero(found.heads == 0)[0]) - 1] == "_"
 
 
 def test_the_best_trees_with_their_probabilities(parsers, gold):

@@ -89,6 +89,7 @@ def test_the_probability_of_partial_trees(name):
     for _ in range(10):
         heads = some_trees(rng)
         heads[torch.from_numpy(rng.random(heads.shape) < 0.5)] = -1
+        heads[torch.from_numpy(rng.random(heads.shape) < 0.2)] = -2
         with_heads = batch.log_partition(name, arrays(tensors), LENGTHS, heads=heads.numpy(), single_root=True, allow_none=True)
         expected = with_heads - found.log_partition.numpy()
         near(found.log_prob(heads), expected)
@@ -466,10 +467,10 @@ class TestErrors:
             ]:
                 with pytest.raises(ValueError, match=message):
                     method(wrong)
-        for wrong in (5, -2):
+        for wrong in (5, -3):
             heads[2, 3] = wrong
             for method in (found.log_prob, found.structured_hinge):
                 with pytest.raises(
-                    ValueError, match="^sentence 2: heads: the head of word 3 is %d, but must be -1 to 4$" % wrong
+                    ValueError, match="^sentence 2: heads: the head of word 3 is %d, but must be -2 to 4$" % wrong
                 ):
                     method(heads)

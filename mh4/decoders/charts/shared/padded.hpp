@@ -79,12 +79,14 @@ template <class To> class Corner {
             std::copy_n(&copy[row * columns], columns, start(to, sentence) + (row / rows * to.rows + row % rows) * to.columns);
     }
 
-    // Scores of arcs, or 0 if there are none, with -inf for every arc that contradicts the heads, of which those that are -1 are open.
+    // Scores of arcs, or 0 if there are none, with -inf for every arc that contradicts the heads: -1 is open, -2 any but the root.
     const To* with_heads(const To* arcs, const int* heads, size_t n) {
         To* to = room((n + 1) * (n + 1));
         for (size_t h = 0, arc = 0; h <= n; h++)
-            for (size_t m = 0; m <= n; m++, arc++)
-                to[arc] = heads[m] != -1 && (size_t)heads[m] != h ? -(To)INFINITY : arcs ? arcs[arc] : 0;
+            for (size_t m = 0; m <= n; m++, arc++) {
+                bool possible = heads[m] >= 0 ? (size_t)heads[m] == h : heads[m] == -1 || h > 0;
+                to[arc] = !possible ? -(To)INFINITY : arcs ? arcs[arc] : 0;
+            }
         return to;
     }
 
