@@ -13,7 +13,7 @@ from mh4.corpus.cutting import Shard
 from mh4.corpus.display import Display
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
-from mh4.errors import InputError
+from mh4.errors import InputError, one_line
 
 if TYPE_CHECKING:  # it needs Dask
     from mh4.corpus.workers import Workers
@@ -115,4 +115,4 @@ def _account(task: Task, error: BaseException) -> str:
     """The entry in the log of a shard for a failed attempt."""
     when = time.strftime("%Y-%m-%d %H:%M:%S")
     rest = "" if isinstance(error, InputError) else "".join(traceback.format_exception(error))
-    return "%s, attempt %d: %s\n%s" % (when, task.attempt, _reason(error), rest)
+    return "%s, attempt %d: %s\n%s" % (when, task.attempt, one_line(_reason(error)), one_line(rest, kept="\n"))

@@ -131,7 +131,7 @@ def test_a_shard_that_fails(folder, monkeypatch):
     def failing(shard):
         if (shard.file, shard.number) == (1, 2):
             failures.append(shard)
-            raise ValueError("a reason")
+            raise ValueError("a reason\x1b\u202e\n" if len(failures) > 3 else "a reason")
 
     pool(monkeypatch, failing)
     said = parse(code=1)
@@ -144,6 +144,8 @@ def test_a_shard_that_fails(folder, monkeypatch):
     expected = "mh4: 22 sentences in 1 file written to joined\nmh4: out: not done, so nothing is written for in/long.conllu\n"
     assert mh4("corpus", "join", "out", "-o", "joined", code=1) == expected and os.listdir("joined") == ["a b\n.conllu"]
     assert "mh4: out: shards not done: 1 of 8\n" in mh4("corpus", "verify", "out", code=1)
+    parse(code=1)
+    assert not any(char in log.read_text() for char in "\x1b\u202e") and log.read_text().count("a reason\\x1b\\u202e\\n\n") == 3
     pool(monkeypatch)
     parse()
     assert not log.exists() and same_as_mh4_parse(folder)
