@@ -97,15 +97,15 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
     return found
 
 
-def blocks_of_text(form: str, segmenter: str | None) -> "Callable[[str], Iterator[Block]]":
-    """Return the reader for one of INPUTS other than CoNLL-U."""
+def blocks_of_text(form: str, segmenter: str | None, at_once: bool = False) -> "Callable[[str], Iterator[Block]]":
+    """Return the reader for one of INPUTS other than CoNLL-U; at_once: see conllu.blocks, for text that is split into words."""
     if segmenter:
         from mh4.data.segmenter import Segmenter
 
         return partial(Segmenter(segmenter).blocks, options="presegmented" if form == "presegmented" else "")
     from mh4.data import split_text
 
-    return partial(split_text.blocks, split=form)
+    return partial(split_text.blocks, split=form, at_once=at_once)
 
 
 # What is written of a parse.

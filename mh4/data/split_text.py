@@ -26,13 +26,13 @@ def added(text: str) -> list[int]:
     return [end.start() + k for k, end in enumerate(re.finditer("[%s]" % _PAGE_ENDS, text), start=1)]
 
 
-def blocks(path: str, split: str) -> Iterator[Block]:
-    """Read the sentences of file `path` ("-" is standard input); see parsed."""
+def blocks(path: str, split: str, at_once: bool = False) -> Iterator[Block]:
+    """Read the sentences of file `path` ("-" is standard input); see parsed, and for `at_once` conllu.blocks."""
     name = conllu.name_of(path)
-    return parsed(conllu.lines(path, name), name, split)
+    return parsed(conllu.lines(path, name), name, split, at_once=at_once)
 
 
-def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> Iterator[Block]:
+def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP, at_once: bool = False) -> Iterator[Block]:
     """Read sentences from lines, which messages say are from file `name`, a sentence at a time, as CoNLL-U without trees and tags.
 
     split: "horizontal", a sentence in each line, with white space between words; or "vertical", a word in each line (only the first
@@ -44,7 +44,7 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP) -> I
     first = number = size = 0
     each = (
         (k, part, run.portion)
-        for run in conllu.runs(lines, name, start.line, by_line=split == "horizontal")
+        for run in conllu.runs(lines, name, start.line, at_once, by_line=split == "horizontal")
         for k, line in enumerate(run.lines, start=run.first + 1)
         for part in with_line_ends(line.rstrip("\r\n")).split("\n")
     )

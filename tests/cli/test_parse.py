@@ -200,10 +200,14 @@ def test_compressed_files(folder, given, model):
     assert out.read_bytes() == before and not list(folder.glob(".*.part"))
 
 
-def test_sentences_come_out_as_they_come_in(given, model):
+@pytest.mark.parametrize("form", ["conllu", "vertical"])
+def test_sentences_come_out_as_they_come_in(given, model, form):
+    expected = read(given.read_bytes())[:3]
     blocks = [block + b"\n\n" for block in given.read_bytes().split(b"\n\n")[:3]]
+    if form == "vertical":
+        blocks = ["".join(word + "\n" for word in [*sentence.words, ""]).encode() for sentence in expected]
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    command = [*COMMAND, "parse", "--model", model, "--flush", "-"]
+    command = [*COMMAND, "parse", "--model", model, "--input", form, "--flush", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
         got = b""
         for block in blocks:
@@ -217,7 +221,7 @@ def test_sentences_come_out_as_they_come_in(given, model):
         process.stdin.close()
         assert process.stdout.read() == b""
     assert process.returncode == 0
-    assert [sentence.words for sentence in read(got)] == [sentence.words for sentence in read(b"".join(blocks))]
+    assert [sentence.words for sentence in read(got)] == [sentence.words for sentence in expected]
     assert all((sentence.heads >= -1).all() for sentence in read(got))
 
 
