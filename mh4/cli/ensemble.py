@@ -76,11 +76,12 @@ def ensemble(
     found, written = destinations(input_files, output, extension, files), []
     blocks = partial(conllu.blocks, trees=False) if form == "conllu" else options.blocks_of_text(form, segmenter)
     votes_of = {vote: conllu.files_of([vote]) if os.path.isdir(vote) else {} for vote in files}
-    for (file, destination), (_, name, _) in zip(found, named(input_files, extension, [output, *files]), strict=True):
-        votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
-        of_file = with_votes(conllu.to_parse(blocks(file)), votes)
-        parsed = parallel.parse(Ensemble.load, (folders, tree), of_file, jobs, longest=longest, beyond=beyond, tags=tags)
-        written.append(write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
+    with parallel.processes(jobs) as pool:
+        for (file, destination), (_, name, _) in zip(found, named(input_files, extension, [output, *files]), strict=True):
+            votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
+            of_file = with_votes(conllu.to_parse(blocks(file)), votes)
+            parsed = parallel.parse(Ensemble.load, (folders, tree), of_file, pool, longest=longest, beyond=beyond, tags=tags)
+            written.append(write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
     if not quiet:
         say_parsed([destination for _, destination in found], written)
     if len(folders + files) == 2 and tree == "mst" and not quiet:

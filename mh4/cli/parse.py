@@ -117,15 +117,16 @@ def parse(
             written = "it was written to %s" if number == 1 else "they were written to %s, each"
             say("mh4: %s not CoNLL-U; %s with the reason" % (are, written % rejects_file), err=True)
 
-    with conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext() as rejected:
+    rejects = conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext()
+    with rejects as rejected, parallel.processes(jobs) as pool:
         blocks: Callable[[str], Iterable[Block]] = partial(
             conllu.blocks, trees=keep_heads, partial=keep_heads, rejected=rejected, at_once=flush
         )
         if form != "conllu":
-            blocks = options.blocks_of_text(form, segmenter)
+            blocks = options.blocks_of_text(form, segmenter, flush)
         written = []
         for file, destination in found:
-            parsed = parallel.parse(Parser.load, arguments, conllu.to_parse(blocks(file)), jobs, **wanted)
+            parsed = parallel.parse(Parser.load, arguments, conllu.to_parse(blocks(file)), pool, **wanted)
             done = write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
             written.append(done)
             if rejected:

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any
@@ -23,36 +24,37 @@ Arguments = tuple[Hashable, ...]
 CHUNK_WORDS = 10_000
 
 
+def processes(jobs: int) -> AbstractContextManager[Pool | None]:
+    """Return the processes that parse, at most as many as there are cores, and end with the block; None for one: this process does."""
+    jobs = min(jobs, cpu.cores())
+    return nullcontext() if jobs == 1 else Pool("a process of --jobs", jobs, ": try fewer")
+
+
 def parse(
-    load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1, *, at_once: bool = False, **options: Any
+    load: Load, arguments: Arguments, blocks: Iterable[Block], pool: Pool | None = None, *, at_once: bool = False, **options: Any
 ) -> Generator[tuple[Block, Sentence], None, None]:
     """Parse the sentences of `blocks` with the parser from load(*arguments); yield each block with its new Sentence, in order.
 
-    Always close the generator (contextlib.closing), which ends the other processes; when Python exits, it is too late for that.
-
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
-    jobs: the number of processes, at most as many as there are cores; with 1, this process does the work. Raises InputError if one
-    of several is killed.
-    at_once: parse each sentence by itself, before the next is read; with one process.
+    pool: see `processes`. Raises InputError if one of the processes is killed.
+    at_once: parse each sentence by itself, before the next is read; without a pool.
     options: for long_sentences.parse, and the parser's parse().
     """
     words = 1 if at_once else CHUNK_WORDS // max(1, options.get("best", 1))  # as each sentence has so many trees
     portions = (portion for _, portion in groupby(blocks, lambda block: block.portion))
     chunks = chain.from_iterable(batches(portion, lambda block: len(block.sentence), words) for portion in portions)
     work = load, arguments, options
-    jobs = min(jobs, cpu.cores())
-    if jobs == 1:
+    if pool is None:
         for chunk in chunks:
             yield from zip(chunk, _parse(*work, [block.sentence for block in chunk]), strict=True)
         return
     running: deque[tuple[list[Block], Future]] = deque()
-    with Pool("a process of --jobs", jobs, ": try fewer") as pool:
-        for chunk in chunks:
-            running.append((chunk, pool.submit(_parse_elsewhere, *work, [block.sentence for block in chunk])))
-            if len(running) > 2 * jobs:
-                yield from _parsed(*running.popleft())
-        while running:
+    for chunk in chunks:
+        running.append((chunk, pool.submit(_parse_elsewhere, *work, [block.sentence for block in chunk])))
+        if len(running) > 2 * pool.number:
             yield from _parsed(*running.popleft())
+    while running:
+        yield from _parsed(*running.popleft())
 
 
 def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:

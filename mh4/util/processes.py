@@ -81,7 +81,7 @@ class Pool:
     """
 
     def __init__(self, what: str, number: int = 1, advice: str = "") -> None:
-        self._killed, self._number = "%s was killed, perhaps because memory ran out%s" % (what, advice), number
+        self._killed, self.number = "%s was killed, perhaps because memory ran out%s" % (what, advice), number
         self._threads = ThreadPoolExecutor(number)  # each of which waits for a child
         self._children: list[Child] = []
         self._idle: SimpleQueue[Child] = SimpleQueue()
@@ -97,7 +97,7 @@ class Pool:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
         """Have a child call a function, once one is idle; the calls are made in their order."""
-        if len(self._children) < self._number:
+        if len(self._children) < self.number:
             self._children.append(Child())
             self._idle.put(self._children[-1])
         return self._threads.submit(self._call, function, *arguments)

@@ -92,7 +92,7 @@ def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
     model = (parser := Parser.load(folder)).model
     numbered, given = tee(pairs)
     blocks = (block for _, (block, _) in given)
-    able = {"confidence": model.system.marginals is not None, "tags": bool(model.predicted_tags)}
+    able: dict[str, Any] = {"confidence": model.system.marginals is not None, "tags": bool(model.predicted_tags)}
     parses = parallel.parse(lambda: parser, (), blocks, transitions=True, **able)
     for (block, sentence), (number, _) in zip(parses, numbered, strict=True):
         yield shown(number, block, [_as_read(block), check_parsed(sentence)])

@@ -3,6 +3,7 @@
 import pytest
 import toy
 
+from mh4.cli import main
 from mh4.data import conllu
 from mh4.errors import OutOfMemory
 from mh4.parser import parallel
@@ -18,8 +19,8 @@ def model(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 3])
-def test_chunks_come_back_in_order(model, monkeypatch, processes):
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_chunks_come_back_in_order(model, monkeypatch, jobs):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 20)
     paths = toy.generator.write(model)
     read = []
@@ -31,46 +32,59 @@ def test_chunks_come_back_in_order(model, monkeypatch, processes):
 
     ahead = 0
     done = []
-    for block, parsed in parallel.parse(Parser.load, (model,), blocks(), processes):
-        ahead = max(ahead, len(read) - len(done))
-        done.append(block)
-        assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1
+    with parallel.processes(jobs) as pool:
+        for block, parsed in parallel.parse(Parser.load, (model,), blocks(), pool):
+            ahead = max(ahead, len(read) - len(done))
+            done.append(block)
+            assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1
     assert done == read and len(done) == 80
     assert ahead < 70  # the file is not read whole before there is a result
 
 
-@pytest.mark.slow
-def test_as_many_processes_as_make_sense(model, monkeypatch):
-    """Not more than there are cores, nor than there are chunks."""
-    started = []
-
-    class Counted(processes.Child):
-        def __init__(self):
-            started.append(self)
-            super().__init__()
-
-    monkeypatch.setattr(processes, "Child", Counted)
-    blocks = [conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10)]
-    assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
-    assert len(started) <= 1
-    monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
-    monkeypatch.setattr(cpu, "cores", lambda: 3)
-    assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
-    assert 3 <= len(started) <= 4
-
-
-@pytest.mark.slow
-def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
-    monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
+@pytest.fixture
+def children(monkeypatch):
+    """The processes that are started; there seem to be two cores."""
+    found, start = [], processes.Child
+    monkeypatch.setattr(processes, "Child", lambda: found.append(start()) or found[-1])
     monkeypatch.setattr(cpu, "cores", lambda: 2)
-    children = []
-    start = processes.Child
-    monkeypatch.setattr(processes, "Child", lambda: children.append(start()) or children[-1])
-    blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10**9))
-    parsed = parallel.parse(Parser.load, (model,), blocks, 2)
-    next(parsed)
-    assert len(children) == 2
-    parsed.close()
+    return found
+
+
+def blocks_of(number):
+    return (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(number))
+
+
+@pytest.mark.slow
+def test_as_many_processes_as_make_sense(model, monkeypatch, children):
+    """Not more than there are cores, nor than there are chunks."""
+    for least, most in [(1, 1), (2, 3)]:
+        with parallel.processes(99_999_999_999) as pool:
+            assert len(list(parallel.parse(Parser.load, (model,), blocks_of(10), pool))) == 10
+        assert least <= len(children) <= most
+        monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
+
+
+@pytest.mark.slow
+def test_files_share_the_processes(model, tmp_path, children):
+    (tmp_path / "in").mkdir()
+    for k in range(4):
+        (tmp_path / "in" / ("%d.conllu" % k)).write_text("1\tw%s\n\n" % (8 * "\t_"))
+    for command in ("parse", "ensemble"):
+        members = ["--model", model] * (1 if command == "parse" else 2)
+        out = tmp_path / "out" / command
+        main([command, *members, "--jobs", "2", "--quiet", str(tmp_path / "in"), "-o", str(out)], standalone_mode=False)
+        assert len(list(out.iterdir())) == 4
+        assert len(children) == 2 and not any(child._kill.alive for child in children)
+        children.clear()
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_block(model, monkeypatch, children):
+    """Although the parse is not over."""
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
+    with parallel.processes(2) as pool:
+        next(parallel.parse(Parser.load, (model,), blocks_of(10**9), pool))
+        assert len(children) == 2
     assert not any(child._kill.alive for child in children)
 
 
@@ -78,7 +92,7 @@ def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
 @pytest.mark.parametrize("best, read", [(1, 6), (5, 2)])
 def test_of_the_best_trees_there_are_no_more_words_in_memory(model, monkeypatch, best, read):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 30)
-    blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(20))
+    blocks = blocks_of(20)
     parsed = parallel.parse(Parser.load, (model,), blocks, best=best)
     assert len(next(parsed)[1].alternatives or ()) == best - 1
     assert len(list(blocks)) == 20 - read
@@ -92,5 +106,5 @@ def without_memory():
 @pytest.mark.slow
 def test_errors_come_from_other_processes_as_they_are():
     block = conllu.Block([], conllu.Sentence(["w"]))
-    with pytest.raises(OutOfMemory, match="^FILE, line 1, sentence 1: not enough memory$"):
-        list(parallel.parse(without_memory, (), [block], 2))
+    with pytest.raises(OutOfMemory, match="^FILE, line 1, sentence 1: not enough memory$"), parallel.processes(2) as pool:
+        list(parallel.parse(without_memory, (), [block], pool))

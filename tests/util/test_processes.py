@@ -51,7 +51,8 @@ if __name__ == "__main__":
     @main.command()
     def parse():
         blocks = [Block([], Sentence(["w"])) for _ in range(9)]
-        list(parallel.parse(Parser, (), blocks, 2, longest=1, beyond="skip"))
+        with parallel.processes(2) as pool:
+            list(parallel.parse(Parser, (), blocks, pool, longest=1, beyond="skip"))
 
     main(["parse"])
 """
