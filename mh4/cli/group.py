@@ -140,29 +140,37 @@ class Stopped(KeyboardInterrupt):
     """A signal asks this process to end. Python drops any other exception while it computes constants such as 2**31 of a module.
 
     Python drops even this one in some callbacks, such as those of weak references. If that happens while there still is something `to_end`,
-    the signal is sent again.
+    the signal ends the process.
     """
 
     def __init__(self, number: int, to_end: Callable[[], bool]) -> None:
-        super().__init__("stopped by %s" % signal.Signals(number).name)
+        super().__init__("interrupted" if number == signal.SIGINT else "stopped by %s" % signal.Signals(number).name)
         self.number, self.to_end = number, to_end
 
     def __del__(self) -> None:
         if self.to_end():
+            signal.signal(self.number, signal.SIG_DFL)
             os.kill(os.getpid(), self.number)
+
+
+_BEFORE: dict[int, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGHUP: signal.SIG_DFL,
+}
 
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise Stopped, so that unfinished files are deleted. The second time, they just end the process."""
+    """Have the signals that end a command raise Stopped, so that unfinished files are deleted. The second time, they do as in Python."""
 
     running = True
 
     def stop(number: int, frame: Any) -> None:
-        signal.signal(number, signal.SIG_DFL)
+        signal.signal(number, _BEFORE[number])
         raise Stopped(number, lambda: running)
 
-    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    numbers = [number for number, before in _BEFORE.items() if signal.getsignal(number) is before]
     if threading.current_thread() is not threading.main_thread():
         numbers = []  # only the main thread can handle signals
     for number in numbers:
@@ -172,7 +180,7 @@ def _stopped_by_signals() -> Iterator[None]:
     finally:
         running = False
         for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, _BEFORE[number])
 
 
 def _fail_interrupted(program: str, end: KeyboardInterrupt) -> NoReturn:

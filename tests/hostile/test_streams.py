@@ -187,37 +187,41 @@ def test_messages_that_cannot_be_written(places, tmp_path, reader):
     os.close(stderr)
 
 
-def test_a_signal_while_python_compiles():
+@pytest.mark.parametrize("name, said", [("INT", "interrupted"), ("TERM", "stopped by SIGTERM")])
+@pytest.mark.usefixtures("ending_signals")
+def test_a_signal_while_python_compiles(name, said):
     """As it does when it imports a module without its bytecode."""
     code = """if True:
-        import os, subprocess
+        import os, subprocess, sys
         from mh4.cli.group import _stopped_by_signals
         with _stopped_by_signals():
-            subprocess.Popen(["sh", "-c", "sleep 0.3; kill %d" % os.getpid()])
+            subprocess.Popen(["sh", "-c", "sleep 0.3; kill -%s %d" % (sys.argv[1], os.getpid())])
             compile("x = 2**31\\n" * 300_000, "constants", "exec")
             print("went on")
     """
-    started = [sys.executable, "-c", code]
+    started = [sys.executable, "-c", code, name]
     done = subprocess.run(started, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert done.stdout == "" and "mh4.cli.group.Stopped: stopped by SIGTERM" in done.stderr
+    assert done.stdout == "" and "mh4.cli.group.Stopped: " + said in done.stderr
 
 
-def test_a_signal_whose_exception_is_dropped():
+@pytest.mark.parametrize("number, said", [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "stopped by SIGTERM")])
+@pytest.mark.usefixtures("ending_signals")
+def test_a_signal_whose_exception_is_dropped(number, said):
     """Python drops what is raised in some callbacks; that by another signal ends the command as usual."""
     code = """if True:
         import os, signal, sys
         from mh4.cli.group import _stopped_by_signals, reporting_errors
         with reporting_errors(), _stopped_by_signals():
             try:
-                os.kill(os.getpid(), signal.SIGTERM)
+                os.kill(os.getpid(), int(sys.argv[1]))
             except KeyboardInterrupt as error:
-                if sys.argv[1:]: raise RuntimeError from error
+                if sys.argv[2:]: raise RuntimeError from error
             print("went on")
     """
-    for more, ended in (([], -signal.SIGTERM), (["raise"], 128 + signal.SIGTERM)):
-        started = [sys.executable, "-c", code, *more]
+    for more, ended in (([], -number), (["raise"], 128 + number)):
+        started = [sys.executable, "-c", code, str(int(number)), *more]
         done = subprocess.run(started, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
-        assert (done.returncode, done.stdout, done.stderr) == (ended, "", "mh4: stopped by SIGTERM\n" if more else "")
+        assert (done.returncode, done.stdout, done.stderr) == (ended, "", "mh4: %s\n" % said if more else "")
 
 
 def test_a_folder_that_is_deleted(places, tmp_path):
