@@ -10,7 +10,7 @@ from mh4.errors import InputError, counted, on_line
 from mh4.util import reading
 
 _BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
-_CR_ALONE = re.compile(r"\r(?!\r*\n)")
+_CR_ALONE = re.compile(r"(?<!\r)\r++(?!\n)")  # a whole run: each part of it, tried by itself, would take quadratic time
 # What ends a line, or a page, as a form feed of pdftotext does; and the byte order marks of files that were joined.
 _LINE_ENDS, _PAGE_ENDS = "\v\x1c\x1d\x1e\x1f\x85\u2028", "\f\u2029"
 _ENDS = str.maketrans({**dict.fromkeys(_LINE_ENDS, "\n"), **dict.fromkeys(_PAGE_ENDS, "\n\n"), "\ufeff": " "})
@@ -18,7 +18,7 @@ _ENDS = str.maketrans({**dict.fromkeys(_LINE_ENDS, "\n"), **dict.fromkeys(_PAGE_
 
 def with_line_ends(text: str) -> str:
     """Return text with a line feed for whatever ends a line, and a blank line for whatever ends a page or a paragraph."""
-    return _CR_ALONE.sub("\n", text).translate(_ENDS)
+    return _CR_ALONE.sub(lambda run: "\n" * len(run[0]), text).translate(_ENDS)
 
 
 def added(text: str) -> list[int]:

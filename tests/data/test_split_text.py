@@ -35,6 +35,12 @@ def test_sentences_and_words(split, text):
     assert [(block.sent_id, block.comment("text")) for block in again][0] == ("1", "ta zenita wi bonit")
 
 
+def test_a_long_run_of_carriage_returns():
+    """It takes linear time: quadratic time would be an hour."""
+    run = "\r" * 10**6
+    assert split_text.with_line_ends("a%sb%s\nc\r" % (run, run)) == "a%sb%s\nc\n" % ("\n" * 10**6, run)
+
+
 def test_messages_name_the_line():
     lines = ["\n", "ta\n", "zenita\n", "\n", "mosuro"]
     assert [block.sentence.name for block in split_text.parsed(lines, "F", "vertical")] == [
