@@ -13,7 +13,7 @@ from mh4.errors import counted
 Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse
 Progress = Callable[[int], None]  # takes a number of words that are done
 
-_SENT_ID, _SENT_ID_OF_TREE = (re.compile(r"^(# *sent_?id *= *\S.*?%s)( *\r?)$" % end, re.MULTILINE) for end in ("", r"-tree\d+"))
+_SENT_ID, _OF_TREE = re.compile(r"^# *sent_?id *= *\S.*", re.MULTILINE), re.compile(r"-tree\d+\Z")
 _BEGINNING = re.compile(r"^# *new(doc|par)\b.*\n", re.MULTILINE)
 
 
@@ -75,5 +75,9 @@ def _renamed(text: str, number: int) -> str:
 
     So does that of the first if it ends like these: the sentence may be such a tree itself.
     """
-    named, text = (_SENT_ID_OF_TREE, text) if number == 1 else (_SENT_ID, _BEGINNING.sub("", text))
-    return named.sub(r"\1-tree%d\2" % number, text)
+
+    def of_tree(found: re.Match[str]) -> str:
+        line = found[0].rstrip(" \r")
+        return "%s-tree%d%s" % (line, number, found[0][len(line) :]) if number > 1 or _OF_TREE.search(line) else found[0]
+
+    return _SENT_ID.sub(of_tree, text if number == 1 else _BEGINNING.sub("", text))

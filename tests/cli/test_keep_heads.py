@@ -122,6 +122,16 @@ def test_the_best_trees_follow_one_another(model, tmp_path, jobs):
     assert mh4("parse", "--model", model, str(path), "--best", "1").stdout == mh4("parse", "--model", model, str(path)).stdout
 
 
+def test_the_best_trees_of_a_sentence_with_a_long_run_of_spaces_in_its_name(model, tmp_path):
+    """They take linear time: quadratic time would be an hour."""
+    path = tmp_path / "in.conllu"
+    path.write_text("# sent_id = a%sb  \n1\tw%s\n2\tw%s\n\n" % (" " * 10**6, *2 * [8 * "\t_"]))
+    text = mh4("parse", "--model", model, "--best", "2", str(path)).stdout.decode()
+    assert [line.split() for line in text.split("\n") if line.startswith("# sent_id")] == [
+        ["#", "sent_id", "=", "a", name] for name in ("b", "b-tree2")
+    ]
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_the_best_trees_of_a_last_sentence_without_a_blank_line(model, tmp_path, end):
     """They are valid CoNLL-U: sentences of their own, with sent_ids of their own, in a document that begins once."""
