@@ -37,8 +37,11 @@ class Listener:
 
 
 class _Speed(ProgressColumn):
+    """The speed of late or, as words come in bursts when they are written, the average."""
+
     def render(self, task: Task) -> Text:
-        return Text("%d tokens/s" % task.speed if task.speed else "", no_wrap=True)
+        speed = task.completed / task.elapsed if task.fields.get("average") and task.elapsed else task.speed
+        return Text("%d tokens/s" % speed if speed else "", no_wrap=True)
 
 
 def console() -> Console:
@@ -65,7 +68,7 @@ def words_bar(hidden: bool = False) -> Progress:
 def counting(doing: str, total: int | None = None, hidden: bool = False) -> Iterator[Callable[[int], None]]:
     """Show such a bar during the block; yield a function to call with each number of words done."""
     with words_bar(hidden) as bar:
-        yield partial(bar.advance, bar.add_task(doing, total=total, note=""))
+        yield partial(bar.advance, bar.add_task(doing, total=total, note="", average=True))
 
 
 class TrainingProgress(Listener):

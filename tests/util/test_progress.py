@@ -11,6 +11,7 @@ from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.training.trainer import Trainer
+from mh4.util import progress
 from mh4.util.progress import TrainingProgress
 
 EVALUATION = r"evaluation \d  epoch \d+\.\d  loss \d+\.\d{3}  dev UAS \d+\.\d\d  LAS \d+\.\d\d  best \d+\.\d\d"
@@ -62,3 +63,17 @@ def test_lines_arrive_and_the_log_goes_on(treebank, tmp_path, monkeypatch):
         "evaluation 2",
         "training stops: a reason\\x1b",
     ]
+
+
+def test_the_speed_of_words_that_come_in_bursts(monkeypatch):
+    """As those of a chunk do, which are written at once, ten seconds after the last."""
+    bar, now = progress.words_bar(hidden=True), [0.0]
+    bar.get_time = lambda: now[0]
+    monkeypatch.setattr(progress, "words_bar", lambda hidden: bar)
+    with progress.counting("parsing") as advance:
+        for _ in range(3):
+            now[0] += 10
+            for _ in range(2000):
+                advance(5)
+                now[0] += 1e-6
+        assert str(progress._Speed().render(bar.tasks[0])) == "999 tokens/s"
