@@ -22,7 +22,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from mh4.errors import InputError, counted, reason
+from mh4.errors import InputError, counted, one_line, reason
 from mh4.util import streams
 from mh4.util.files import atomic_path, git_blob_id, make_folder
 
@@ -114,7 +114,7 @@ class Collection(Generic[Row]):
         failures: list[str] = []
         for url, members in places:
             if failures:
-                streams.tell("%s; fetching %s instead" % (failures[-1], url))
+                streams.tell(one_line("%s; fetching %s instead" % (failures[-1], url)))
             try:
                 return self._fetch(path, blob, url, members)
             except _Unavailable as error:

@@ -199,13 +199,14 @@ def both(server, monkeypatch):
     return server
 
 
-@pytest.mark.parametrize("answer", [too_many(3000), answering(b"HTTP/1.0 404 Not Found\r\n\r\n")], ids=["pause", "404"])
+@pytest.mark.parametrize("answer", [too_many(3000), answering(b"HTTP/1.0 404 \x1b[31m\r\n\r\n")], ids=["pause", "404"])
 def test_the_other_source_is_tried(both, tmp_path, capsys, answer):
     """Its archive is kept, and then comes first."""
     both.answers[ADDRESS] = answer
     assert fetch(both, tmp_path)["train"].read_bytes() == CONTENT
     said = capsys.readouterr().err
     assert re.search(r"the server answered 4.*; fetching http.*%s instead\n$" % ARCHIVE, said) and said.count("\n") == 1
+    assert "\x1b" not in said
     assert ("asks to wait 50 minutes" in said) == ("answered 429" in said)  # not only 429, which may be a part of the port
     (tmp_path / "hu-ud-train.conllu").unlink()
     del both.seen[:]
