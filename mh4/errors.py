@@ -95,12 +95,12 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "..."
 
 
-def normal_forms(a: str, b: str, most: int | None = None) -> str:
+def normal_forms(a: str, b: str, most: int) -> str:
     """Return what a message adds about two different texts that look the same: that only Unicode's normal forms differ.
 
-    most: how many characters of each, decomposed, to compare; by default, all.
+    most: how many characters of each, decomposed, to compare.
     """
-    a, b = (unicodedata.normalize("NFD", text)[:most] for text in (a, b))
+    a, b = (unicodedata.normalize("NFD", text[: 2 * most])[:most] for text in (a, b))
     return " (the same characters in different normal forms of Unicode, such as NFC and NFD)" if a == b else ""
 
 

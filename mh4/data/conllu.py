@@ -707,8 +707,8 @@ def _sent_id(lines: Sequence[str]) -> str:
 def _check_words(sentence: Sentence, expected: Sentence) -> None:
     for k, (word, other) in enumerate(zip(sentence.words, expected.words, strict=False), start=1):
         if word != other:
-            difference = sentence.name, k, word, other, expected.name, normal_forms(word, other)
-            raise InputError("%s: word %d is %r, but %r in %s%s" % difference)
+            difference = sentence.name, k, shown(word), shown(other), expected.name, normal_forms(word, other, 1000)
+            raise InputError("%s: word %d is %s, but %s in %s%s" % difference)
     if len(sentence) != len(expected):
         raise InputError("%s: %s, but %d in %s" % (sentence.name, counted(len(sentence), "word"), len(expected), expected.name))
 
