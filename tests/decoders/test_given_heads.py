@@ -96,7 +96,8 @@ def test_longer_sentences(model, n, seed, single_root, left_open):
     rng = np.random.default_rng(seed)
     scores = model.sample(n, rng)
     heads = model.decode(model.sample(n, rng), single_root=single_root).heads.copy()
-    heads[rng.choice(n, left_open, replace=False) + 1] = rng.choice([-1, -2], left_open)
+    some = rng.choice(n, left_open, replace=False) + 1
+    heads[some] = np.where(heads[some] > 0, rng.choice([-1, -2], left_open), -1)  # so that there is a tree
     expected = with_heads(model, n, scores, heads, single_root)
     agree(marginals(model, scores, heads=heads, single_root=single_root), expected, n, scores, f"{model.name}, {heads}")
 
