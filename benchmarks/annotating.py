@@ -21,6 +21,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, HEAD
 
 sys.path.append(str(ROOT / "tests"))
 from browser import chromium, find, wait_for  # noqa: E402
@@ -97,7 +98,7 @@ def main():
     blocks = list(islice(conllu.blocks(asked.file), asked.first, asked.first + asked.sentences))
     with tempfile.TemporaryDirectory() as folder:
         source, corrected = Path(folder, "open.conllu"), Path(folder, "corrected.conllu")
-        empty = (dict.fromkeys((conllu.HEAD, conllu.DEPREL), ["_"] * len(block.sentence)) for block in blocks)
+        empty = (dict.fromkeys((HEAD, DEPREL), ["_"] * len(block.sentence)) for block in blocks)
         source.write_text("".join(block.alone(columns) for block, columns in zip(blocks, empty, strict=True)), encoding="utf-8")
         command = [sys.executable, "-m", "mh4", "serve", source, "--model", asked.model, "-o", corrected, "--port", "0"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

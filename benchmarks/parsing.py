@@ -37,6 +37,7 @@ from common import ROOT, Stopwatch, printed, table
 from peers import UDPIPE
 
 from mh4.data import conllu, treebanks
+from mh4.data.sentence import Sentence
 from mh4.util.memory import peak_mb
 from mh4.util.plots import plotted
 from mh4.util.processes import with_parent
@@ -194,7 +195,7 @@ def by_length(path):
     times = {name: [] for name in ("network",) + DECODERS}
     rows = []
     for n in LENGTHS:
-        sentences = [conllu.Sentence(list(rng.choice(words, n))) for _ in range(max(3, 500 // n))]
+        sentences = [Sentence(list(rng.choice(words, n))) for _ in range(max(3, 500 // n))]
         taken = {}
         for system, parser in parsers.items():
             if system == "1ec" and n > 150:

@@ -28,6 +28,7 @@ from common import ROOT, commit, printed
 
 from mh4.analysis import evaluation
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, DEPS, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS
 from mh4.util import cpu
 from mh4.util.files import append_line, write_text
 from mh4.util.processes import with_parent
@@ -240,16 +241,16 @@ def run(python, arguments, files, log, minutes=None):
 def written(path, treebank, tagged=None, copies=1, blind=False):
     """Write the words of a treebank, with its tags or those of another file; blind: without tags, and each word after its head."""
     blocks, lines = list(conllu.blocks(str(treebank), trees=not blind)), []
-    tags = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
+    tags = (UPOS, XPOS, FEATS)
     for block, other in zip(blocks, conllu.blocks(str(tagged), trees=False) if tagged else blocks, strict=True):
         columns = {column: other.column(column) for column in tags}
         for k, row in enumerate(block.sentence.rows):
             cells = block.lines[row].rstrip("\r\n").split("\t")
-            cells[conllu.DEPS] = cells[conllu.MISC] = "_"
+            cells[DEPS] = cells[MISC] = "_"
             for column in tags:
                 cells[column] = "_" if blind and not tagged else columns[column][k]
             if blind:
-                cells[conllu.LEMMA], cells[conllu.HEAD], cells[conllu.DEPREL] = "_", str(k), "dep" if k else "root"
+                cells[LEMMA], cells[HEAD], cells[DEPREL] = "_", str(k), "dep" if k else "root"
             lines.append("\t".join(cells))
         lines.append("")
     path.write_text(("\n".join(lines) + "\n") * copies, encoding="utf-8")
@@ -259,7 +260,7 @@ def written(path, treebank, tagged=None, copies=1, blind=False):
 def with_trees(treebank, parsed):
     """A treebank with the trees of a parser."""
     pairs = zip(*(conllu.blocks(str(path), trees=False) for path in (treebank, parsed)), strict=True)
-    return "".join(block.text({k: parse.column(k) for k in (conllu.HEAD, conllu.DEPREL)}) for block, parse in pairs)
+    return "".join(block.text({k: parse.column(k) for k in (HEAD, DEPREL)}) for block, parse in pairs)
 
 
 def page(records):

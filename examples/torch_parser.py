@@ -21,6 +21,7 @@ from transformer_encoder import Transformer
 from mh4.analysis.attachment import attachment_scores
 from mh4.cli.group import Commands
 from mh4.data import conllu
+from mh4.data.sentence import Sentence
 from mh4.parser.config import Config, override, tables
 from mh4.parser.parsing import annotated
 from mh4.parser.systems import SYSTEMS, settings
@@ -127,7 +128,7 @@ class Parser(nn.Module):
         return loss
 
     @torch.no_grad()
-    def parse(self, sentences) -> list[conllu.Sentence]:
+    def parse(self, sentences) -> list[Sentence]:
         """The same sentences with their best trees, and the best labels of these."""
         self.eval()
         parsed = []

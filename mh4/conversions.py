@@ -5,7 +5,8 @@ from typing import Any
 from conllu.models import Token, TokenList
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS
 
-from mh4.data.conllu import Sentence, Word, check_columns, check_word, checked_heads
+from mh4.data.cells import check_columns, check_word
+from mh4.data.sentence import Sentence, Word, checked_heads
 from mh4.decoders import arguments
 from mh4.errors import InputError, needs, shown
 

@@ -9,7 +9,8 @@ from typing import cast
 import numpy as np
 
 from mh4.conversions import check_sentences, is_known
-from mh4.data.conllu import WHITE_SPACE, Sentence
+from mh4.data.cells import WHITE_SPACE
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, needs
 from mh4.parser.choices import Decoding
 from mh4.parser.parsing import Parser

@@ -9,7 +9,7 @@ import toy
 spacy = pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this")
 
 import mh4  # noqa: E402
-from mh4.data.conllu import Sentence  # noqa: E402
+from mh4.data.sentence import Sentence  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 from mh4.parser import config  # noqa: E402
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from mh4.data import conllu
 from mh4.data import toy as generator
+from mh4.data.block import Block
 from mh4.parser import config
 from mh4.parser.config import Config
 from mh4.util.progress import Listener
@@ -68,7 +69,7 @@ def probabilities_of_labels(parser, sentences):
     """Those of the labels of these sentences given their heads: float64 (words,)."""
     from mh4.annotating.review import review
 
-    found = review(parser, [("", 0, conllu.Block([], sentence)) for sentence in sentences])
+    found = review(parser, [("", 0, Block([], sentence)) for sentence in sentences])
     return np.concatenate([one.deprels[1:] for one in found])
 
 

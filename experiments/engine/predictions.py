@@ -20,10 +20,12 @@ from experiments.engine.records import TREES_BLOB, trees_of
 from experiments.engine.run import environment
 from experiments.engine.workplace import shown
 from mh4.data import conllu
+from mh4.data.cells import HEAD
 from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.files import atomic_path, git_blob_id, make_folder, write_text
+from mh4.util.output import open_output
 
 
 @click.command(cls=Command)
@@ -32,7 +34,7 @@ from mh4.util.files import atomic_path, git_blob_id, make_folder, write_text
 def predictions(trees: str, file: str) -> None:
     """Write FILE with the trees of a run to standard output."""
     text = restored(Path(trees), Path(file))
-    with conllu.open_output("-") as output:
+    with open_output("-") as output:
         output.write(text)
 
 
@@ -80,7 +82,7 @@ def single_roots(parsed: Path) -> Path:
         first = heads.index(0) + 1
         columns = [str(first if head == 0 and word != first else head) for word, head in enumerate(heads, start=1)]
         changed |= heads.count(0) > 1
-        text.append(block.text({conllu.HEAD: columns}))
+        text.append(block.text({HEAD: columns}))
     if not changed:
         return parsed
     copy = parsed.with_name(parsed.stem + "-single-roots" + parsed.suffix)

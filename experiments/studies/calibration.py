@@ -20,6 +20,7 @@ from experiments.pages import Plot, print_table
 from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
 from mh4.data import conllu
+from mh4.data.sentence import Sentence
 from mh4.parser.columns import arc_probabilities
 from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.systems import with_marginals
@@ -60,13 +61,13 @@ class Measured:
         return 100 * accuracy_at_coverage(*self.after, share)
 
 
-def predictions(parser: Parser, gold: Sequence[conllu.Sentence]) -> Predicted:
+def predictions(parser: Parser, gold: Sequence[Sentence]) -> Predicted:
     parsed = parser.parse_as_usual(gold, confidence=True)
     probabilities = np.concatenate([sentence.probabilities[1:] for sentence in parsed])
     return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed, strict=True)])
 
 
-def of_gold(parser: Parser, gold: Sequence[conllu.Sentence]) -> np.ndarray:
+def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
     """Return the probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
     found = []
     with parser.model.lock, naming(longest(gold), "parse"):
@@ -76,7 +77,7 @@ def of_gold(parser: Parser, gold: Sequence[conllu.Sentence]) -> np.ndarray:
     return np.concatenate(found)
 
 
-def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
+def measure(model: Run, sentences: Sequence[Sentence]) -> Measured:
     """Return the arcs predicted by a finished model for every other sentence, calibrated on those in between."""
     from mh4.training.calibration import calibrate
 

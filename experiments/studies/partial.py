@@ -22,6 +22,8 @@ from experiments.tables import short_runs
 from experiments.tables.short_runs import Columns, Lines
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, HEAD
+from mh4.data.sentence import Sentence
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS, with_marginals
 from mh4.util.text_tables import Table
@@ -50,7 +52,7 @@ def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path) -> sho
     return short_runs.Row(given(measured, path=files["dev"]), train, NO_TAGS, ["--partial"])
 
 
-def annotated(sentences: Sequence[conllu.Sentence], row: str, seed: int) -> list[Columns | None]:
+def annotated(sentences: Sequence[Sentence], row: str, seed: int) -> list[Columns | None]:
     """The columns of each sentence, with as much annotation as a row says; None for sentences without any."""
     what, _, percent = row.partition("-")
     lengths, rng = np.array(list(map(len, sentences))), np.random.default_rng(seed)
@@ -65,9 +67,9 @@ def annotated(sentences: Sequence[conllu.Sentence], row: str, seed: int) -> list
     return [{} if k in whole else None for k in range(len(sentences))]
 
 
-def _columns(sentence: conllu.Sentence, mask: np.ndarray) -> Columns:
+def _columns(sentence: Sentence, mask: np.ndarray) -> Columns:
     """The columns of a sentence of which these words are annotated."""
-    columns = {conllu.HEAD: map(str, sentence.heads[1:]), conllu.DEPREL: sentence.deprels}
+    columns = {HEAD: map(str, sentence.heads[1:]), DEPREL: sentence.deprels}
     return {number: [cell if kept else "_" for cell, kept in zip(cells, mask, strict=True)] for number, cells in columns.items()}
 
 

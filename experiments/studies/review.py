@@ -25,6 +25,8 @@ from experiments.tables.short_runs import Lines
 from mh4.annotating.review import Reviewed
 from mh4.annotating.review import review as reviewed
 from mh4.data import conllu
+from mh4.data.cells import HEAD
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import with_marginals
@@ -66,7 +68,7 @@ def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path, later:
     moved, rng = dict[str, Path](), np.random.default_rng(seed)
     for split, sentences in gold.items():
         trees = with_errors([sentence.heads for sentence in sentences], float(row.partition("-")[2]), rng)
-        columns = [{conllu.HEAD: list(map(str, tree[1:]))} for tree in trees]
+        columns = [{HEAD: list(map(str, tree[1:]))} for tree in trees]
         moved[split] = short_runs.with_columns(files[split], columns, folder)
     right = [sentence.heads for sentence in gold["test"]]
     return short_runs.Row(partial(measured, path=moved.pop("test"), right=right), moved)
@@ -96,12 +98,12 @@ def _is_below(tree: np.ndarray, node: int, top: int) -> bool:
     return node == top
 
 
-def later_heads(sentences: Sequence[conllu.Sentence], folder: Path, lang: str) -> list[np.ndarray]:
+def later_heads(sentences: Sequence[Sentence], folder: Path, lang: str) -> list[np.ndarray]:
     """The heads in a later release, int (n+1,), or NOT_ASKED, also for all words of sentences that are no longer there.
 
     Of several sentences there with the same words, the most similar one counts. Raises InputError if the folder has no files.
     """
-    found: dict[tuple[str, ...], list[conllu.Sentence]] = {}
+    found: dict[tuple[str, ...], list[Sentence]] = {}
     for path in sorted(folder.glob(lang + "-later-*.conllu")):
         for sentence in conllu.read(str(path)):
             found.setdefault(tuple(sentence.words), []).append(sentence)
@@ -142,7 +144,7 @@ def measured(run: Run, path: Path, right: Sequence[np.ndarray]) -> Found:
     return {"all": {name: int(n) for name, n in numbers.items()}, **{name: found_first(wrong, n) for name, n in ranked.items()}}
 
 
-def margins(parser: Parser, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
+def margins(parser: Parser, sentences: Sequence[Sentence]) -> list[np.ndarray]:
     """How much lower than the best tree the best one with the given head of a word scores, float64 (n+1,); 0 where they are one."""
     found = [np.zeros(len(sentence) + 1) for sentence in sentences]
     options: Mapping[str, Any] = {"single_root": parser.model.config.scorer.single_root}

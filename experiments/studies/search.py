@@ -19,6 +19,7 @@ from experiments.engine.models import meanings, requested_models
 from experiments.engine.workplace import Bench, report_written
 from experiments.pages import Plot, print_table
 from mh4.data import conllu
+from mh4.data.sentence import Sentence
 from mh4.parser.systems import SYSTEMS
 from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
@@ -51,7 +52,7 @@ FORMS = ("%s", "%.2f", "%.3f", "%.1f %%", "%.1f %%", "%d")  # of its cells
 Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its models, the results by decoder
 
 
-def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Decoded]:
+def measure(folder: Path, sentences: Sequence[Sentence]) -> dict[str, Decoded]:
     """Return the results of every decoder on the sentences, by name, with the model in `folder`."""
     from mh4.parser.model import Model
 

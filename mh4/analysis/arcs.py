@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mh4 import trees
-from mh4.data import conllu
+from mh4.data.sentence import Sentence, without_subtype
 
 ROOT = -1
 
@@ -33,7 +33,7 @@ class Arcs:
     trees: Sequence[np.ndarray]  # the heads in each sentence, as in mh4.trees
 
     @classmethod
-    def of(cls, sentences: Sequence[conllu.Sentence]) -> "Arcs":
+    def of(cls, sentences: Sequence[Sentence]) -> "Arcs":
         """Return the arcs of a file's sentences, which must all have trees."""
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         numbers = np.repeat(np.arange(len(sizes)), sizes)
@@ -41,9 +41,7 @@ class Arcs:
         in_sentence = np.concatenate([sentence.heads[1:] for sentence in sentences]).astype(np.int64)
         return cls(
             heads=np.where(in_sentence > 0, in_sentence - 1 + first, ROOT),
-            labels=np.array(
-                [conllu.without_subtype(label) for sentence in sentences for label in sentence.deprels], dtype=object
-            ),
+            labels=np.array([without_subtype(label) for sentence in sentences for label in sentence.deprels], dtype=object),
             sentences=numbers,
             trees=[sentence.heads for sentence in sentences],
         )

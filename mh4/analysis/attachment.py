@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mh4.data.conllu import Sentence, without_subtype
+from mh4.data.sentence import Sentence, without_subtype
 
 
 def attachment_scores(gold: Sequence[Sentence], system: Sequence[Sentence], tags: Sequence[str] = ()) -> dict[str, float]:

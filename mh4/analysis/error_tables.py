@@ -11,8 +11,7 @@ import numpy as np
 
 from mh4.analysis import evaluation
 from mh4.analysis.arcs import correct_arcs
-from mh4.data import conllu
-from mh4.data.conllu import without_subtype
+from mh4.data.sentence import Sentence, without_subtype
 from mh4.util.text_tables import Table
 
 MOST = 20  # confusions in the table
@@ -31,7 +30,7 @@ def count(gold: evaluation.Chunk, system: evaluation.Chunk, gold_words: np.ndarr
     return Counter(zip(partners, parsed, right.tolist(), strict=True)) + Counter((in_gold[k], None, False) for k in alone)
 
 
-def _relations(sentences: Sequence[conllu.Sentence]) -> list[str]:
+def _relations(sentences: Sequence[Sentence]) -> list[str]:
     return [relation for sentence in sentences for relation in sentence.deprels]
 
 

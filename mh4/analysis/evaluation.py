@@ -21,6 +21,8 @@ import numpy as np
 
 from mh4.analysis.arcs import Arcs
 from mh4.data import conllu
+from mh4.data.cells import DEPS, FORM, ID, XPOS
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, needs, normal_forms, on_line, warn
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
@@ -84,7 +86,7 @@ class Chunk:
     """Consecutive sentences of a CoNLL-U file, with trees, and the official scorer's representation of them."""
 
     path: str
-    sentences: list[conllu.Sentence]
+    sentences: list[Sentence]
     representation: Any
 
     @cached_property
@@ -152,7 +154,7 @@ def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
     Raises InputError for multiword tokens of too many words.
     """
     _check_multiword_tokens(gold, system)
-    tags = [word.columns[conllu.XPOS] for word in system.representation.words]
+    tags = [word.columns[XPOS] for word in system.representation.words]
     for tag in tags:
         tag.partner = -1
     scores = _scorer().evaluate(gold.representation, system.representation)
@@ -252,7 +254,7 @@ class _Reader:
         self.text: list[str] = []
         self.tokens: list[_Token] = []
         self.words = 0
-        self._sentences: list[conllu.Sentence] = []
+        self._sentences: list[Sentence] = []
         self._rows: list[str] = []
 
     @property
@@ -279,12 +281,12 @@ class _Reader:
         for number, line in enumerate(block.lines, start=self._line + 1):
             if _TOKEN.match(line):
                 cells = line.rstrip("\r\n").lstrip("\ufeff").split("\t")
-                cells[conllu.DEPS] = "_"
+                cells[DEPS] = "_"
                 self._rows.append("\t".join(cells))
-                first, _, last = cells[conllu.ID].partition("-")
+                first, _, last = cells[ID].partition("-")
                 if int(first) > inside:
                     self.tokens.append(_Token(len(self.text), file, number, bool(last)))
-                    self.text += _SPACES.sub("", cells[conllu.FORM])
+                    self.text += _SPACES.sub("", cells[FORM])
                     inside = int(last or 0)
         self._rows.append("")
         self._line += len(block.lines)
@@ -302,7 +304,7 @@ class _Reader:
         except udeval.UDError as error:
             raise InputError("%s: the official scorer rejects it: %s" % (self._sentences[0].name, error)) from None
         for number, word in enumerate(found.words):
-            word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
+            word.columns[XPOS] = _Numbered(word.columns[XPOS], number)
         chunk = Chunk(self.path, self._sentences, found)
         self._begin_chunk()
         return chunk

@@ -19,7 +19,7 @@ from mh4.analysis.comparison import Comparison
 from mh4.analysis.coverage import Coverage, measure_coverage
 from mh4.analysis.evaluation import Score
 from mh4.data import conllu, token_lists
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, collected_warnings, shown, warn
 from mh4.util.reading import path_of
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from mh4.analysis import error_tables, evaluation
 from mh4.analysis.evaluation import Counts
-from mh4.data.conllu import without_subtype
+from mh4.data.sentence import without_subtype
 from mh4.util.text_tables import Form, Table, short_names
 
 TOTAL = "total"

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from mh4.data import conllu
 from mh4.errors import InputError
+from mh4.util.output import open_output
 
 
 class Changed(InputError):
@@ -46,7 +47,7 @@ class Correction:
             if words != self._words:
                 raise InputError("the sentences to save have other words than %s" % self.path)
             self._check_new()
-            with conllu.open_output(self.output) as file:
+            with open_output(self.output) as file:
                 file.write(text)
             self.text, self._saved, self._ours = text, self._saved + 1, _state(self.output)
             return self._version

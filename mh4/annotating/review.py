@@ -12,8 +12,9 @@ from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 
-from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence
+from mh4.data.block import Block
+from mh4.data.cells import MISC
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, on_line
 from mh4.parser import long_sentences
 from mh4.parser.columns import arc_probabilities
@@ -94,16 +95,14 @@ def annotated(block: Block, found: Reviewed | None, doubts: Collection[Doubt]) -
 
     found: None for a sentence that was too long for probabilities, which has none. doubts: of this sentence and perhaps others.
     """
-    misc = [
-        [] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS] for cell in block.column(conllu.MISC)
-    ]
+    misc = [[] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS] for cell in block.column(MISC)]
     if found:
         for doubt in filter(doubts.__contains__, found.doubts()):
             misc[doubt.word - 1].append("Best%s=%s" % (doubt.column.capitalize(), doubt.proposed))
         for m, cell in enumerate(misc, start=1):
             probabilities = found.heads[m], found.deprels[m]
             cell += ["%s=%.4f" % pair for pair in zip(MARKS[::2], probabilities, strict=True) if pair[1] >= 0]
-    return block.alone({conllu.MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})
+    return block.alone({MISC: ["|".join(sorted(cell, key=_place)) for cell in misc]})
 
 
 def _place(attribute: str) -> int:

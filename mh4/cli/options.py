@@ -12,7 +12,7 @@ from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS, INPU
 from mh4.util.text_tables import Form
 
 if TYPE_CHECKING:
-    from mh4.data.conllu import Block
+    from mh4.data.block import Block
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 

@@ -11,6 +11,7 @@ from mh4.errors import InputError, counted
 from mh4.parser import writing
 from mh4.parser.writing import Parses, Written
 from mh4.util.files import make_folder
+from mh4.util.output import open_output
 from mh4.util.progress import counting
 from mh4.util.reading import named
 
@@ -25,7 +26,7 @@ def write(
     usual are counted there, too, unless `quiet`. flush: write out each sentence at once.
     """
     start = time.perf_counter()
-    with conllu.open_output(output_file) as output, counting("parsing", hidden=quiet) as progress:
+    with open_output(output_file) as output, counting("parsing", hidden=quiet) as progress:
         written = writing.write(parses, output, tags=tags, keep_deps=keep_deps, flush=flush, progress=progress)
     if written.noted and not quiet:
         say("mh4: %s: %s" % (conllu.name_of(source), written.notes()), err=True)

@@ -14,7 +14,7 @@ from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError, counted
 
 if TYPE_CHECKING:
-    from mh4.data.conllu import Block
+    from mh4.data.block import Block
 
 
 @click.command()
@@ -92,6 +92,7 @@ def parse(
     """
     from mh4.cli.output import destinations, say_parsed, write
     from mh4.data import conllu
+    from mh4.data.rejects import open_rejects
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
@@ -117,7 +118,7 @@ def parse(
             written = "it was written to %s" if number == 1 else "they were written to %s, each"
             say("mh4: %s not CoNLL-U; %s with the reason" % (are, written % rejects_file), err=True)
 
-    rejects = conllu.rejects(rejects_file, say_rejected) if rejects_file else nullcontext()
+    rejects = open_rejects(rejects_file, say_rejected) if rejects_file else nullcontext()
     with rejects as rejected, parallel.processes(jobs) as pool:
         blocks: Callable[[str], Iterable[Block]] = partial(
             conllu.blocks, trees=keep_heads, partial=keep_heads, rejected=rejected, at_once=flush

@@ -15,7 +15,7 @@ from mh4.errors import InputError, counted, listed, one_line, telling_warnings
 
 if TYPE_CHECKING:
     from mh4.annotating.review import Reviewed
-    from mh4.data.conllu import Block
+    from mh4.data.block import Block
 
 Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in that
 OUTPUT = Path(standard=False, written=True, late=True, extensions=(".tsv", ".json", ".conllu", ".html"))
@@ -80,6 +80,7 @@ def review(
     from mh4.parser.parsing import Parser
     from mh4.training.train import settings_of
     from mh4.util.compression import stem
+    from mh4.util.output import open_output
     from mh4.util.reading import named
 
     if bool(model) == bool(folder):
@@ -140,7 +141,7 @@ def review(
             text = _page(reviewed, {(doubt.file, doubt.sentence): k for k, doubt in reversed(list(enumerate(doubts)))})
         else:
             text = review.as_json(doubts) if kind == ".json" else review.as_tsv(doubts)
-        with conllu.open_output(output) as written:
+        with open_output(output) as written:
             written.write(text)
         say_written(counted(len(doubts), "doubt"), output)
 
@@ -149,13 +150,13 @@ def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> 
     """Return the page of `mh4 view` with the sentences that have a doubt, in the order of the first of each."""
     from dataclasses import replace
 
-    from mh4.data import conllu
+    from mh4.data.cells import LEMMA
     from mh4.viewing.analyses import SentenceView
     from mh4.viewing.page import page
 
     def view(one: "Reviewed") -> SentenceView:
         sentence = one.block.sentence
-        text, lemmas = one.block.comment("text") or " ".join(sentence.words), one.block.column(conllu.LEMMA)
+        text, lemmas = one.block.comment("text") or " ".join(sentence.words), one.block.column(LEMMA)
         return SentenceView(
             one.number, one.block.sent_id, text, lemmas, [replace(sentence, probabilities=one.heads), one.proposal]
         )

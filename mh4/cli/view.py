@@ -37,7 +37,7 @@ def view(
     model that has them) and the transitions of each sentence one by one: those that the model chose, if it is
     transition-based, or canonical ones of the tree.
     """
-    from mh4.data.conllu import open_output
+    from mh4.util.output import open_output
     from mh4.util.text_tables import short_names
     from mh4.viewing import analyses
 

@@ -97,7 +97,7 @@ def _sentences(content: bytes, by_line: bool) -> int:
 
 
 def _is_blank(lines: bytes) -> bool:
-    """Return whether these lines are blank, as conllu.is_blank says."""
+    """Return whether these lines are blank, as mh4.data.block.is_blank says."""
     return not lines.replace(_MARK, b"").strip(b" \r\n")
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from mh4.corpus import planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus
-from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.util import reading
 from mh4.util.files import identity, make_folder
+from mh4.util.output import open_output
 
 
 class _Damaged(InputError):
@@ -140,6 +140,6 @@ def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, 
 
 
 def _write(path: str, parts: Iterator[bytes]) -> None:
-    with conllu.open_output(path, errors="surrogateescape") as file:
+    with open_output(path, errors="surrogateescape") as file:
         for part in parts:
             file.write(part.decode("utf-8", "surrogateescape"))

@@ -14,12 +14,16 @@ from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.data import conllu, split_text
-from mh4.data.conllu import Block, Rejected, Sentence, Start
+from mh4.data.block import Block
+from mh4.data.conllu import Rejected, Start
+from mh4.data.rejects import open_rejects
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import checksums, long_sentences, parallel, writing
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
 from mh4.util import compression, memory, reading
+from mh4.util.output import open_output
 from mh4.util.processes import Pool
 
 if TYPE_CHECKING:
@@ -55,8 +59,8 @@ def parse(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) ->
         content = read(source, shard)
     with (
         collected_warnings() as said,
-        conllu.rejects(corpus.file(shard, "rejects")) if settings.rejects else nullcontext() as rejected,
-        conllu.open_output(corpus.file(shard, "output")) as file,
+        open_rejects(corpus.file(shard, "rejects")) if settings.rejects else nullcontext() as rejected,
+        open_output(corpus.file(shard, "output")) as file,
     ):
         written = write(settings, source, shard, content, file, rejected)
     record = {

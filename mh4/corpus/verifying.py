@@ -13,11 +13,14 @@ from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.data import conllu
-from mh4.data.conllu import Block
+from mh4.data.block import Block
+from mh4.data.cells import DEPREL, DEPS, FEATS, HEAD, MISC, UPOS, XPOS
+from mh4.data.rejects import Rejects
+from mh4.data.sentence import PROBABILITIES
 from mh4.errors import Forbidden, InputError, counted
 from mh4.util import reading
 
-_TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
+_TAGS = (UPOS, XPOS, FEATS)
 
 
 def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -
     if content is None:
         content = parsing.read(source, shard)
     settings, rejects = corpus.settings, io.StringIO(newline="")
-    rejected = conllu.Rejects(rejects) if settings.rejects else None
+    rejected = Rejects(rejects) if settings.rejects else None
     given = conllu.even_none(parsing.blocks(settings, source, shard, content, rejected))
     try:
         record = corpus.record(shard)
@@ -77,9 +80,9 @@ def _check(path: str, checksum: str) -> None:
 
 def _kept(block: Block, settings: Settings) -> str:
     """The lines of a sentence, without what is predicted."""
-    columns = [conllu.HEAD, conllu.DEPREL]
-    columns += [] if settings.keep_deps else [conllu.DEPS]
+    columns = [HEAD, DEPREL]
+    columns += [] if settings.keep_deps else [DEPS]
     columns += _TAGS if settings.tags else ()
     empty = ["_"] * len(block.sentence)
-    misc = block.misc(dict.fromkeys(conllu.PROBABILITIES, empty) if settings.confidence else {})
-    return block.text({**dict.fromkeys(columns, empty), conllu.MISC: misc}, "")
+    misc = block.misc(dict.fromkeys(PROBABILITIES, empty) if settings.confidence else {})
+    return block.text({**dict.fromkeys(columns, empty), MISC: misc}, "")

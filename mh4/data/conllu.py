@@ -1,4 +1,4 @@
-"""Reading and writing CoNLL-U: sentences that remember every byte of the file they came from.
+"""Reading CoNLL-U, the files of folders, and their lines: sentences that remember every byte of the file they came from.
 
 Reading keeps the raw lines along with the columns the parser needs, because a parsed file must equal its input in everything
 the parser does not predict (comments, multiword tokens, empty nodes, even line ends), and because error messages give line
@@ -7,58 +7,44 @@ https://universaldependencies.org/format.html
 """
 
 import re
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
-from encodings.utf_8 import StreamWriter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import chain, zip_longest
-from typing import Any, BinaryIO, NamedTuple, TextIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from mh4.errors import InputError, check_flags, counted, normal_forms, on_line, one_line, reason, shown, unreadable, warn
-from mh4.util import compression, files, reading
+from mh4.data.block import NOTE, SKIPPED, Block, comment_in, is_blank, sent_id_of
+from mh4.data.cells import (
+    BYTE_ORDER_MARK,
+    COLUMNS,
+    DEPREL,
+    FEATS,
+    FORM,
+    HEAD,
+    ID,
+    LEMMA,
+    MISC,
+    SPACE,
+    UPOS,
+    WHITE_SPACE,
+    XPOS,
+    check_columns,
+    check_word,
+    space_named,
+)
+from mh4.data.sentence import Sentence
+from mh4.errors import InputError, check_flags, counted, normal_forms, on_line, shown, unreadable, warn
+from mh4.util import compression, reading
 from mh4.util.reading import named
 
-COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
-ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
-# Attributes of MISC, the probabilities of the arc to a word and of its label, and the fields of a Sentence that have them.
-PROBABILITIES = {"ArcProb": "probabilities", "LabelProb": "label_probabilities"}
-
-_EMPTY_NODE, _MULTIWORD_TOKEN = (re.compile("\ufeff?[0-9]+[%s]" % sign) for sign in ".-")  # how their lines begin
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
-_SPACE = re.compile("[^\\S\t]|\ufeff")  # which only FORM, LEMMA and MISC may have
-_UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what is not in UTF-8
-SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")  # NUL, and what errors="surrogateescape" makes of a byte that is not UTF-8
 # How files begin that are something else: byte order marks, and compressed files without the extension.
 _OTHER = {b"\xff\xfe\0\0": "UTF-32, expected UTF-8", **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16, expected UTF-8")}
 _OTHER.update((start, "compressed, but the name does not end in " + end) for end, start in compression.STARTS.items())
-_BYTE_ORDER_MARK = "\ufeff"
-# NUL, and white space other than spaces, which no word has: many programs end a word or a line there.
-_WHITE_SPACE = {
-    "\0": "a NUL",
-    "\t": "a tab",
-    "\n": "a line feed",
-    "\v": "a vertical tab",
-    "\f": "a form feed",
-    "\r": "a carriage return",
-    **dict.fromkeys("\x1c\x1d\x1e\x1f", "a separator"),
-    "\x85": "a next line",
-    "\u2028": "a line separator",
-    "\u2029": "a paragraph separator",
-    _BYTE_ORDER_MARK: "a byte order mark",
-}
-WHITE_SPACE = re.compile("[%s]" % "".join(_WHITE_SPACE))
 NO_PLUS = "CoNLL-U Plus is not supported, expected the 10 columns of CoNLL-U"
-ROOT = "root"  # in UD, the label of words headed by the root, and only of those
-NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
-_BLANK_LINES = re.compile(r"\A(?:[ \r]*\n)+")
-_NOTE = "# %s = " % NOTE
-SKIPPED = "skipped"  # how the note begins of a sentence that has no new tree
 
 # Takes the lines of a block that is not CoNLL-U, and why it is not; None: such a block is an error.
 Rejected = Callable[[list[str], InputError], None] | None
@@ -71,259 +57,6 @@ MOST_LINES = 1 << 20  # of a sentence: short lines take far more memory than the
 
 class NoSentences(InputError):
     """The file has no sentences."""
-
-
-class Word(NamedTuple):
-    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: that of the arc from its head.
-
-    label_probability: that of its label, given the arc. What the sentence does not have is None.
-    """
-
-    id: int
-    form: str
-    upos: str | None
-    xpos: str | None
-    feats: str | None
-    head: int | None
-    deprel: str | None
-    probability: float | None
-    label_probability: float | None = None
-
-
-@dataclass(eq=False)
-class Sentence:
-    """A sentence of n words.
-
-    words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes; "" where a partly annotated tree has
-    none).
-    heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n, -1 where a partly annotated tree has none; None
-    where the file's HEAD column was not read.
-    name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
-    rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
-    probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
-    label_probabilities: of the labels of these arcs, likewise.
-    transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
-    note: how it was parsed, if not as all others (see mh4.parser.long_sentences); None if it was kept, as its tree was complete.
-    alternatives: the next best trees after this one, in order; None if not asked for.
-    """
-
-    words: list[str]
-    # None until read or predicted; typed as what they will then be.
-    upos: list[str] = None  # type: ignore[assignment]
-    xpos: list[str] = None  # type: ignore[assignment]
-    feats: list[str] = None  # type: ignore[assignment]
-    deprels: list[str] = None  # type: ignore[assignment]
-    heads: np.ndarray = None  # type: ignore[assignment]
-    name: str = ""
-    rows: list[int] = None  # type: ignore[assignment]
-    probabilities: np.ndarray = None  # type: ignore[assignment]
-    transitions: np.ndarray = None  # type: ignore[assignment]
-    note: str | None = ""
-    alternatives: "list[Sentence]" = None  # type: ignore[assignment]
-    label_probabilities: np.ndarray = None  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether all fields are equal, arrays element by element."""
-        if type(other) is not type(self):
-            return NotImplemented
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return all(
-            np.array_equal(*pair) if any(isinstance(one, np.ndarray) for one in pair) else pair[0] == pair[1] for pair in pairs
-        )
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def __iter__(self) -> Iterator[Word]:
-        """Iterate over the words. Raises InputError for a column without a string for each word, or heads out of range."""
-        absent = [None] * len(self)
-        *words_and_tags, deprels = [self._strings(field) for field in ("words", "upos", "xpos", "feats", "deprels")]
-        name = self.name or "the sentence"
-        heads = absent if self.heads is None else [None if head < 0 else head for head in checked_heads(self, name)[1:].tolist()]
-        probabilities = [self._of_words(field) or absent for field in PROBABILITIES.values()]
-        columns = zip(range(1, len(self) + 1), *words_and_tags, heads, deprels, *probabilities, strict=True)
-        return (Word(*row) for row in columns)
-
-    def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """Return the columns to write of a parse: HEAD, DEPREL, an empty DEPS unless it is kept, with `tags` UPOS, XPOS and FEATS."""
-        columns = {HEAD: [str(head) for head in self.heads[1:]], DEPREL: self.deprels}
-        if not keep_deps:
-            columns[DEPS] = ["_"] * len(self)
-        if tags:
-            columns.update({UPOS: self.upos, XPOS: self.xpos, FEATS: self.feats})
-        return columns
-
-    def probable(self) -> dict[str, list[str]]:
-        """Return the probabilities, if there are any, as attributes of MISC: for each name, n strings."""
-        given = {name: self._of_words(field) for name, field in PROBABILITIES.items()}
-        return {name: ["%.4f" % p for p in values] for name, values in given.items() if values is not None}
-
-    def _of_words(self, field: str) -> list[float] | None:
-        """Return the probabilities in a field without that at 0, or None. Raises InputError unless they are n+1 numbers."""
-        try:
-            found = np.asarray(given := getattr(self, field), dtype=float)
-        except (TypeError, ValueError):
-            found = np.empty(0)
-        if given is not None and found.shape != (len(self) + 1,):
-            raise self._wrong(field, counted(len(self) + 1, "number"))
-        return None if given is None else found[1:].tolist()
-
-    def _strings(self, field: str) -> list[str | None]:
-        """Return a column, None for what is absent. Raises InputError unless it has a string for each word or, but for words, None."""
-        given = getattr(self, field)
-        if given is None:
-            return [None] * len(self)
-        found = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
-        if len(found) != len(self) or not all(isinstance(one, str) or one is None and field != "words" for one in found):
-            raise self._wrong(field, counted(len(self), "string"))
-        return found
-
-    def _wrong(self, field: str, expected: str) -> InputError:
-        return InputError(
-            "%s: its %s are %s, expected %s" % (self.name or "the sentence", field, shown(getattr(self, field)), expected)
-        )
-
-    def to_conllu(self) -> str:
-        """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
-
-        Raises InputError, naming the word, for what CoNLL-U cannot have: forms that are no words (`check_word`), tabs, line breaks and lone
-        surrogates in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.
-        """
-        where = self.name or "the sentence"
-        if not len(self):
-            raise InputError("%s: cannot be written as CoNLL-U: it has no words" % where)
-        lines, probable = [], self.probable()
-        for word in self:
-            misc = "|".join("%s=%s" % (name, values[word.id - 1]) for name, values in probable.items())
-            cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
-            row = ["_" if cell is None or cell == "" else str(cell) for cell in cells]
-            place = "%s: word %d cannot be written as CoNLL-U" % (where, word.id)
-            check_word(word.form, place)
-            check_columns(dict(zip(COLUMNS, row, strict=True)), place)
-            lines.append("\t".join(row) + "\n")
-        return "".join(lines) + "\n"
-
-    def _repr_html_(self) -> str | None:
-        """Draw the tree, if there is one, for a notebook. Raises InputError as iteration does."""
-        from mh4.drawing.svg import picture
-
-        labels = [word.deprel or "" for word in self]
-        if self.heads is None or not labels:
-            return None
-        try:
-            drawing = picture(self.words, checked_heads(self, ""), labels, self.probabilities)
-        except ValueError:  # a word without a head, or a cycle
-            return None
-        return '<div style="overflow-x: auto">%s</div>' % drawing  # which scrolls if the tree is wide
-
-
-@dataclass
-class Block:
-    """A sentence with its lines in the file, including line ends and surrounding blank lines: a file is its blocks in order.
-
-    portion: the number of the portion that it is in, among those of the file, or of the part of the file that is read.
-    """
-
-    lines: list[str]
-    sentence: Sentence
-    portion: int = 0
-
-    def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
-        """Return the lines with new columns {column: n strings}; everything else is kept.
-
-        A new column DEPS also leaves out the empty nodes, which are part of the enhanced graph only, and the DEPS of multiword tokens. An
-        empty string is written as "_".
-        note: the text of the comment "# mh4 = ", which replaces that of an earlier parse; "" only removes the latter, and None keeps it.
-        """
-        lines = list(self.lines)
-        for k, row in enumerate(self.sentence.rows):
-            cells = lines[row].split("\t")
-            for column, values in columns.items():
-                cells[column] = (values[k] or "_") + (_line_end(cells[-1]) if column == MISC else "")
-            lines[row] = "\t".join(cells)
-        if DEPS in columns:
-            lines = [_without_deps(line) for line in lines if not _EMPTY_NODE.match(line)]
-        return "".join(lines if note is None else _noted(lines, note))
-
-    def alone(self, columns: dict[int, list[str]], note: str | None = None) -> str:
-        """Return the text of a sentence that others follow: no byte order mark or blank lines before it, and a blank line after it."""
-        text = _BLANK_LINES.sub("", self.text(columns, note).removeprefix(_BYTE_ORDER_MARK))
-        return text.rstrip("\r\n") + 2 * (_line_end(self.lines[self.sentence.rows[0]]) or "\n")
-
-    def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """Return the columns that a parse replaces: those of Sentence.columns, and MISC with the new probabilities, without old ones.
-
-        Unless it is kept, DEPS is empty in all sentences: a parse without a tree replaces nothing else, and a complete tree that was kept
-        only MISC, if it has probabilities.
-        """
-        columns = {} if keep_deps else {DEPS: ["_"] * len(parsed)}
-        if parsed.heads is None:
-            return columns
-        if parsed.note is not None:
-            columns |= parsed.columns(tags, keep_deps=True)
-        probable, words = parsed.probable(), [self.lines[row] for row in self.sentence.rows]
-        if probable or parsed.note is not None and any(name in line for name in PROBABILITIES for line in words):
-            columns[MISC] = self.misc(probable)
-        return columns
-
-    def column(self, number: int) -> list[str]:
-        """Return the value of a column for each word."""
-        return [self.lines[row].rstrip("\r\n").split("\t")[number] for row in self.sentence.rows]
-
-    def comment(self, name: str) -> str:
-        """Return the value of the comment "# name = value", or an empty string."""
-        return _comment(self.lines, name)
-
-    @property
-    def sent_id(self) -> str:
-        """The sent_id, or an empty string."""
-        return _sent_id(self.lines)
-
-    @property
-    def skipped(self) -> bool:
-        """Return whether a parse left the sentence as it was; a tree in it is then not the parser's."""
-        return any(line.startswith(_NOTE + SKIPPED) for line in self.lines)
-
-    def misc(self, probable: Mapping[str, Sequence[str]]) -> list[str]:
-        """Return MISC of each word with these attributes, as Sentence.probable returns them, in place of those of an earlier parse."""
-        column = []
-        for k, cell in enumerate(self.column(MISC)):
-            kept = [a for a in cell.split("|") if a.split("=")[0] not in PROBABILITIES]
-            if probable:
-                kept = [a for a in kept if a not in ("_", "")]
-                kept += ["%s=%s" % (name, values[k]) for name, values in probable.items()]
-            column.append("|".join(kept) or "_")
-        return column
-
-
-def _without_deps(line: str) -> str:
-    """Return the line without DEPS if it is that of a multiword token."""
-    if not _MULTIWORD_TOKEN.match(line):
-        return line
-    cells = line.split("\t")
-    cells[DEPS] = "_"
-    return "\t".join(cells)
-
-
-def checked_heads(sentence: Sentence, name: str) -> np.ndarray:
-    """Return the heads of a sentence, which the user may have made: int32 (n+1,), -1 for None.
-
-    Raises InputError, which begins with `name`, unless they are -1 and, for each word, 0 to n or, where it has none, -1 or None.
-    """
-    try:
-        heads = np.asarray([-1 if head is None else head for head in sentence.heads])
-    except (TypeError, ValueError):  # not a sequence, or of sequences
-        heads = np.empty(0)
-    n = len(sentence)
-    if heads.shape != (n + 1,) or heads.dtype.kind not in "iu" or heads[0] != -1 or (heads < -1).any() or (heads > n).any():
-        expected = "-1 and then one of 0 to %d for each word, or -1 where it has none" % n
-        raise InputError("%s: its heads are %s, expected %s" % (name, shown(sentence.heads), expected))
-    return heads.astype(np.int32)
-
-
-def without_subtype(deprel: str) -> str:
-    """Return a dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
-    return deprel.partition(":")[0]
 
 
 def read(path: reading.Path, *, trees: bool = True) -> list[Sentence]:
@@ -513,101 +246,18 @@ def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[
         yield block, same
 
 
+def _check_words(sentence: Sentence, expected: Sentence) -> None:
+    for k, (word, other) in enumerate(zip(sentence.words, expected.words, strict=False), start=1):
+        if word != other:
+            difference = sentence.name, k, shown(word), shown(other), expected.name, normal_forms(word, other, 1000)
+            raise InputError("%s: word %d is %s, but %s in %s%s" % difference)
+    if len(sentence) != len(expected):
+        raise InputError("%s: %s, but %d in %s" % (sentence.name, counted(len(sentence), "word"), len(expected), expected.name))
+
+
 def name_of(path: str) -> str:
     """Return the name of the file in messages."""
     return "standard input" if path == "-" else path
-
-
-@contextmanager
-def open_output(path: str, errors: str = "strict") -> Iterator[TextIO]:
-    """Open a text file for writing: `path`, which is compressed if its extension says so, or "-" for standard output.
-
-    A regular file is written whole or not at all; standard output, devices and FIFOs receive the text as it is written. On a terminal,
-    characters that would control it are made visible. errors: what is done about text that is not in UTF-8.
-    """
-    if path != "-":
-        with files.atomic_path(path) as temporary, open(temporary, "ab") as raw, compression.compressed(raw, path) as binary:
-            yield (_OnTerminal if raw.isatty() else StreamWriter)(binary, errors)  # type: ignore[misc]
-        return
-    if sys.stdout is None:
-        raise InputError("standard output is closed")
-    with files.explained("standard output"):
-        yield (_OnTerminal if sys.stdout.isatty() else StreamWriter)(sys.stdout.buffer)  # type: ignore[misc]
-        sys.stdout.buffer.flush()
-
-
-class Rejects:
-    """A file of blocks that are not CoNLL-U, as they are, each after a comment that says why: `rejected` of `blocks`.
-
-    count: how many there are; kept: how many of them stay. new: a temporary file, where those are that have not been kept; without it,
-    all are at once.
-    """
-
-    def __init__(self, file: TextIO, new: Any = None) -> None:
-        self._file, self._new, self.count, self.kept = file, new or file, 0, 0
-
-    def __call__(self, lines: list[str], error: InputError) -> None:
-        text = "".join(lines).removeprefix(_BYTE_ORDER_MARK)  # which would follow the comment
-        end = "" if is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
-        with _temporary():
-            self._new.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
-        self.count += 1
-
-    def keep(self) -> None:
-        """Keep the blocks rejected until now, even if the next file fails."""
-        if self._new is not self._file:
-            with _temporary():
-                self._new.seek(0)
-            shutil.copyfileobj(self._new, self._file)
-            self._new.seek(0)
-            self._new.truncate()
-        self.kept = self.count
-
-
-@contextmanager
-def rejects(path: str, written: Callable[[int], None] = lambda number: None) -> Iterator[Rejects]:
-    """Open a file of rejected blocks, which is written as by `open_output`; it is empty if there are none.
-
-    If the block fails, those that it has kept are written, if any. written: called with their number once the file is there.
-    """
-    failed = None
-    with open_output(path, errors="surrogateescape") as file, _temporary_file() as new:
-        found = Rejects(file, new)
-        try:
-            yield found
-            found.keep()
-        except BaseException as error:
-            if not found.kept:
-                raise
-            failed = error
-    written(found.kept)
-    if failed:
-        raise failed
-
-
-@contextmanager
-def _temporary_file() -> Iterator[Any]:
-    new = tempfile.SpooledTemporaryFile(1 << 20, "w+", encoding="utf-8", errors="surrogateescape", newline="")
-    try:
-        yield new
-    finally:
-        with suppress(OSError):  # of what could not be written
-            new.close()
-
-
-@contextmanager
-def _temporary() -> Iterator[None]:
-    """Raise InputError if the block fails to write to a temporary file; an output would otherwise be named as what is full."""
-    try:
-        yield
-    except OSError as error:
-        message = "%s: no temporary file can be written there: %s" % (tempfile.tempdir or "TMPDIR", reason(error))
-        raise InputError(message) from None
-
-
-class _OnTerminal(StreamWriter):
-    def write(self, text: str) -> None:
-        super().write(one_line(text.replace("\r\n", "\n"), kept="\t\n"))
 
 
 def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
@@ -645,74 +295,6 @@ def _check_text(line: str, name: str, k: int) -> None:
         raise InputError("%s: %s" % (on_line(name, k + 1), wrong))
 
 
-def _noted(lines: list[str], note: str) -> list[str]:
-    """Return the lines of a sentence with this note, or none, in place of any other."""
-    start = lines[0].removeprefix(_BYTE_ORDER_MARK)
-    mark, rest = lines[0][: len(lines[0]) - len(start)], [start, *lines[1:]]
-    first = next(row for row, line in enumerate(rest) if not (is_blank(line) or line.startswith("#")))
-    new = [_NOTE + note + (_line_end(rest[first]) or "\n")] if note else []
-    found = [*(line for line in rest[:first] if not line.startswith(_NOTE)), *new, *rest[first:]]
-    return [mark + found[0], *found[1:]]
-
-
-def is_blank(line: str) -> bool:
-    """Return whether the line ends a sentence. A line with a tab does not: it may be a word whose columns were lost."""
-    return not line.strip(" \r\n" + _BYTE_ORDER_MARK)
-
-
-def check_word(form: str, where: str) -> None:
-    """Raise InputError, which begins with `where`, if a word is empty, only spaces, or has white space that is no space, or no text."""
-    if found := WHITE_SPACE.search(form):
-        wrong = "%s in the word %s, which may have no white space but spaces" % (_named(found[0]), shown(form))
-        raise InputError("%s: %s" % (where, wrong))
-    if SURROGATE.search(form):
-        raise InputError("%s: half a surrogate pair in the word %s, which is no character" % (where, shown(form)))
-    if not form.strip():
-        raise InputError("%s: FORM is %s, expected a word" % (where, shown(form) if form else "empty"))
-
-
-def check_columns(columns: Mapping[str, str], where: str) -> None:
-    """Raise InputError, which begins with `where`, if a column, by name, is empty, or cannot be written."""
-    for name, cell in columns.items():
-        if not cell.strip():
-            wrong = "%s is %s, expected a value, or _ if there is none" % (name, shown(cell) if cell else "empty")
-            raise InputError("%s: %s" % (where, wrong))
-        if _UNWRITABLE.search(cell):
-            raise InputError("%s: %s is %s, which no column can hold" % (where, name, shown(cell)))
-        if name in COLUMNS[UPOS:MISC] and _SPACE.search(cell):
-            raise InputError("%s: %s is %s, which may have no white space" % (where, name, shown(cell)))
-
-
-def _named(character: str) -> str:
-    """Return the name of white space in messages."""
-    return "%s (U+%04X)" % (_WHITE_SPACE[character], ord(character))
-
-
-def _line_end(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
-
-
-def _comment(lines: Sequence[str], name: str) -> str:
-    for line in lines:
-        key, equals, value = line.removeprefix(_BYTE_ORDER_MARK).partition("=")
-        if equals and key.replace(" ", "") == "#" + name:
-            return value.partition("\r")[0].strip()
-    return ""
-
-
-def _sent_id(lines: Sequence[str]) -> str:
-    return _comment(lines, "sent_id") or _comment(lines, "sentid")  # "sentid" in UD 1
-
-
-def _check_words(sentence: Sentence, expected: Sentence) -> None:
-    for k, (word, other) in enumerate(zip(sentence.words, expected.words, strict=False), start=1):
-        if word != other:
-            difference = sentence.name, k, shown(word), shown(other), expected.name, normal_forms(word, other, 1000)
-            raise InputError("%s: word %d is %s, but %s in %s%s" % difference)
-    if len(sentence) != len(expected):
-        raise InputError("%s: %s, but %d in %s" % (sentence.name, counted(len(sentence), "word"), len(expected), expected.name))
-
-
 def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Block:
     first, lines, portion = run
     for row, line in enumerate(lines):
@@ -720,10 +302,10 @@ def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Bloc
     start = next((row for row, line in enumerate(lines) if not is_blank(line)), 0)
     # The marks of joined files go, those in blank lines and before the first line that is none.
     text = [
-        line.replace(_BYTE_ORDER_MARK, "") if is_blank(line) else line.removeprefix(_BYTE_ORDER_MARK) if row == start else line
+        line.replace(BYTE_ORDER_MARK, "") if is_blank(line) else line.removeprefix(BYTE_ORDER_MARK) if row == start else line
         for row, line in enumerate(lines)
     ]
-    sent_id = _sent_id(text)[:100]
+    sent_id = sent_id_of(text)[:100]
 
     def at(row: int) -> str:
         return "%s, sentence %d%s" % (on_line(name, first + row + 1), number, " (%s)" % sent_id if sent_id else "")
@@ -742,11 +324,11 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
         if is_blank(line):
             continue
         if line.startswith("#"):
-            if _comment([line], "global.columns").split() not in ([], COLUMNS):
+            if comment_in([line], "global.columns").split() not in ([], COLUMNS):
                 raise InputError("%s: %s" % (at(row), NO_PLUS))
             continue
         if not line.startswith("\t") and (found := WHITE_SPACE.match(line)):
-            raise InputError("%s: begins with %s, expected the ID of a word" % (at(row), _named(found[0])))
+            raise InputError("%s: begins with %s, expected the ID of a word" % (at(row), space_named(found[0])))
         number = line.count("\t") + 1
         if number != 10:
             hint = "; CoNLL-U Plus, which has more, is not supported" if number > 10 else ""
@@ -761,7 +343,7 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
             empty += 1
         else:
             covered = _end_of_range(columns[ID], len(rows) + 1, covered, empty + 1, at(row))
-        if not all(map(str.strip, columns[LEMMA:])) or _SPACE.search("\t".join(columns[UPOS:MISC])):
+        if not all(map(str.strip, columns[LEMMA:])) or SPACE.search("\t".join(columns[UPOS:MISC])):
             check_columns(dict(zip(COLUMNS[LEMMA:], columns[LEMMA:], strict=True)), at(row))
         check_word(columns[FORM], at(row))
     if not rows:

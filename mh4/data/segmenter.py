@@ -14,7 +14,9 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence
+from mh4.data.block import Block
+from mh4.data.cells import DEPREL, DEPS, HEAD
+from mh4.data.sentence import Sentence
 from mh4.data.split_text import added, with_line_ends
 from mh4.errors import InputError, needs, shown
 from mh4.util.files import atomic_path
@@ -23,7 +25,7 @@ from mh4.util.reading import open_regular
 
 EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the first byte, and checks the others
-_TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
+_TREE = (HEAD, DEPREL, DEPS)
 _SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # of blank lines
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others

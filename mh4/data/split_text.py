@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 
 from mh4.data import conllu
-from mh4.data.conllu import TOP, Block, Sentence, Start
+from mh4.data.block import Block
+from mh4.data.conllu import TOP, Start
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, on_line
 from mh4.util import reading
 

@@ -7,7 +7,10 @@ from conllu.models import Metadata, Token, TokenList
 from conllu.parser import DEFAULT_FIELDS, parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
-from mh4.data.conllu import NO_PLUS, NOTE, PROBABILITIES, Sentence, check_columns
+from mh4.data.block import NOTE
+from mh4.data.cells import check_columns
+from mh4.data.conllu import NO_PLUS
+from mh4.data.sentence import PROBABILITIES, Sentence
 from mh4.errors import InputError, shown
 
 _WHOLE = (int, np.integer)

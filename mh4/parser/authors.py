@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mh4 import trees
-from mh4.data.conllu import Sentence, without_subtype
+from mh4.data.sentence import Sentence, without_subtype
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
 from mh4.decoders.mh4 import first_found

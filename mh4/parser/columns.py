@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data import conllu
-from mh4.data.conllu import ROOT, Sentence
+from mh4.data.sentence import PROBABILITIES, ROOT, Sentence
 from mh4.parser.vocabulary import Table
 
 
@@ -46,7 +45,7 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
     for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
         strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
-        earlier: dict[str, Any] = {**dict.fromkeys(conllu.PROBABILITIES.values()), "transitions": None, "note": ""}
+        earlier: dict[str, Any] = {**dict.fromkeys(PROBABILITIES.values()), "transitions": None, "note": ""}
         results.append(replace(sentence, heads=tree, **{**earlier, **strings}))
         start = stop
     return results

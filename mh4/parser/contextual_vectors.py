@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, needs, shown, unreadable
 from mh4.util import reading
 from mh4.util.reading import Paths

@@ -20,7 +20,8 @@ import numpy as np
 
 from mh4 import trees
 from mh4.data import conllu
-from mh4.data.conllu import ROOT, Block, Sentence, without_subtype
+from mh4.data.block import Block
+from mh4.data.sentence import ROOT, Sentence, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser.choices import TREES, Decoding, TreeClass

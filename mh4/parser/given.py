@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from conllu.models import TokenList
 
-from mh4.data import conllu, token_lists
-from mh4.data.conllu import Sentence
+from mh4.data import token_lists
+from mh4.data.cells import check_word
+from mh4.data.sentence import Sentence
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 from mh4.parser import kept_heads
@@ -53,7 +54,7 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str], number: int, allow
         how = "; with allow_empty=True, a sentence without words gets an empty tree" if found == [] else how
         raise InputError("%s: cannot parse %s: expected a list of words, each a non-empty string%s" % (name, shown(words), how))
     for place, word in enumerate(found, start=1):
-        conllu.check_word(word, "%s: word %d cannot be parsed" % (name, place))
+        check_word(word, "%s: word %d cannot be parsed" % (name, place))
     if isinstance(given, Sentence):
         given = kept_heads.checked(given, name) if partial else given
         own = {field.name: copy(getattr(given, field.name)) for field in fields(given)}  # the result is the caller's to edit

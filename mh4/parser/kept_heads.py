@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mh4 import trees
-from mh4.data.conllu import ROOT, Sentence, checked_heads, without_subtype
+from mh4.data.sentence import ROOT, Sentence, checked_heads, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 

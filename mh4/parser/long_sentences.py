@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data.conllu import PROBABILITIES, SKIPPED, Sentence
+from mh4.data.block import SKIPPED
+from mh4.data.sentence import PROBABILITIES, Sentence
 from mh4.decoders import arguments, mst
 from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import kept_heads

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import authors, model_files, systems
 from mh4.parser import config as configuration

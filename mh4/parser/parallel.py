@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any
 
-from mh4.data.conllu import Block, Sentence
+from mh4.data.block import Block
+from mh4.data.sentence import Sentence
 from mh4.errors import collected_warnings, warn
 from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble

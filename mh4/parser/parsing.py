@@ -12,7 +12,8 @@ from conllu.models import TokenList
 
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, token_lists
-from mh4.data.conllu import ROOT, Sentence
+from mh4.data.block import SKIPPED
+from mh4.data.sentence import ROOT, Sentence
 from mh4.decoders import Derivation, Marginals, arguments, mst
 from mh4.decoders.kbest import kbest
 from mh4.errors import InputError, OutOfMemory, because, check_flags, counted, shown, warn, working_on
@@ -396,7 +397,7 @@ def check_parsed(sentence: Sentence, keep_heads: bool = False, name: str = "a se
     if sentence.heads is not None:
         return sentence
     if keep_heads:
-        raise InputError("%s: %s" % (sentence.name or name, str(sentence.note).removeprefix(conllu.SKIPPED + ", ")))
+        raise InputError("%s: %s" % (sentence.name or name, str(sentence.note).removeprefix(SKIPPED + ", ")))
     raise OutOfMemory("%s: not enough memory to parse %s" % (sentence.name or name, counted(len(sentence), "word")))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data.conllu import Sentence, without_subtype
+from mh4.data.sentence import Sentence, without_subtype
 from mh4.parser import kept_heads
 from mh4.parser.config import Config
 

@@ -7,7 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from mh4.data.conllu import SKIPPED, Block, Sentence
+from mh4.data.block import SKIPPED, Block
+from mh4.data.sentence import Sentence
 from mh4.errors import counted
 
 Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse

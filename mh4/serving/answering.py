@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence
+from mh4.data.block import Block
+from mh4.data.cells import FEATS, UPOS, XPOS
 from mh4.data.segmenter import Segmenter
+from mh4.data.sentence import Sentence
 from mh4.drawing.svg import picture, sheet
 from mh4.errors import InputError, collected_warnings, counted
 from mh4.parser import checksums, parallel, writing
@@ -23,7 +24,7 @@ _parsers: dict[str, Parser] = {}  # of this process, by name
 _segmenters: dict[str, Segmenter] = {}
 
 
-_TAGS = conllu.UPOS, conllu.XPOS, conllu.FEATS
+_TAGS = UPOS, XPOS, FEATS
 
 
 class TooManyWords(InputError):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mh4.data import conllu, split_text
-from mh4.data.conllu import Block
+from mh4.data.block import Block
 from mh4.data.segmenter import Segmenter, for_udpipe, segmented, udpipe_sentences
 from mh4.drawing.svg import valid_xml
 from mh4.errors import InputError, shown

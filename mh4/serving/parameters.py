@@ -12,7 +12,7 @@ from python_multipart.multipart import Field, File, FormParser, parse_options_he
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from mh4.data.conllu import SURROGATE
+from mh4.data.cells import SURROGATE
 from mh4.errors import counted, shown
 from mh4.serving.tasks import SWITCHES
 

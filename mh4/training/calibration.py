@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from mh4.analysis.reliability import negative_log_likelihood
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.parser.columns import arc_probabilities, softmax
 from mh4.parser.kept_heads import annotated_labels
 from mh4.parser.parsing import Parser, longest, naming

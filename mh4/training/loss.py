@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import working_on
 from mh4.parser import kept_heads
 from mh4.parser.config import Training

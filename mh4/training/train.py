@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from mh4.data import conllu
-from mh4.data.conllu import ROOT, Sentence
+from mh4.data.sentence import ROOT, Sentence
 from mh4.errors import InputError, check_flags, counted, shown, warn
 from mh4.parser import config as configuration
 from mh4.parser import kept_heads, systems

@@ -21,7 +21,7 @@ import numpy as np
 
 from mh4 import version
 from mh4.analysis.attachment import attachment_scores
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, warn
 from mh4.parser import authors, kept_heads, long_sentences, systems
 from mh4.parser.config import Config, Training, differences, listed

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence
+from mh4.data.block import Block
+from mh4.data.cells import LEMMA, MISC
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser.parsing import check_parsed
 
@@ -101,11 +103,11 @@ def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
 def shown(number: int, block: Block, analyses: list[Sentence]) -> SentenceView:
     """Sentence `number` of a file with one or two trees."""
     text = block.comment("text") or " ".join(block.sentence.words)
-    return SentenceView(number, block.sent_id, text, block.column(conllu.LEMMA), analyses)
+    return SentenceView(number, block.sent_id, text, block.column(LEMMA), analyses)
 
 
 def _as_read(block: Block) -> Sentence:
-    probabilities = np.array([1.0, *map(_probability, block.column(conllu.MISC))])
+    probabilities = np.array([1.0, *map(_probability, block.column(MISC))])
     return block.sentence if np.isnan(probabilities[1:]).all() else replace(block.sentence, probabilities=probabilities)
 
 

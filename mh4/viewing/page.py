@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mh4 import trees
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.decoders import NotInClass, mh5
 from mh4.drawing import layout
 from mh4.parser import oracle

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from mh4 import trees
 from mh4.conversions import to_udapi
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import counted, needs, one_line
 from mh4.viewing.analyses import SentenceView
 

@@ -18,6 +18,7 @@ from running import COMMAND, mh4, on_a_terminal, refused, refuses
 
 from mh4.annotating import review
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, HEAD, MISC
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary
@@ -44,7 +45,7 @@ def damaged(folder):
     for number, block in enumerate(conllu.blocks(str(folder / "toy-ud-train.conllu"))):
         if number == 40:
             break
-        heads, deprels = (block.column(column) for column in (conllu.HEAD, conllu.DEPREL))
+        heads, deprels = (block.column(column) for column in (HEAD, DEPREL))
         if number < 2 * CHANGED:
             leaves = [m for m in range(1, len(heads) + 1) if str(m) not in heads and heads[m - 1] != "0"]
             word = int(rng.choice(leaves))
@@ -55,7 +56,7 @@ def damaged(folder):
             else:
                 deprels[word - 1] = "obj" if deprels[word - 1] != "obj" else "det"
             changed.add((block.sent_id, word, column))
-        texts.append(block.text({conllu.HEAD: heads, conllu.DEPREL: deprels}))
+        texts.append(block.text({HEAD: heads, DEPREL: deprels}))
     (folder / "damaged.conllu").write_text("".join(texts), encoding="utf-8")
     return changed
 
@@ -121,7 +122,7 @@ def test_names_that_the_treebank_has_itself(trained):
     damaged(trained)
     (block, *_) = conllu.blocks(str(trained / "damaged.conllu"))
     own = ["Deprel=x|Head=y"] * len(block.sentence)
-    texts = [block.text({conllu.MISC: own}).replace(block.comment("sent_id"), name, 1) for name in ("2", "")]
+    texts = [block.text({MISC: own}).replace(block.comment("sent_id"), name, 1) for name in ("2", "")]
     named = [("f", k, one) for k, one in enumerate(conllu.parsed("".join(texts).splitlines(keepends=True), "f"), start=1)]
     first, second = review.review(Parser.load(str(trained / "model")), named)
     keys = [{doubt.key for doubt in one.doubts()} for one in (first, second)]
@@ -136,7 +137,7 @@ def test_sentences_too_long_for_probabilities_stay(trained, monkeypatch):
     monkeypatch.setattr(review.long_sentences, "default", lambda parser, confidence: sorted(lengths)[20])
     done = mh4("review", "--model", str(trained / "model"), str(trained / "damaged.conllu"), "-o", str(trained / "some.conllu"))
     assert done.returncode == 0 and b"too long for probabilities" in done.stderr
-    marked = ["HeadProb=" in block.column(conllu.MISC)[0] for block in conllu.blocks(str(trained / "some.conllu"))]
+    marked = ["HeadProb=" in block.column(MISC)[0] for block in conllu.blocks(str(trained / "some.conllu"))]
     assert marked == [length <= sorted(lengths)[20] for length in lengths]
 
 
@@ -188,9 +189,9 @@ def test_the_command_with_a_model(trained):
     ] == table(tsv)
     assert {(row["sentence"], int(row["word"]), row["column"]) for row in table(tsv)} >= changed
     for block, before in zip(conllu.blocks(str(outputs[2])), conllu.blocks(str(given)), strict=True):
-        assert block.column(conllu.HEAD) == before.column(conllu.HEAD)
+        assert block.column(HEAD) == before.column(HEAD)
         for row in (row for row in table(tsv) if row["sentence"] == block.sent_id):
-            misc = block.column(conllu.MISC)[int(row["word"]) - 1].split("|")
+            misc = block.column(MISC)[int(row["word"]) - 1].split("|")
             name = row["column"].capitalize()
             assert "Best%s=%s" % (name, row["proposed"]) in misc and "%sProb=%s" % (name, row["probability"]) in misc
     assert page.count('"probabilities"') >= 2 and table(tsv)[0]["sentence"] in page

@@ -6,6 +6,7 @@ import toy
 from running import mh4, refuses, succeeds
 
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, DEPS, HEAD, MISC
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary
 
@@ -38,8 +39,8 @@ def test_no_sentence_has_an_enhanced_graph_unless_all_have_theirs(model, tmp_pat
     cycle = sentence((2, "a"), (1, "b"), deps="0:root")
     path.write_text(COMPLETE[:-1] + "5.1\tx" + 6 * "\t_" + "\t1:e\t_\n\n" + PARTLY + cycle, encoding="utf-8")
     command = ["parse", "--model", model, "--keep-heads", str(path)]
-    assert set(column(mh4(*command).stdout, conllu.DEPS)) == {"_"}
-    assert column(mh4(*command, "--keep-deps").stdout, conllu.DEPS) == column(path.read_bytes(), conllu.DEPS)
+    assert set(column(mh4(*command).stdout, DEPS)) == {"_"}
+    assert column(mh4(*command, "--keep-deps").stdout, DEPS) == column(path.read_bytes(), DEPS)
 
 
 def column(text, number):
@@ -78,7 +79,7 @@ def test_a_treebank_is_kept_to_the_byte_and_half_of_one_is_completed(model, tree
     gold = treebank / "toy-ud-dev.conllu"
     assert succeeds("parse", "--model", model, "--keep-heads", "--keep-deps", str(gold)) == gold.read_bytes()
     half = tmp_path / "half.conllu"
-    columns = {conllu.HEAD: 6, conllu.DEPREL: 7}
+    columns = {HEAD: 6, DEPREL: 7}
     with half.open("w", encoding="utf-8") as file:
         for block in conllu.blocks(str(gold)):
             file.write(block.text({c: [v if k % 2 else "_" for k, v in enumerate(block.column(c))] for c in columns}))
@@ -88,7 +89,7 @@ def test_a_treebank_is_kept_to_the_byte_and_half_of_one_is_completed(model, tree
         for column in columns:
             assert block.column(column)[1::2] == expected.column(column)[1::2] and "_" not in block.column(column)
         if not block.comment("mh4"):
-            assert {misc.split("ArcProb=")[1] for misc in block.column(conllu.MISC)[1::2]} <= {"1.0000|LabelProb=1.0000"}
+            assert {misc.split("ArcProb=")[1] for misc in block.column(MISC)[1::2]} <= {"1.0000|LabelProb=1.0000"}
 
 
 def test_what_cannot_be_kept_is_said(model, tmp_path):

@@ -9,8 +9,10 @@ import pytest
 
 from mh4.corpus import cutting
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, DEPS, HEAD, MISC, UPOS
 from mh4.errors import InputError
 from mh4.util import reading
+from mh4.util.output import open_output
 
 
 def row(number, form="w", head="0", deprel="root", feats="_"):
@@ -48,9 +50,9 @@ def file(tmp_path):
 def test_what_is_not_replaced_stays_byte_by_byte(file, content):
     path = file(content)
     blocks = list(conllu.blocks(path))
-    same = [block.text({conllu.HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]
+    same = [block.text({HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]
     assert "".join(same).encode("utf-8") == open(path, "rb").read()
-    changed = "".join(block.text({conllu.MISC: ["X"] * len(block.sentence)}) for block in blocks)
+    changed = "".join(block.text({MISC: ["X"] * len(block.sentence)}) for block in blocks)
     before, after = content.split("\n"), changed.split("\n")
     assert len(before) == len(after)
     for old, new in zip(before, after):
@@ -69,7 +71,7 @@ def test_columns_head_and_deprel_are_not_looked_at_without_trees(file):
 def test_standard_input_and_output(monkeypatch, capsysbinary):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode("utf-8"))))
     assert len(conllu.read("-")) == 2
-    with conllu.open_output("-") as file:
+    with open_output("-") as file:
         file.write(GOOD)
     assert capsysbinary.readouterr().out == GOOD.encode("utf-8")
 
@@ -145,7 +147,7 @@ def test_a_byte_order_mark_is_accepted_and_kept(file):
     for content in ("\ufeff" + GOOD, "\ufeff\n\n" + GOOD, "\ufeff" + row(1) + "\n\n"):
         blocks = list(conllu.blocks(file(content)))
         assert blocks[0].sentence.words[0] in ("Vamos", "w")
-        assert "".join(block.text({conllu.DEPREL: block.sentence.deprels}) for block in blocks) == content
+        assert "".join(block.text({DEPREL: block.sentence.deprels}) for block in blocks) == content
     (sentence,) = conllu.read(file("\ufeff# sent_id = s1\n" + row(1) + "\n\n"))
     assert sentence.name.endswith("line 1, sentence 1 (s1)")
     blocks = list(
@@ -168,7 +170,7 @@ def test_a_byte_order_mark_at_the_start_of_a_later_sentence_is_left_out(file, co
 def test_a_new_column_deps_leaves_nothing_of_the_enhanced_graph(file):
     lines = ["1-2\tab\t_\t_\t_\t_\t_\t_\t0:root\t_", row(1), row(2), "2.1\tc\t_\t_\t_\t_\t_\t_\t1:x\tA=B", ""]
     (block,) = conllu.blocks(file("\n".join(lines) + "\n"))
-    assert [line.split("\t")[8] for line in block.text({conllu.DEPS: ["_", "_"]}).splitlines() if line] == ["_"] * 3
+    assert [line.split("\t")[8] for line in block.text({DEPS: ["_", "_"]}).splitlines() if line] == ["_"] * 3
     assert block.text({}) == "\n".join(lines) + "\n"
 
 
@@ -219,7 +221,7 @@ def test_closed_standard_input_and_output(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(InputError, match="standard input is closed"):
         conllu.read("-")
-    with pytest.raises(InputError, match="standard output is closed"), conllu.open_output("-") as file:
+    with pytest.raises(InputError, match="standard output is closed"), open_output("-") as file:
         file.write("text")
 
 
@@ -267,4 +269,4 @@ def test_an_enhanced_graph_goes_or_stays_as_a_whole(file):
 def test_no_column_is_written_empty(file):
     """Also if a model has learned an empty relation or tag."""
     (block,) = conllu.blocks(file(row(1) + "\n"))
-    assert block.text({column: [""] for column in range(conllu.UPOS, conllu.MISC + 1)}) == "1\tw" + "\t_" * 8 + "\n"
+    assert block.text({column: [""] for column in range(UPOS, MISC + 1)}) == "1\tw" + "\t_" * 8 + "\n"

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, HEAD, WHITE_SPACE
 from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.slow
 anything = st.text(st.characters(blacklist_characters="\0\t\n\r", blacklist_categories=("Cs",)), min_size=1, max_size=8)
 field = anything.filter(str.strip)
 cell = field.filter(lambda text: not re.search(r"\s|\ufeff", text))  # of a column but FORM, LEMMA and MISC
-form = field.filter(lambda text: not conllu.WHITE_SPACE.search(text))
+form = field.filter(lambda text: not WHITE_SPACE.search(text))
 lines_of_comments = st.lists(field.map(lambda text: "#" + text), max_size=2)
 
 
@@ -90,7 +91,7 @@ def test_new_columns_are_read_again_and_the_rest_stays(file, data):
     for block in blocks:
         block.sentence.heads = np.array([-1, *data.draw(trees(len(block.sentence)))], dtype=np.int32)
         block.sentence.deprels = data.draw(st.lists(cell, min_size=len(block.sentence), max_size=len(block.sentence)))
-    changed = written(blocks, lambda s: {conllu.HEAD: [str(head) for head in s.heads[1:]], conllu.DEPREL: s.deprels})
+    changed = written(blocks, lambda s: {HEAD: [str(head) for head in s.heads[1:]], DEPREL: s.deprels})
     again = read(changed)
     for one, two in zip(blocks, again):
         assert one.sentence.heads.tolist() == two.sentence.heads.tolist() and one.sentence.deprels == two.sentence.deprels

@@ -12,7 +12,7 @@ import toy
 
 from mh4 import conversions
 from mh4.data import conllu
-from mh4.data.conllu import Sentence, Word
+from mh4.data.sentence import Sentence, Word
 from mh4.errors import InputError, NotInstalled, shown
 from mh4.parser.ensemble import SentenceWithVotes
 

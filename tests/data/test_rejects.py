@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mh4.data import conllu
-from mh4.data.conllu import HEAD, NoSentences
+from mh4.data.cells import HEAD
+from mh4.data.conllu import NoSentences
+from mh4.data.rejects import Rejects, open_rejects
 from mh4.errors import InputError
+from mh4.util.output import open_output
 
 GOOD = tiny.as_conllu(tiny.PROJECTIVE)
 BAD = ["1\tw\n\n", "# only a comment\n\n", "2" + GOOD[1:], GOOD.replace("\t2\t", "\t9\t", 1), "\t\n \n"]
@@ -51,8 +54,8 @@ def test_bytes_that_are_not_utf_8(tmp_path):
     content = GOOD.replace("w2", "l\xe9t").encode("latin-1")
     path.write_bytes(GOOD.encode() + content + GOOD.encode())
     out = tmp_path / "rejects"
-    with conllu.rejects(str(out)) as rejects:
-        assert len(list(conllu.blocks(str(path), rejected=rejects))) == 2 and rejects.count == 1
+    with open_rejects(str(out)) as found:
+        assert len(list(conllu.blocks(str(path), rejected=found))) == 2 and found.count == 1
     assert out.read_bytes() == b"# rejected = %s, line 6: not UTF-8 (byte 0xe9)\n" % bytes(path) + content
     with pytest.raises(InputError, match="line 6: not UTF-8"):
         list(conllu.blocks(str(path)))
@@ -104,7 +107,7 @@ def test_notes(mark, end, comments):
 def test_a_block_at_the_end_of_a_file():
     """Is rejected with the line ends that it lacks, so that the next one is a block of its own."""
     out = io.StringIO()
-    rejects = conllu.Rejects(out)
+    rejects = Rejects(out)
     for last in (["a\n", "b"], ["a\n", "b\n"], ["a\n", "b\n", "\n"], ["a\n", " "]):
         rejects(last, InputError("file: \x1b why"))
     assert out.getvalue().count("# rejected = file: \\x1b why\n") == 4
@@ -121,12 +124,12 @@ def test_a_folder_of_temporary_files_that_is_full_or_missing(tmp_path, monkeypat
         monkeypatch.setattr(tempfile, "TemporaryFile", lambda **options: open("/dev/full", "w+"))
     why = "No space left on device" if full else "No such file or directory"
     with pytest.raises(InputError, match="^%s: no temporary file can be written there: %s$" % (gone, why)):
-        with conllu.rejects(str(tmp_path / "rejects")) as rejects, conllu.open_output(out):
-            rejects(["x" * (1 << 20)], InputError("why"))
+        with open_rejects(str(tmp_path / "rejects")) as found, open_output(out):
+            found(["x" * (1 << 20)], InputError("why"))
     assert not list(tmp_path.iterdir())
 
 
 def test_the_byte_order_mark_does_not_follow_the_comment():
     out = io.StringIO()
-    conllu.Rejects(out)(["\ufeff1\tx\n", "\n"], InputError("file: why"))
+    Rejects(out)(["\ufeff1\tx\n", "\n"], InputError("file: why"))
     assert out.getvalue() == "# rejected = file: why\n1\tx\n\n"

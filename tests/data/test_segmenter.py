@@ -16,6 +16,7 @@ import mh4
 from mh4 import cli
 from mh4.analysis.evaluation import official
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, HEAD, MISC
 from mh4.data.segmenter import Segmenter
 from mh4.errors import InputError
 from mh4.parser import config
@@ -55,9 +56,7 @@ def test_the_toy_language_is_segmented(trained, treebank, tmp_path):
     text.write_text("\ufeff" + text_of(conllu.blocks(gold)).replace(" v", "\nv"), encoding="utf-8")
     blocks = list(Segmenter(trained).blocks(str(text)))
     parsed = tmp_path / "segmented.conllu"
-    flat = [
-        {conllu.HEAD: [str(int(m > 0)) for m in range(len(b.sentence))], conllu.DEPREL: ["x"] * len(b.sentence)} for b in blocks
-    ]
+    flat = [{HEAD: [str(int(m > 0)) for m in range(len(b.sentence))], DEPREL: ["x"] * len(b.sentence)} for b in blocks]
     parsed.write_text("".join(block.text(columns) for block, columns in zip(blocks, flat)), encoding="utf-8")
     scores = official(gold, str(parsed))
     assert scores["Words"].f1 > 98 and scores["Sentences"].f1 > 95
@@ -71,7 +70,7 @@ def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
     blocks = list(Segmenter(trained).blocks(str(path)))
     assert [block.sentence.words for block in blocks] == [["kaluma", "dorpit"], ["Ta", "kaluma", "dorpit", "."]] * 3
     assert [block.sent_id for block in blocks] == list("123456")
-    assert blocks[1].column(conllu.MISC)[0] == "SpacesAfter=\\s\\s" and blocks[1].column(conllu.MISC)[2] == "SpaceAfter=No"
+    assert blocks[1].column(MISC)[0] == "SpacesAfter=\\s\\s" and blocks[1].column(MISC)[2] == "SpaceAfter=No"
     monkeypatch.setattr(conllu, "PORTION", 10)
     assert [block.lines for block in Segmenter(trained).blocks(str(path))] == [block.lines for block in blocks]
 
@@ -92,7 +91,7 @@ def test_no_break_spaces_between_words(trained):
     """They are spaces in MISC, where UD has no white space."""
     (block,) = Segmenter(trained).blocks_of("\xa0Ta\xa0kaluma\u3000\tdorpit .\xa0\n", "text", "presegmented")
     assert block.sentence.words == ["Ta", "kaluma", "dorpit", "."]
-    assert block.column(conllu.MISC) == [r"SpacesBefore=\s|SpacesAfter=\s", r"SpacesAfter=\s\t", "_", r"SpacesAfter=\s\n"]
+    assert block.column(MISC) == [r"SpacesBefore=\s|SpacesAfter=\s", r"SpacesAfter=\s\t", "_", r"SpacesAfter=\s\n"]
 
 
 @pytest.mark.parametrize("portion", [1, conllu.PORTION])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import mh4
 from mh4 import transitions, trees
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.decoders.mh4 import first_found
 from mh4.parser import authors, config, systems
 from mh4.parser.ensemble import Ensemble

@@ -11,7 +11,7 @@ from running import refused
 from safetensors.numpy import save_file
 
 import mh4
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.parser import config, long_sentences
 from mh4.parser.contextual_vectors import Contextual, Window, key
 from mh4.parser.model import Model

@@ -15,6 +15,7 @@ import mh4
 from mh4 import trees
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.parser.ensemble import TREES, Ensemble, SentenceWithVotes, vote
@@ -127,7 +128,7 @@ def test_members_vote_for_arcs_and_average_labels_and_tags(models, treebank):
 
 
 def sentence(heads, deprels):
-    return conllu.Sentence(["w%d" % k for k in range(1, len(heads))], deprels=deprels, heads=int32(heads))
+    return Sentence(["w%d" % k for k in range(1, len(heads))], deprels=deprels, heads=int32(heads))
 
 
 def test_labels_of_files_count_for_the_arcs_that_they_have():
@@ -309,7 +310,7 @@ def test_an_ensemble_and_its_members_test_themselves(models, treebank):
     for parser in (mh4.load(models), mh4.load(models[0])):
         scores = attachment_scores(gold, parser.parse(gold))
         assert parser.test(file) == parser.test(gold) == parser.test(iter(gold)) == scores
-        for bad in ([], ["a"], [["a"]], [conllu.Sentence(["a"])], gold[0], 3):
+        for bad in ([], ["a"], [["a"]], [Sentence(["a"])], gold[0], 3):
             with pytest.raises(InputError):
                 parser.test(bad)
     out = succeeds("test", "--model", models[0], str(file)).decode()

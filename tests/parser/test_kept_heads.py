@@ -11,7 +11,7 @@ from conllu import parse as token_lists
 from running import refused
 
 from mh4 import trees
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.parser import kept_heads, long_sentences

@@ -9,7 +9,7 @@ import toy
 
 from mh4 import trees
 from mh4.analysis.attachment import attachment_scores
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.decoders import arguments
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config, long_sentences

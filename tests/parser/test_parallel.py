@@ -5,6 +5,8 @@ import toy
 
 from mh4.cli import main
 from mh4.data import conllu
+from mh4.data.block import Block
+from mh4.data.sentence import Sentence
 from mh4.errors import OutOfMemory
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser
@@ -51,7 +53,7 @@ def children(monkeypatch):
 
 
 def blocks_of(number):
-    return (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(number))
+    return (Block([], Sentence(["w"] * 5)) for _ in range(number))
 
 
 @pytest.mark.slow
@@ -105,6 +107,6 @@ def without_memory():
 
 @pytest.mark.slow
 def test_errors_come_from_other_processes_as_they_are():
-    block = conllu.Block([], conllu.Sentence(["w"]))
+    block = Block([], Sentence(["w"]))
     with pytest.raises(OutOfMemory, match="^FILE, line 1, sentence 1: not enough memory$"), parallel.processes(2) as pool:
         list(parallel.parse(without_memory, (), [block], pool))

@@ -10,7 +10,7 @@ import toy
 from conllu.models import TokenList
 
 import mh4
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, OutOfMemory
 from mh4.parser import config
 from mh4.parser.parsing import Parser

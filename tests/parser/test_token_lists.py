@@ -13,7 +13,7 @@ from running import refuses, succeeds
 import mh4
 from mh4.analysis import comparison, score_tables
 from mh4.data import conllu
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.temperatures import Temperatures

@@ -28,7 +28,7 @@ from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
 
 from mh4 import cli  # noqa: E402
 from mh4.cli import serve  # noqa: E402
-from mh4.data.conllu import Sentence  # noqa: E402
+from mh4.data.sentence import Sentence  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 from mh4.parser import config  # noqa: E402
 from mh4.parser.model import Model  # noqa: E402

@@ -11,6 +11,7 @@ import toy
 
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
+from mh4.data.sentence import Sentence
 from mh4.parser.contextual_vectors import Contextual
 from mh4.trees import in_class
 
@@ -137,7 +138,7 @@ def test_contextual_vectors(tmp_path):
     for folder, to, said in (("none", output, "none' does not exist"), ("bert", tmp_path / "x.conllu", "would overwrite")):
         assert said in run(script, "--transformer", tmp_path / folder, "-o", to, tmp_path / "x.conllu", failing=True)
     vectors = Contextual([str(output)])
-    of_a, of_b, of_both, of_long, of_eight = (vectors.of(conllu.Sentence(words)) for words in sentences)
+    of_a, of_b, of_both, of_long, of_eight = (vectors.of(Sentence(words)) for words in sentences)
     hidden = model(**tokenizer([a], is_split_into_words=True, return_tensors="pt")).last_hidden_state[0].detach().numpy()
     expected = [hidden[1:3].mean(axis=0), hidden[3], hidden[4:7].mean(axis=0)]
     np.testing.assert_allclose(of_a, expected, atol=2e-3)

@@ -12,7 +12,8 @@ from running import mh4, refuses
 import mh4 as package
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
-from mh4.data.conllu import Sentence
+from mh4.data.cells import DEPREL, HEAD
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser import kept_heads
 from mh4.parser.parsing import Parser
@@ -155,7 +156,7 @@ def test_the_command(gold, tmp_path):
     n, partial = len(block.sentence), (tmp_path / "partial.conllu").read_text(encoding="utf-8")
     dev = (tmp_path / "dev.conllu").read_text(encoding="utf-8")
     for name, rest in (("partial", "_"), ("partial", "0"), ("dev", "_")):
-        cycle = block.text({conllu.HEAD: ["2", "1", rest, *["3"] * (n - 3)], conllu.DEPREL: ["x"] * n})
+        cycle = block.text({HEAD: ["2", "1", rest, *["3"] * (n - 3)], DEPREL: ["x"] * n})
         (tmp_path / (name + ".conllu")).write_text(cycle if name == "partial" else dev + cycle, encoding="utf-8")
         assert "word 1 is on a cycle" in refuses(*command[:3], "--model", str(tmp_path / "other"), *files, *small, "--partial")
         (tmp_path / "partial.conllu").write_text(partial, encoding="utf-8")

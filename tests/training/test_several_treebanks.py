@@ -12,6 +12,7 @@ from test_training import SHORT, weights
 
 import mh4
 from mh4.data import conllu
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError, shown
 from mh4.parser import config
 from mh4.parser.model import Model
@@ -242,7 +243,7 @@ def test_a_change_that_is_cut_off_is_noted_once(files, tmp_path, monkeypatch, ag
 
 def test_sentences_of_dev_that_are_also_in_train(recwarn):
     """Only those of ten words or more count, as short ones recur in any text."""
-    long, other, short = (conllu.Sentence(words) for words in (["w"] * 10, ["v"] * 10, ["w"] * 9))
+    long, other, short = (Sentence(words) for words in (["w"] * 10, ["v"] * 10, ["w"] * 9))
     train.warn_of_overlap([long, short], [other, short], "dev")
     assert not recwarn
     with pytest.warns(RuntimeWarning, match="train also has 1 of 2 dev sentences with 10 words or more"):

@@ -14,7 +14,7 @@ from running import refuses
 
 import mh4
 from mh4 import decoders, trees
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser import config, long_sentences, oracle
 from mh4.parser.network.graph import forward

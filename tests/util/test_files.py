@@ -11,9 +11,9 @@ import pytest
 import toy
 from running import mh4
 
-from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.util import files
+from mh4.util.output import open_output
 
 
 def names(folder):
@@ -21,7 +21,7 @@ def names(folder):
 
 
 def write(path, text="new\n"):
-    with conllu.open_output(str(path)) as file:
+    with open_output(str(path)) as file:
         file.write(text)
 
 
@@ -94,7 +94,7 @@ def test_standard_output_is_written_to_by_any_name(tmp_path, name, into):
     link = tmp_path / "link"
     if name != "-":
         link.symlink_to(name)
-    code = "import sys\nfrom mh4.data import conllu\nwith conllu.open_output(sys.argv[1]) as file: file.write('new\\n')"
+    code = "import sys\nfrom mh4.data import conllu\nwith open_output(sys.argv[1]) as file: file.write('new\\n')"
     for path in (name, link) if name != "-" else (name,):
         (tmp_path / "out").write_text("old\n")
         before = (tmp_path / "out").stat().st_ino

@@ -32,7 +32,8 @@ if __name__ == "__main__":
 PARSING = """
 import os, sys
 from mh4.parser import parallel
-from mh4.data.conllu import Block, Sentence
+from mh4.data.block import Block
+from mh4.data.sentence import Sentence
 from mh4.cli.group import Commands
 
 class Parser:

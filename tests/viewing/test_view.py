@@ -18,7 +18,7 @@ from running import COMMAND
 
 from mh4 import cli, trees
 from mh4.data import conllu
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.drawing import layout, svg
 from mh4.errors import InputError
 from mh4.parser import config

@@ -10,6 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from mh4 import trees
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, MISC
 from mh4.drawing import layout
 from mh4.transitions import Configuration
 from mh4.util.files import write_text
@@ -82,7 +83,7 @@ def files(treebank):
             if number % 3 == 0:
                 deprels[-1] = "dep"
             probabilities = block.misc({"ArcProb": ["%.4f" % (1 / m) for m in range(1, len(deprels) + 1)]})
-            file.write(block.text({conllu.DEPREL: deprels, conllu.MISC: probabilities}))
+            file.write(block.text({DEPREL: deprels, MISC: probabilities}))
     return gold, other
 
 

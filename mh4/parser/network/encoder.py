@@ -6,7 +6,7 @@ from itertools import compress
 
 import numpy as np
 
-from mh4.data.conllu import Sentence
+from mh4.data.sentence import Sentence
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.network.graph import dy

@@ -11,6 +11,7 @@ import toy
 
 from experiments.engine import predictions
 from mh4.data import conllu
+from mh4.data.cells import DEPREL, DEPS, HEAD
 from mh4.errors import InputError
 from mh4.util.files import git_blob_id
 
@@ -36,7 +37,7 @@ def parsed(files):
             for block in conllu.blocks(str(path), trees=False):
                 heads = [str(rng.integers(m)) for m in range(1, len(block.sentence) + 1)]  # to the left: no cycles
                 labels = rng.choice(LABELS, len(heads)).tolist()
-                file.write(block.text({conllu.HEAD: heads, conllu.DEPREL: labels, conllu.DEPS: ["_"] * len(heads)}))
+                file.write(block.text({HEAD: heads, DEPREL: labels, DEPS: ["_"] * len(heads)}))
     return parsed
 
 

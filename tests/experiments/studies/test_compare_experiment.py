@@ -12,6 +12,7 @@ from experiments.studies import compare
 from mh4.analysis import comparison
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, treebanks
+from mh4.data.cells import DEPREL, HEAD
 from mh4.util.files import git_blob_id
 
 SEEDS = (1, 2)
@@ -40,7 +41,7 @@ def _write_chains(path, parsed, first):
             n = len(block.sentence)
             root = min(first, n)
             heads = [str(0 if m == root else m - 1 if m > root else m + 1) for m in range(1, n + 1)]
-            file.write(block.text({conllu.HEAD: heads, conllu.DEPREL: ["root" if head == "0" else "dep" for head in heads]}))
+            file.write(block.text({HEAD: heads, DEPREL: ["root" if head == "0" else "dep" for head in heads]}))
 
 
 @pytest.mark.slow

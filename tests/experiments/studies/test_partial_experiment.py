@@ -10,6 +10,7 @@ import mh4
 from experiments.studies.partial import ROWS, annotated
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu, treebanks
+from mh4.data.cells import DEPREL, HEAD
 from mh4.parser import config
 
 pytest.importorskip("matplotlib")
@@ -22,7 +23,7 @@ def test_how_much_is_annotated(row):
     columns, words = annotated(sentences, row, 1), sum(map(len, sentences))
     assert columns == annotated(sentences, row, 1)
     if what == "words":
-        cells = [(mine[conllu.HEAD][m], mine[conllu.DEPREL][m]) for mine in columns for m in range(len(mine[conllu.HEAD]))]
+        cells = [(mine[HEAD][m], mine[DEPREL][m]) for mine in columns for m in range(len(mine[HEAD]))]
         gold = [(str(one.heads[m + 1]), one.deprels[m]) for one in sentences for m in range(len(one))]
         assert all(cell in (expected, ("_", "_")) for cell, expected in zip(cells, gold, strict=True))
         assert len(cells) - cells.count(("_", "_")) == round(words * int(percent) / 100)
