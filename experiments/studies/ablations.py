@@ -282,15 +282,13 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
 
 
 def effects(plan: Plan, found: Measured, score: str) -> Table:
-    """Return the effect of each row on a score; rows without runs are listed too."""
+    """Return the effect of each row on a score, if it has runs."""
     body, means = list[list[str]](), []
-    listed = [(row, system) for row in plan.rows if _belongs(plan, found, row) for system in row.systems]
-    for row, system in listed:
+    for row, system in ((row, system) for row in plan.rows for system in row.systems if found.runs(row.name, system)):
         by_lang = [found.effect(row, system, [lang], score) for lang in found.langs]
         tried = [lang for lang, effect in zip(found.langs, by_lang, strict=True) if effect]
         means.append(found.effect(row, system, tried, score) if len(tried) > 1 else None)
-        runs, compared = (found.runs(name, system) for name in (row.name, ""))
-        number = "%d / %d" % (runs, compared) if runs else "no runs yet"
+        number = "%d / %d" % (found.runs(row.name, system), found.runs("", system))
         cells = [plus_minus(*each, "+z.2f") if each else "" for each in (*by_lang, means[-1])]
         body.append([row.name, system, number, *cells])
     for place in surviving(means):
@@ -304,12 +302,6 @@ def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
     tests = sorted((2 * normal.cdf(-abs(effect) / error), number) for number, effect, error in known if error)
     passed = [p * left <= 0.05 for left, (p, _) in zip(range(len(tests), 0, -1), tests, strict=True)]
     return [number for _, number in tests[: [*passed, False].index(False)]]
-
-
-def _belongs(plan: Plan, found: Measured, row: Row) -> bool:
-    """Return whether a row is listed: if it is in the plan within these settings, or has been tried."""
-    planned = row.name in plan.full if found.within.full else row.short
-    return planned or any(name == row.name for name, _, _ in found.scores)
 
 
 def unchanged(found: Measured, score: str) -> Table:
@@ -326,11 +318,8 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
     rows = [[row.name, ", ".join(map("`%s`".__mod__, mine)), row.what] for row, mine in zip(plan.rows, settings, strict=True)]
     table = Table(["row", "settings", "" if plan.own else "the authors' values"], rows, right=3)
     parts: list[pages.Part] = [SAID_OF_OWN if plan.own else NOTE, table]
-    for found in everything:
+    for found in (one for one in everything if one.scores):
         parts += ["## " + found.within.title, *_how(plan, found.within)]
-        if not found.scores:
-            parts.append("No runs yet: %s." % ", ".join(row.name for row in plan.rows if _belongs(plan, found, row)))
-            continue
         for score in SCORES:
             parts += ["### " + score.upper(), effects(plan, found, score)]
             parts += ["Without changes:", unchanged(found, score)] if any(not row for row, _, _ in found.scores) else []
