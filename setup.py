@@ -26,7 +26,7 @@ from setuptools.modified import newer_group
 ROOT = os.path.dirname(os.path.abspath(__file__))
 CHARTS = "mh4/decoders/charts"
 # The compiler's options for the variants. Functions of the standard library that several of them have are taken from the first: so the
-# order is that in which processors run them. Other processors than those of PCs have the same vectors in all models.
+# order is the one in which processors run them. Processors other than x86 have the same vectors in all models.
 VARIANTS = {"baseline": []}
 if platform.machine() in ("x86_64", "AMD64"):
     VARIANTS = {"baseline": ["-march=x86-64-v2"], "avx2": ["-march=x86-64-v3"], "avx512": ["-march=x86-64-v4"]}

@@ -1,4 +1,4 @@
-"""The speed of `mh4 corpus parse` beside that of `mh4 parse --jobs`, and its memory.
+"""The speed of `mh4 corpus parse` beside `mh4 parse --jobs`, and its memory.
 
     .venv/bin/python benchmarks/corpora.py [--model DIR | --system SYSTEM] [--copies N] [--rounds N] [FILE.conllu] >corpora.md
 

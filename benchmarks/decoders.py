@@ -44,7 +44,7 @@ def random_scores(rng, n, system):
 
 
 def hamming_cost(rng, n):
-    """The cost in training: 1 for every arc except those of one tree."""
+    """The cost in training: 1 for every arc outside one tree."""
     cost = np.ones((n + 1, n + 1), dtype=np.float32)
     cost[rng.integers(0, n + 1, n), np.arange(1, n + 1)] = 0
     return cost

@@ -57,7 +57,7 @@ def supar(arcs, lengths):
 
 
 def torch_struct(arcs, lengths):
-    """The same, but for argmax, which it does not have. Its scores are those of words, with those of the root on the diagonal."""
+    """The same, but for argmax, which it does not have. Its score tensor has words only, with arcs from the root on the diagonal."""
     from torch_struct import NonProjectiveDependencyCRF
 
     diagonal = torch.arange(arcs.shape[1] - 1)
@@ -119,7 +119,7 @@ def training(log):
     return (
         "## A parser\n\n    OMP_NUM_THREADS=1 python examples/torch_parser.py train --train hu-ud-train.conllu "
         "--dev hu-ud-dev.conllu --model hu.pt | tee hu.log\n\n"
-        "On the Hungarian treebank of UD 2.0, `mh4-hybrid` with a large margin and a bi-LSTM of the size of that of `mh4 train`: "
+        "On the Hungarian treebank of UD 2.0, `mh4-hybrid` with a large margin and a bi-LSTM as large as in `mh4 train`: "
         "UAS %s and LAS %s on dev, the best of the evaluations in %s updates%s, after %s; %.0f tokens per second of processor time. "
         "`mh4 train` reaches [more](../../experiments/results/report.md) in [less time](training.md)."
         % (uas, las, evaluations[-1][0], stopped, after, statistics.median(float(each[3]) for each in evaluations))

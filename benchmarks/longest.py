@@ -4,7 +4,7 @@
 
 prints a table for every global system, on random scores. Lengths are doubled until a sentence takes longer than a second of processor
 time, or until its scores fill a window, beyond which sentences are cut (mh4/parser/long_sentences.py); in between, time is taken for a
-power of the length. Each measurement is a process of its own, for its peak of memory: that of the decoder, which is in addition to the
+power of the length. Each measurement is a process of its own, for its peak of memory: the decoder's, which is in addition to the
 scores. It takes some minutes.
 """
 
@@ -76,7 +76,7 @@ def main():
         "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; "
         "the megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes "
         "longer ones. Marginals take about ten times as long for scores that vary so much that float64 does not suffice, as random ones "
-        "of more than a thousand words may; those of trained models vary less." % (asked.seconds, BEYOND_BEAM),
+        "of more than a thousand words may; scores of trained models vary less." % (asked.seconds, BEYOND_BEAM),
     )
     print()
     for line in table(asked.systems, asked.seconds):

@@ -36,7 +36,7 @@ from mh4.util.text_tables import Table
 
 SCORES = ("dev_uas", "dev_las", "test_uas", "test_las")
 BRIEF = " --set training.max_updates=500"  # a training of mh4 whose scores are not used
-COPIES = 3  # of a test set, to measure the speed of parsing without that of starting
+COPIES = 3  # of a test set, to measure the speed of parsing alone, without the start
 UDPIPE = """
 import sys
 from ufal.udpipe import InputFormat, Model, Pipeline, ProcessingError, Sentence, Trainer
@@ -104,7 +104,7 @@ PEERS = {
         "{work}/udpipe.py train {model}/best.udpipe {train} {dev}",
         "{work}/udpipe.py parse {model}/best.udpipe {input} {output}",
         "its tagger, whose tags its parser needs, and its parser, with default options (published models have options tuned for each "
-        "treebank); times and size are those of both",
+        "treebank); times and size are for both",
     ),
     "stanza": Peer(
         "stanza" + TORCH,
@@ -239,7 +239,7 @@ def run(python, arguments, files, log, minutes=None):
 
 
 def written(path, treebank, tagged=None, copies=1, blind=False):
-    """Write the words of a treebank, with its tags or those of another file; blind: without tags, and each word after its head."""
+    """Write the words of a treebank, with its tags or another file's; blind: without tags, and each word after its head."""
     blocks, lines = list(conllu.blocks(str(treebank), trees=not blind)), []
     tags = (UPOS, XPOS, FEATS)
     for block, other in zip(blocks, conllu.blocks(str(tagged), trees=False) if tagged else blocks, strict=True):

@@ -4,7 +4,7 @@
     python examples/torch_parser.py parse --model parser.pt FILE.conllu > parsed.conllu
 
 The paper's parser: an encoder of words, deep biaffine scores of transitions or arcs, and an exact decoder, in training too. The encoder is
-a bi-LSTM of the size of that of `mh4 train`, or a transformer. It needs PyTorch, and maybe transformers.
+a bi-LSTM as large as in `mh4 train`, or a transformer. It needs PyTorch, and maybe transformers.
 """
 
 import json

@@ -48,7 +48,7 @@ class Average:
 
 
 def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
-    """Return the average of scores, those of these seeds."""
+    """Return the average of the scores of these seeds."""
     return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 

@@ -53,7 +53,7 @@ def in_table_4(lang: str, release: str) -> bool:
 
 
 def systems(lang: str) -> tuple[str, ...]:
-    """Return the systems trained on a language: those of Table 4 and, for its languages, those that Table 1 has in addition."""
+    """Return the systems trained on a language: Table 4 and, for the languages of Table 1, its systems as well."""
     of_table_4 = tuple(dict.fromkeys(row["system"] for row in _rows("table4_dev_uas")))
     return of_table_4 + (("greedy-mh4-two", "greedy-mh4-three") if lang in coverage() else ())
 
@@ -82,13 +82,13 @@ def test_las(lang: str, release: str, system: str) -> tuple[float, float | None]
 
 
 def treebank_place(name: str) -> tuple[int, str]:
-    """Return the sort key for names of treebanks: the order of Table 3, then that of Tables 5 and 6; any others come last."""
+    """Return the sort key for names of treebanks: as in Table 3, then as in Tables 5 and 6; any others come last."""
     order = list(dict.fromkeys([*coverage(), *treebanks.languages()]))
     return (order.index(name) if name in order else len(order), name)
 
 
 def place(system: str) -> tuple[int, str]:
-    """Return the sort key for systems: the order of the registry, which is that of Table 4; any others come last."""
+    """Return the sort key for systems: as in the registry and in Table 4; any others come last."""
     names = list(SYSTEMS)
     return (names.index(system) if system in names else len(names), system)
 

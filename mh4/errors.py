@@ -87,7 +87,7 @@ def shown(value: Any) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
         return "such a large value"
-    return cut(text[:41].replace("\n", " "), 40)  # as in those of arrays
+    return cut(text[:41].replace("\n", " "), 40)  # as in the repr of arrays
 
 
 def cut(text: str, most: int) -> str:
@@ -165,7 +165,7 @@ def working_on(place: str) -> Iterator[None]:
 def warn(message: str, stacklevel: int = 1) -> None:
     """Tell the user about something that is no error, with the current place: a RuntimeWarning, or what `telling_warnings` makes of it.
 
-    stacklevel: as that of warnings.warn; 1 is the caller.
+    stacklevel: as in warnings.warn; 1 is the caller.
     """
     text = ": ".join(filter(None, [_place.get(), message]))
     if tell := _tell.get():

@@ -30,7 +30,7 @@ _OF_SPACE = "dep"  # the relation of tokens of white space, which are no words o
 class Component:
     """Sets head and relation of each token; with `tags` also pos, tag and morph, as far as the model predicts them.
 
-    model: the folder of a model, as for mh4.load. decode: see Parser.load. The sentences are those of the Doc: an earlier component has to
+    model: the folder of a model, as for mh4.load. decode: see Parser.load. The sentences are the Doc's: an earlier component has to
     find them. Tokens of white space are not parsed and depend on the word before them, or the first of the sentence. spaCy's
     root is its own head and has the label ROOT. Crossing arcs are set correctly, though spaCy's `subtree`, in the order of
     the text, has gaps.

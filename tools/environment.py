@@ -1,6 +1,6 @@
 """Makes .venv, or brings it up to date: `make setup`.
 
-An old Python must be able to run this, to hand over to that of .venv or to report that it is too old.
+An old Python must be able to run this, to hand over to .venv's or to report that it is too old.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, NEWEST = (3, 11), (3, 15)  # of the Pythons that mh4 was tested with
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
-# These stay in .venv, since the decoders are compiled again whenever they change: those of pyproject.toml, and numpy for DyNet.
+# These stay in .venv, since the decoders are compiled again whenever they change: pyproject.toml's, and numpy for DyNet.
 BUILD_TOOLS = ["pip>=25.1", "setuptools>=77", "cython>=3.1", "numpy"]
 # Compiles the decoders, and installs mh4 by the rest of the command meanwhile, which takes one core.
 COMPILE_AND_INSTALL = '"$0" setup.py build_ext --inplace & MH4_COMPILED=1 "$@" && wait $!'
@@ -31,7 +31,7 @@ if os.path.exists(sysconfig.get_path("include") + "/Python.h"):
 
 
 def executable():
-    """Return the path of this Python, not that of a virtual environment."""
+    """Return the path of this Python, not of a virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 

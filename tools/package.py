@@ -2,9 +2,9 @@
 
     python tools/package.py [--dynet] [PYTHON ...]
 
-Without arguments, these are the newest Pythons of each version that mh4 runs on, among those in the PATH and those of pyenv.
+Without arguments, these are the newest Pythons of each version that mh4 runs on, in the PATH and in pyenv.
 A wheel is for one Python: with the limited API, it could be for all, but short sentences took up to 1.7 times as long. It runs on any
-Linux whose C library is not older than that of its tag, which auditwheel finds from what the compiled code uses: at most manylinux_2_28,
+Linux whose C library is not older than its tag says, which auditwheel finds from what the compiled code uses: at most manylinux_2_28,
 whatever system compiles it, by tools/manylinux.h.
 
 The wheels are built from the sdist, so that nothing can be missing there, and tried in environments with nothing else, by

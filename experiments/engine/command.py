@@ -1,4 +1,4 @@
-"""The commands of studies: their usage and variables, which are those of ``make``, and their response to bad input and interruption."""
+"""The commands of studies: their usage and variables, the same as for ``make``, and their response to bad input and interruption."""
 
 import os
 import re

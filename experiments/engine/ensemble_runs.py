@@ -30,7 +30,7 @@ ALL = "ensemble-all"  # the members of all seeds; its record has seed 0
 MEMBERS = ("mh4-hybrid", "1ec", "mst")  # the paper's
 
 
-# By the names in records, and in percent, by the official scorer; without those of files that were not parsed, as test without segmentation
+# By the names in records, and in percent, by the official scorer; without files that were not parsed, as test without segmentation
 Scores = dict[str, float]
 
 

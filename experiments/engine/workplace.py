@@ -19,7 +19,7 @@ OWN = EXPERIMENTS.parent / "runs"  # what runs here
 class Bench:
     """The folder of models and results, and the command line before ``train ...`` or ``parse ...``.
 
-    recorded: the folder of the repository's records, or of those of another home. recording: whether results are
+    recorded: the folder of records, in the repository or in another home. recording: whether results are
     added to those.
     """
 

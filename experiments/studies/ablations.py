@@ -2,8 +2,8 @@
 [LENGTH=full] [UD=folder] [JOBS=2] [SLURM=options]``: what each difference between the authors' settings and ours changes by itself
 
 ``ablations.toml`` lists the rows: settings that are switched together. By default short runs of equal length, with our settings except
-for those of one row, which are the authors'. With LENGTH=full, the rows that are listed for it at full length: the authors' settings
-within ours, and ours within the authors'; the runs they are compared with are those of ``make reproduce``. Runs already recorded are
+for one row's, which are the authors'. With LENGTH=full, the rows that are listed for it at full length: the authors' settings
+within ours, and ours within the authors'; the runs they are compared with come from ``make reproduce``. Runs already recorded are
 not repeated. ROWS=mine.toml tries
 the rows of another file against our settings. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
 """
@@ -123,7 +123,7 @@ THEIRS = Within("full-authors", AUTHORS, True, "Full length, the authors' settin
 
 
 def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system: str) -> Treebank:
-    """Return the treebank with the settings of a run; row None: the unchanged one (at full length, that of ``make reproduce``)."""
+    """Return the treebank with the settings of a run; row None: the unchanged one (at full length, as in ``make reproduce``)."""
     settings = bank.with_settings(within.settings)
     if within.full and row is None:
         return settings
@@ -266,7 +266,7 @@ def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
 
 
 def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | None, system: str) -> list[Score]:
-    """Return the scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings.
+    """Return the scores of the runs on a treebank (of short runs, means of the last evaluations); without records of other settings.
 
     Raises InputError if a run lacks them.
     """
@@ -284,7 +284,8 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
 def effects(plan: Plan, found: Measured, score: str) -> Table:
     """Return the effect of each row on a score, if it has runs."""
     body, means = list[list[str]](), []
-    for row, system in ((row, system) for row in plan.rows for system in row.systems if found.runs(row.name, system)):
+    listed = [(row, system) for row in plan.rows for system in row.systems if found.runs(row.name, system)]
+    for row, system in listed:
         by_lang = [found.effect(row, system, [lang], score) for lang in found.langs]
         tried = [lang for lang, effect in zip(found.langs, by_lang, strict=True) if effect]
         means.append(found.effect(row, system, tried, score) if len(tried) > 1 else None)
@@ -317,7 +318,7 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
     settings = [[name + " = " + as_toml(row.values[name]) if plan.own else name for name in row.settings] for row in plan.rows]
     rows = [[row.name, ", ".join(map("`%s`".__mod__, mine)), row.what] for row, mine in zip(plan.rows, settings, strict=True)]
     table = Table(["row", "settings", "" if plan.own else "the authors' values"], rows, right=3)
-    parts: list[pages.Part] = [SAID_OF_OWN if plan.own else NOTE, table]
+    parts: list[pages.Part] = [(SAID_OF_OWN if plan.own else NOTE) + SAID_OF_TABLES, table]
     for found in (one for one in everything if one.scores):
         parts += ["## " + found.within.title, *_how(plan, found.within)]
         for score in SCORES:
@@ -331,17 +332,18 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
 
 
 NOTE = """\
-Each row is some settings of [the authors' runs](../settings/authors.toml) that differ from ours, and is tried by itself. An
-effect is that of the authors' values: UAS or LAS on the development set with them less that with ours, while all other
-settings are ours or, at the end, the authors'; mean over seeds and, if there are several, its standard error. Runs: those with
-the row changed, and those without, of all treebanks together. Mean: over the treebanks that the row was tried on. *: the mean
-differs from 0 at the level of 5 %, by Holm's correction for all rows of the table; without it, the effect may be chance."""
+Each row is some settings of [the authors' runs](../settings/authors.toml) that differ from ours, and is tried by itself. An effect is
+UAS or LAS on the development set with the authors' values, minus the score with ours; all other settings are ours or, at the end, the
+authors'. """
 
 SAID_OF_OWN = """\
 Each row is some settings that differ from the defaults, and is tried by itself. An effect is UAS or LAS on the development set with
-them less that without; mean over seeds and, if there are several, its standard error. Runs: those with the row changed, and those
-without, of all treebanks together. Mean: over the treebanks that the row was tried on. *: the mean differs from 0 at the level of 5 %, by
-Holm's correction for all rows of the table; without it, the effect may be chance."""
+them, minus the score without. """
+
+SAID_OF_TABLES = """\
+It is the mean over seeds and, if there are several, has its standard error. Runs: with the row changed, and without, of all treebanks
+together. Mean: over the treebanks that the row was tried on. *: the mean differs from 0 at the level of 5 %, by Holm's correction for
+all rows of the table; without it, the effect may be chance."""
 
 
 def _how(plan: Plan, within: Within) -> list[pages.Part]:
@@ -355,7 +357,7 @@ def _how(plan: Plan, within: Within) -> list[pages.Part]:
     variables = {"SYSTEMS": systems, "SETTINGS": within.settings, "SEEDS": seeds, "UD": "FOLDER"}
     commands = [make_command("reproduce", LANG=lang, **variables) for lang in langs]
     commands.append(make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
-    how = "Runs of full length; a score is that of the best model. The runs without changes are those of `make reproduce`."
+    how = "Runs of full length; a score is the best model's. The runs without changes come from `make reproduce`."
     return [how, pages.code(commands)]
 
 
@@ -391,6 +393,6 @@ def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequ
     """Return the effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
     means = [(found.within.phrase, found.effect(row, system, plan.langs)) for found in everything]
     effects = [message + plus_minus(*mean, "+z.2f") for message, mean in means if mean]
-    unusual = system not in Row.systems  # those of a row that names none
+    unusual = system not in Row.systems  # the default of a row that names none
     whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, unusual)) if other]
     return " ".join([*whose, ", ".join(effects)]) if effects else ""

@@ -147,7 +147,7 @@ NOTE = """\
 ECE: expected calibration error of the predicted arcs in percent, in ten bins, at temperature 1 and at the temperature given.
 NLL: the negative log-likelihood of a gold arc (whose probability counts as at least 0.001), also at both. The temperature, at
 which NLL is lowest, is fitted on every other sentence of the development set, and everything is measured on the rest
-(%d words). UAS and LAS are those of the system's default decoder, mbr those of minimum-Bayes-risk decoding at this temperature.
+(%d words). UAS and LAS are with the system's default decoder, mbr with minimum-Bayes-risk decoding at this temperature.
 The accuracy of the most probable arcs, in percent, by their share of all:"""
 
 
@@ -157,7 +157,7 @@ def plot(figure: Any, title: str, measured: Sequence[Measured]) -> None:
     figure.suptitle(title, fontsize=11)
     left.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
     for found in measured:
-        colour = None  # the second line has that of the first
+        colour = None  # the second line has the colour of the first
         for predicted, style, label in ((found.before, "o:", found.name + ", temperature 1"), (found.after, "o-", found.name)):
             shown = reliability(*predicted)
             points = [100 * b.confidence for b in shown], [100 * b.accuracy for b in shown]

@@ -180,7 +180,7 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
 def f1_by_group(page: Path, dimension: str) -> tuple[list[int], tuple[float, float], dict[str, tuple[float, float]]]:
     """Return the seeds compared, the UAS of both systems over all of them, and F1 of their unlabelled arcs in each group of a dimension.
 
-    In percent, from a csv file. F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted
+    In percent, from a csv file. F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by groups of the predicted
     one. Groups that are empty in either are left out. Raises InputError if the file is damaged.
     """
     found: dict[str, list[float]] = {}

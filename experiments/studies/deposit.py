@@ -59,7 +59,7 @@ def _models(bench: Bench, bank: Treebank, folder: Path) -> list[list[str]]:
             continue
         best = max(runs, key=lambda run: run.dev_uas)
         sources = [row for row in treebanks.manifest() if row.git_blob_sha1 == bank.blobs["train"]]
-        licence = LICENCE % (sources[0].repository, sources[0].tag) if sources else "that of its treebank"
+        licence = LICENCE % (sources[0].repository, sources[0].tag) if sources else "the licence of its treebank"
         about = {"name": "%s-%s" % (bank.name, system), "language": bank.lang, "treebank": bank.title, "licence": licence}
         name = about["name"] + ".mh4"
         pack(str(best.folder), str(folder / name), about)

@@ -1,7 +1,7 @@
 """``make ensemble LANG=hu [SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: ensembles
 
 Of models trained by ``make reproduce``, such as the ensemble of the paper's Tables 5 and 6. The models of each seed are combined by
-`mh4 ensemble`, which gives a record that the tables show next to those of single systems. Beyond the paper, the models of all seeds
+`mh4 ensemble`, which gives a record that the tables show next to single systems. Beyond the paper, the models of all seeds
 are combined, and each seed's with the outputs of the shared task's systems.
 """
 

@@ -1,8 +1,8 @@
 """``make partial [LANGS="hu got"] [ROWS="words-10 sentences-10"] [SYSTEMS=mh4-hybrid] [SEEDS="1 2"] [UPDATES=3000] [UD=folder]
 [JOBS=2] [SLURM=options]``: learning from some words of every sentence, and from as many words in whole sentences
 
-Rows words-N keep N percent of the heads and labels of train, of words at random; rows sentences-N all those of sentences at random, which
-are N percent of the words; short-25 those of the shortest sentences; all-100 all. Parsers are trained by `mh4 train --partial` for a few
+Rows words-N keep N percent of the heads and labels of train, of words at random; rows sentences-N all of sentences at random, which
+are N percent of the words; short-25 all of the shortest sentences; all-100 all. Parsers are trained by `mh4 train --partial` for a few
 updates, without tags as targets, and parse dev. Runs already recorded are not repeated. This is not in the paper.
 """
 
@@ -74,7 +74,7 @@ def _columns(sentence: Sentence, mask: np.ndarray) -> Columns:
 
 
 def measured(run: Run, path: Path) -> Found:
-    """UAS and LAS of a model on a file, of all sentences ("all") and of those of each length."""
+    """UAS and LAS of a model on a file, of all sentences ("all") and by length."""
     gold, found = conllu.read(str(path)), Found()
     parsed = Parser.load(str(run.folder)).parse(gold)
     for name, (least, most) in {ALL: (1, 10**9), **LENGTHS}.items():

@@ -174,7 +174,7 @@ def _introduction(runs: Runs, toy: bool) -> Parts:
 READING = (
     "Scores are in percent: the mean and the sample standard deviation over seeds, and in parentheses the number of seeds, of "
     "which the paper has five. Below ours are the paper's, then the difference, with * where it is beyond two standard errors. "
-    "The standard error of the difference of means is that of independent samples; of one seed of ours, it is that of the deviation "
+    "The standard error of the difference of means is for independent samples; with one seed of ours, it comes from the deviation "
     "pooled over the other averages of the table. The paper's ensemble has none, and so no mark. The last columns of Tables 5 and "
     "6 are the outputs of the shared task's systems, scored here (✓: the same to both digits). %s: no score. Only UD 2.0 is "
     "compared with the paper. Averages are over the treebanks for which both have scores, with our settings. "
@@ -379,7 +379,7 @@ def _differing(runs: Runs) -> Parts:
 
 
 def _outdated(runs: Runs) -> Parts:
-    """Ensembles of models that have been trained again since, and those of all seeds from before there were more."""
+    """Ensembles of models that have been trained again since, and ensembles of all seeds from before there were more."""
     found, lacking = list[str](), []
     for name, mine in runs.items():
         found += records.outdated(name, mine)

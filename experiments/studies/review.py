@@ -4,7 +4,7 @@
 Rows errors-2 and errors-5 move so many percent of the heads of train, dev and test to other words of their sentences, at random for
 each seed, so that the trees stay trees. Parsers are trained for a few updates on train and dev, with the errors, and judge test. Row later
 judges the test set as it is; its errors are the heads that a later release of the treebank, of which LATER has the files, has changed, but
-for those of punctuation and conjunctions (cc). Runs already recorded are not repeated. This is not in the paper.
+for heads of punctuation and conjunctions (cc). Runs already recorded are not repeated. This is not in the paper.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -77,7 +77,7 @@ def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path, later:
 def with_errors(trees: Sequence[np.ndarray], percent: float, rng: np.random.Generator) -> list[np.ndarray]:
     """The trees with so many percent of all heads moved to another word of the sentence, at random, but not into a cycle.
 
-    That of a root stays, and so does that of a word which has no other word to go to.
+    A root stays one, and so does a word that has no other word to go to.
     """
     trees = [tree.copy() for tree in trees]
     places = [(tree, m) for tree in trees for m in range(1, len(tree))]
@@ -199,7 +199,7 @@ errors for which the parser's tree has the right head.
 
 - errors-2, errors-5: heads moved at random in train, dev and test, to any word that keeps the tree a tree. Most are easier to see than
   what annotators get wrong.
-- later: UD 2.0 as it is. What counts as an error is a head that a later release has changed, other than those of punctuation and cc,
+- later: UD 2.0 as it is. What counts as an error is a head that a later release has changed, other than heads of punctuation and cc,
   for which conventions changed. Some of the others followed conventions, too, and errors that are still there count as correct. A
   parser has learned the earlier head from train.
 

@@ -111,7 +111,7 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
 
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
     """Return for each decoder over all models, which have decoded the same `words` words: its name, UAS, and the mean score of a sentence;
-    the percentages of sentences whose score is at least that of exact decoding, and higher (of what is not in the chart); words per second.
+    the percentages of sentences whose score is as high as with exact decoding, and higher (of what is not in the chart); words per second.
     """
     found = []
     for name in DECODERS:

@@ -1,1 +1,1 @@
-"""The paper's tables that are made from the records of a treebank, all of which `treebank` writes, and those of all treebanks."""
+"""The paper's tables made from the records of a treebank, all of which `treebank` writes, and from the records of all treebanks."""

@@ -142,7 +142,7 @@ class Dev(Scores):
     title = "UAS on the development set"
     about = """\
 UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The
-score of a run is that of its best evaluation on the development set, which also selects its model. The standard
+score of a run is its best evaluation on the development set, which also selects its model. The standard
 deviation is the sample standard deviation (n - 1)."""
 
     def rows(self) -> list[SystemRow]:
@@ -219,7 +219,7 @@ class Test(Scores):
 
     @property
     def compares(self) -> bool:
-        """True if training and test files are those of the paper."""
+        """True if training and test files are the paper's."""
         test, segmentation = _files(self.runs[0])
         ours = shared_task.is_output(self.lang, conll17.SEGMENTATION, segmentation)
         return self.release == published.RELEASE and shared_task.is_test_set(self.lang, test) and ours

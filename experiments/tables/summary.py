@@ -1,4 +1,4 @@
-"""The summary of all results: one line for each treebank and system, with the paper's scores, those of the authors' settings, and ours.
+"""The summary of all results: one line for each treebank and system, with the scores of the paper, of the authors' settings, and ours.
 
 It is written to ``results/summary.md`` from the records, the headline results into README, and the differences between MH4 and MH3,
 greedy and exact, into docs/differences.md.
@@ -79,7 +79,7 @@ def headline(results: Path = records.RESULTS) -> Table:
 
 
 def against_mh3(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
-    """Dev UAS of one system minus that of the other: the paper's, with the authors' settings and with ours; a column for each treebank.
+    """Dev UAS of one system minus dev UAS of the other: the paper's, with the authors' settings and with ours; a column for each treebank.
 
     With standard errors: the paper's from its standard deviations, ours from that between seeds in all records of single models.
     """

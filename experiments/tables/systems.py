@@ -9,7 +9,7 @@ from mh4.util.text_tables import Table
 
 README = EXPERIMENTS.parent / "README.md"
 REFERENCE = EXPERIMENTS.parent / "docs" / "reference" / "systems.md"
-TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Crossing tree"}  # those of MH_k have its name
+TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Crossing tree"}  # trees of MH_k have its name
 
 
 def table(full: bool) -> Table:

@@ -17,7 +17,7 @@ def attachment_scores(gold: Sequence[Sentence], system: Sequence[Sentence], tags
     words = 0
     for g, s in zip(gold, system, strict=True):
         known = (g.heads[1:] >= 0).tolist()
-        heads = (g.heads[1:] == s.heads[1:]).tolist()  # those of s are all known
+        heads = (g.heads[1:] == s.heads[1:]).tolist()  # all heads of s are known
         words += sum(known)
         right["uas"] += sum(heads)
         right["las"] += sum(

@@ -116,7 +116,7 @@ def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
 
 
 def by_class(coverage: Coverage) -> list[float]:
-    """Return the percentages of sentences in each of CLASSES, then those of arcs."""
+    """Return the percentages of sentences in each of CLASSES, then the percentages of arcs."""
     return [of(name) for of in (coverage.sentence_coverage, coverage.edge_coverage) for name in CLASSES]
 
 

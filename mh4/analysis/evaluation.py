@@ -126,7 +126,7 @@ def official(gold: str, system: str) -> dict[str, Score]:
 
 
 def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:
-    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to those of the files.
+    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to the files' counts.
 
     A path may be a folder, whose files are read one after another. If gold is a folder, all folders need the same file names.
     A system's folder may lie in the gold folder.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# A lower bound on probabilities: without it, a few gold arcs that the system finds all but impossible, such as those of trees outside
+# A lower bound on probabilities: without it, a few gold arcs that the system finds all but impossible, such as arcs of trees outside
 # its class, would decide on the temperature, to the detriment of all others (on Hungarian, mh3's calibration error would triple).
 _LOWEST_PROBABILITY = 1e-3
 

@@ -68,7 +68,7 @@ function settle(one) {
   const { now } = one;
   if (now.answer) one.settled = now;
   if (now.answer || now.asking) return;
-  one.request?.abort(); // that of an earlier state, which is of no use now
+  one.request?.abort(); // for an earlier state, which is of no use now
   one.request = new AbortController();
   [now.model, now.trouble] = [byId("model").value, ""];
   const data = written(one, now.around), { signal } = one.request;
@@ -113,7 +113,7 @@ function travel(from, to) {
 // The tree that is drawn: the last one, but none of another model than the one that was asked now.
 const lastTree = ({ now, settled }) => [now, settled].find((each) => each?.answer && each.model === now.model)?.answer.tree;
 
-// The arc to a word as far as it is known: what is decided, and otherwise that of the last tree.
+// The arc to a word as far as it is known: the decided one, and otherwise the last tree's.
 function arc(m) {
   const pin = sentence().now.around[m], last = lastTree(sentence())?.[m];
   return "head" in pin && last?.head !== pin.head ? pin : { ...last, ...pin };
@@ -191,7 +191,7 @@ const focusOn = (m) => document.querySelector(`[data-word="${m}"]`)?.focus();
 function draw() {
   const one = sentence(), { now, rows } = one, focused = document.activeElement?.closest(".words, #others");
   byId("text").textContent = rows.slice(1).map((cells) => cells[FORM]).join(" ");
-  byId("tree").dir = getComputedStyle(byId("text")).direction; // that of its first letter
+  byId("tree").dir = getComputedStyle(byId("text")).direction; // the direction of its first letter
   const buttons = drawTree(byId("tree"), rows, rows.map((cells, m) => cells && arc(m)), now.pins, current, chosen);
   byId("tree").setAttribute("aria-busy", !now.answer && !now.trouble);
   byId("others").replaceChildren(...(isOfAnother(now) ? [] : now.others ?? []).map(alternative));

@@ -1,6 +1,6 @@
 """The heads and labels of a treebank that a parser finds improbable: among them are errors of annotation.
 
-The probability of a head is that of its arc over all trees, at the model's temperature; that of a label is the labeller's, for the head
+The probability of a head is its arc's over all trees, at the model's temperature; a label's is the labeller's, for the head
 given. The parser must not have learned the sentences, or it would find their errors probable; mh4.cli.review trains it on others.
 """
 

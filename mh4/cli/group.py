@@ -139,7 +139,7 @@ def resumable(command: Callable[..., Any]) -> Callable[..., Any]:
 class Stopped(KeyboardInterrupt):
     """A signal asks this process to end. Python drops any other exception while it computes constants such as 2**31 of a module.
 
-    Python drops even this one in some callbacks, such as those of weak references. If that happens while there still is something `to_end`,
+    Python drops even this one in some callbacks, such as a weak reference's. If that happens while there still is something `to_end`,
     the signal ends the process.
     """
 

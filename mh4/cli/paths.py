@@ -18,7 +18,7 @@ class Path(click.Path):
     """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
 
     written: whether the command writes to it; then it cannot be a file that the command reads. late: whether it does so in the end, to a
-    file whose folder it does not make. extensions: one of which its name has, before that of compressed files. plain: whether it cannot be
+    file whose folder it does not make. extensions: one of which its name has, apart from .gz and the like. plain: whether it cannot be
     compressed.
     """
 
@@ -127,7 +127,7 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
 
 
 def _is_treebank(path: str) -> bool:
-    """Return whether this is a folder whose CoNLL-U files are read, and not that of a model."""
+    """Return whether this is a folder whose CoNLL-U files are read, and not a model's."""
     return os.path.isdir(path) and not os.path.exists(os.path.join(path, "vocabulary.json"))
 
 

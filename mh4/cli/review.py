@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in that
 OUTPUT = Path(standard=False, written=True, late=True, extensions=(".tsv", ".json", ".conllu", ".html"))
-LIKELIHOOD = {"training": {"loss": "likelihood"}}  # whose probabilities find more errors than those of margins (make review)
+LIKELIHOOD = {"training": {"loss": "likelihood"}}  # whose probabilities find more errors than a margin's (make review)
 
 
 @click.command()
@@ -207,5 +207,5 @@ def train_parser(arguments: dict[str, Any]) -> None:
     def progress(metrics: dict[str, Any]) -> None:
         tell("evaluation %(evaluation)d, epoch %(epoch).1f, dev UAS %(dev_uas).2f, best %(best_dev_uas).2f" % metrics)
 
-    with telling_warnings(tell):  # those of another process
+    with telling_warnings(tell):  # warnings of another process
         mh4.train(progress=progress, **arguments)

@@ -82,7 +82,7 @@ def serve(
 ) -> None:
     """Serve models over HTTP: UDPipe's REST API, and a page for browsers.
 
-    The first model is the default one. The results are those of `mh4 parse`. The log, on standard error, is a line of JSON for each
+    The first model is the default one. The results are the same as with `mh4 parse`. The log, on standard error, is a line of JSON for each
     request; /health says that the server is up, and /metrics is for Prometheus. SIGTERM, SIGINT and SIGHUP end the server once all
     requests that it has received are answered.
 
@@ -127,7 +127,7 @@ def _replaces(output: str) -> bool:
 
 
 def _name_of(path: str) -> str:
-    """Return the name of a model that is given none: that of its folder or, without .mh4, of its file."""
+    """Return the name of a model that is given none: its folder's or, without .mh4, its file's."""
     name = os.path.basename(os.path.realpath(path)).removesuffix(".mh4")
     if not _NAME.fullmatch(name):
         raise InputError("--model %s: expected NAME=DIR, as %s is no name of letters, digits, _, - and ." % (path, shown(name)))

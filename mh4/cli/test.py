@@ -18,8 +18,8 @@ from mh4.parser.choices import Decoding
 def test(folder: str, gold_file: str, contextual: tuple[str, ...], decode: Decoding | None, beam: int | None) -> None:
     """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words.
 
-    LAS is without subtypes of labels, as in the shared tasks. The trees are those of `mh4 parse`, also of sentences that are too long for
-    the usual decoder.
+    LAS is without subtypes of labels, as in the shared tasks. The trees are the same as with `mh4 parse`, also for sentences that
+    are too long for the usual decoder.
 
     GOLD.conllu may be a folder, whose .conllu files count as one file. Without it, or for "-", standard input is read.
     """

@@ -59,7 +59,7 @@ def _either(names: list[str]) -> str:
     help="Development treebank, for early stopping (CoNLL-U), a file or a folder; may be repeated.",
 )
 @click.option(
-    "--model", required=True, type=NAMED_PATH, metavar="DIR", help="Model folder: a new one, or that of a run to resume."
+    "--model", required=True, type=NAMED_PATH, metavar="DIR", help="Model folder: a new one, or the folder of a run to resume."
 )
 @click.option("--init", type=NAMED_PATH, metavar="DIR", help="Begin with this trained model rather than with random weights.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, metavar="N", help="Seed of all random numbers.")

@@ -30,7 +30,7 @@ def shard_bytes(total: int, workers: int, text: bool) -> int:
 class Shard(NamedTuple):
     """A part of a file, between sentences.
 
-    file: the number of the file; number: that of the shard in the file; both from 0. offset, length: in bytes, uncompressed. line,
+    file: the number of the file; number: the shard's in the file; both from 0. offset, length: in bytes, uncompressed. line,
     sentence: how many come before the shard in the file; lines, sentences: how many it has. In raw text, whose sentences are not known
     yet, paragraphs are counted instead. sha256: of its bytes, in hexadecimal.
     """

@@ -11,7 +11,7 @@ TEXT = ".txt"  # what is taken from folders as text; files that are named may ha
 
 
 class Input(NamedTuple):
-    """An input file. path: absolute. given: the path in messages. name: that of its parse, relative to the folder of all parses.
+    """An input file. path: absolute. given: the path in messages. name: its parse's, relative to the folder of all parses.
 
     folder: the absolute path of the folder that was given for it; empty if the file itself was.
     """

@@ -1,4 +1,4 @@
-"""How a corpus is parsed: what its parses depend on, so that those of different settings are never mixed."""
+"""How a corpus is parsed: what its parses depend on, so that parses by different settings are never mixed."""
 
 import os
 from dataclasses import dataclass, field, fields

@@ -51,7 +51,7 @@ def parse(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) ->
     """Parse a shard of a file into its file in the folder, and return its record, which is then there as well.
 
     content: the bytes of the shard, if this process cannot read them itself. Raises InputError if they are not CoNLL-U (or text), if the
-    file has changed since it was cut, or if the model is not that of the settings.
+    file has changed since it was cut, or if the model is not the one of the settings.
     """
     start, settings = time.perf_counter(), corpus.settings
     corpus.prepare(shard)
@@ -103,7 +103,7 @@ def write(settings: Settings, source: Input, shard: Shard, content: bytes, file:
 
 
 def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected = None) -> Iterator[Block]:
-    """The sentences of a shard; those of text are numbered from 1. Raises NoSentences if it has none, as its file then has none."""
+    """The sentences of a shard, numbered from 1 if it is text. Raises NoSentences if it has none, as its file then has none."""
     name, start = source.given, Start(shard.line, shard.sentence)
     lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
     if settings.input == "conllu":

@@ -29,7 +29,7 @@ _ANSWER = 30  # seconds to wait for a result that a worker has
 
 
 class Workers:
-    """The workers that are connected. Those whose mh4, model or segmenter is not that of this process are refused.
+    """The workers that are connected. Those with another mh4, model or segmenter than this process are refused.
 
     cluster: to which they belong; None for workers of another scheduler, which are not ours.
     """
@@ -156,7 +156,7 @@ def gone() -> InputError:
 def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str | None = None) -> Iterator[Workers]:
     """Start workers, which end with the block: `number` processes on this machine, or as many Slurm jobs.
 
-    Arguments and errors are those of `connected`; what jobs print goes to the folder `jobs` of the corpus.
+    Arguments and errors are as for `connected`; what jobs print goes to the folder `jobs` of the corpus.
     """
     with connected(number, os.path.join(corpus.folder, "jobs"), scheduler, slurm) as (client, cluster):
         yield Workers(client, corpus.settings, cluster)

@@ -19,7 +19,7 @@ _EMPTY_NODE, _MULTIWORD_TOKEN = (re.compile("\ufeff?[0-9]+[%s]" % sign) for sign
 class Block:
     """A sentence with its lines in the file, including line ends and surrounding blank lines: a file is its blocks in order.
 
-    portion: the number of the portion that it is in, among those of the file, or of the part of the file that is read.
+    portion: the number of the portion that it is in, in the file or in the part of the file that is read.
     """
 
     lines: list[str]
@@ -31,7 +31,7 @@ class Block:
 
         A new column DEPS also leaves out the empty nodes, which are part of the enhanced graph only, and the DEPS of multiword tokens. An
         empty string is written as "_".
-        note: the text of the comment "# mh4 = ", which replaces that of an earlier parse; "" only removes the latter, and None keeps it.
+        note: the text of the comment "# mh4 = ", which replaces the one of an earlier parse; "" only removes the latter, and None keeps it.
         """
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):
@@ -49,7 +49,7 @@ class Block:
         return text.rstrip("\r\n") + 2 * (_line_end(self.lines[self.sentence.rows[0]]) or "\n")
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """Return the columns that a parse replaces: those of Sentence.columns, and MISC with the new probabilities, without old ones.
+        """Return the columns that a parse replaces: Sentence.columns, and MISC with the new probabilities, without old ones.
 
         Unless it is kept, DEPS is empty in all sentences: a parse without a tree replaces nothing else, and a complete tree that was kept
         only MISC, if it has probabilities.
@@ -83,7 +83,7 @@ class Block:
         return any(line.startswith(_NOTE + SKIPPED) for line in self.lines)
 
     def misc(self, probable: Mapping[str, Sequence[str]]) -> list[str]:
-        """Return MISC of each word with these attributes, as Sentence.probable returns them, in place of those of an earlier parse."""
+        """Return MISC of each word with these attributes, as Sentence.probable returns them, in place of an earlier parse's."""
         column = []
         for k, cell in enumerate(self.column(MISC)):
             kept = [a for a in cell.split("|") if a.split("=")[0] not in PROBABILITIES]
@@ -128,7 +128,7 @@ def _noted(lines: list[str], note: str) -> list[str]:
 
 
 def _without_deps(line: str) -> str:
-    """Return the line without DEPS if it is that of a multiword token."""
+    """Return the line without DEPS if it is a multiword token."""
     if not _MULTIWORD_TOKEN.match(line):
         return line
     cells = line.split("\t")

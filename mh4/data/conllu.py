@@ -72,7 +72,7 @@ def blocks(
     Files called .gz, .bz2, .xz and .zst are compressed.
 
     With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored. With `partial`, HEAD and DEPREL
-    may be "_", which is read as -1 and "", and whether the others can be those of a tree is left to mh4.parser.kept_heads.
+    may be "_", which is read as -1 and "", and whether the others can be part of a tree is left to mh4.parser.kept_heads.
     A byte order mark at the start of the file is accepted and, like everything else, kept; one at the start of a later sentence, as where
     files were joined, is left out.
     rejected: called with each block that is not CoNLL-U, and reading goes on; bytes in it that are not UTF-8 are decoded by Python's
@@ -105,8 +105,8 @@ def each_file(paths: Sequence[str], omitted: Sequence[str] = (), **options: Any)
 def files_of(paths: Sequence[str], omitted: Sequence[str] = ()) -> dict[str, str]:
     """Return files, and the .conllu files of folders, each once, by the names that their parses have in a folder of parses.
 
-    They are in the order of `paths`, and those of a folder in that of the names.
-    omitted: folders from which nothing is taken, such as that of parses in the folder of gold.
+    They are in the order of `paths`, and within a folder in the order of the names.
+    omitted: folders from which nothing is taken, such as a folder of parses within the gold folder.
     """
     order = {path: k for k, path in enumerate(paths)}
     found = sorted(named(paths, omitted=omitted), key=lambda one: (order[one[2] or one[0]], one[1]))
@@ -177,7 +177,7 @@ def parsed(
 class Run(NamedTuple):
     """The lines of a sentence, or of a paragraph of text, with blank ones around it.
 
-    first: the number of the first of them in the file, from 0; portion: that of the portion that they are in, as in Block.
+    first: the number of the first of them in the file, from 0; portion: the number of the portion that they are in, as in Block.
     """
 
     first: int
@@ -229,9 +229,9 @@ def check_lines(number: int, name: str, first: int) -> None:
 
 
 def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[Block, list[Block]]]:
-    """Yield each block of `first`, with those of the same sentence in these CoNLL-U files.
+    """Yield each block of `first`, with the blocks of the same sentence in these CoNLL-U files.
 
-    Raises InputError where a file has no tree, or where its sentences or words differ from those of `first`.
+    Raises InputError where a file has no tree, or where it has other sentences or words than `first`.
     """
     last = "the input"
     for block, *same in zip_longest(first, *map(even_none, map(blocks, files))):

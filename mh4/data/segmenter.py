@@ -179,7 +179,7 @@ def train(train_file: str, dev_file: str, path: str, epochs: int = EPOCHS, quiet
 
 
 def _conllu(path: str) -> str:
-    """Return the text of a CoNLL-U file, or of those of a folder, without the trees, which need not be there."""
+    """Return the text of a CoNLL-U file, or of the files of a folder, without the trees, which need not be there."""
     blocks = conllu.blocks(path, trees=False)
     texts = (block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
     return "".join(for_udpipe(text).replace("\r\n", "\n").strip("\n") + "\n\n" for text in texts)

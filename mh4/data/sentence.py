@@ -15,9 +15,9 @@ PROBABILITIES = {"ArcProb": "probabilities", "LabelProb": "label_probabilities"}
 
 
 class Word(NamedTuple):
-    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: that of the arc from its head.
+    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: of the arc from its head.
 
-    label_probability: that of its label, given the arc. What the sentence does not have is None.
+    label_probability: of its label, given the arc. What the sentence does not have is None.
     """
 
     id: int
@@ -125,7 +125,7 @@ class Sentence:
         )
 
     def to_conllu(self) -> str:
-        """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
+        """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as with `mh4 parse`.
 
         Raises InputError, naming the word, for what CoNLL-U cannot have: forms that are no words (`check_word`), tabs, line breaks and lone
         surrogates in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.

@@ -20,7 +20,7 @@ def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Senten
     """Return the words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
 
     partial: with the heads of those that have one, -1 for others.
-    number: that of the sentence, from 1, by which messages call it if it has no sent_id. Raises InputError if the ids of the words are
+    number: of the sentence, from 1, by which messages call it if it has no sent_id. Raises InputError if the ids of the words are
     not the numbers 1, 2, 3, ..., as in a list that was filtered, and for what cannot be written as CoNLL-U.
     """
     words = [token for token in tokens if _is_word(token)]

@@ -55,7 +55,7 @@ def check_numbers(name: str, array: np.ndarray) -> int:
 
 
 def scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return ``array`` as `tensor` does, with -inf for numbers of -1e30 or less. Raises ValueError for those of 1e30 or more, and NaN."""
+    """Return ``array`` as `tensor` does, with -inf for numbers of -1e30 or less. Raises ValueError for numbers of 1e30 or more, and NaN."""
     array = tensor(name, array, shape)
     if not check_numbers(name, array):
         return array

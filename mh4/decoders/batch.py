@@ -212,7 +212,7 @@ def decode(
     cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of trees with these heads are considered,
         -1 standing for any head, -2 for any but the root.
     single_root: exactly one dependent of node 0.
-    threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
+    threads: how many; by default as many as there are cores that this process may use. The results are as from the decoder for each
         sentence by itself, to the bit, with any number of threads.
 
     Sentences that mh5 has no room for (see mh5.decode) are decoded by mh4, with a RuntimeWarning.
@@ -269,7 +269,7 @@ def log_partition(
     """Return the logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,), as `marginals` does.
 
     This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments and the exceptions
-    are those of `marginals`.
+    are as for `marginals`.
     """
     _require(name, "marginals", "marginals")
     return _summed(name, scores, lengths, heads, single_root, threads, allow_none, counted=False).log_partition

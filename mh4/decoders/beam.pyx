@@ -53,7 +53,7 @@ def decode(
     single_root: exactly one dependent of node 0.
 
     Among equal scores, those found first are kept; -inf or any number from -1e30 down forbids a transition or arc.
-    Returns a Derivation as the exact decoders do. Its score is at most theirs, or that of a sequence outside the chart.
+    Returns a Derivation as the exact decoders do. Its score is at most theirs, unless the sequence is outside the chart.
     Raises ValueError for wrong shapes, NaN and similar, a beam below 1, if more sequences would be kept, if all scores within the beam are -inf,
     or if a single root is required of a sentence without words; MemoryError if the beam is too wide
     for the memory of the machine.
@@ -333,7 +333,7 @@ cdef class Search:
 
 
 cdef void point(const float** matrices, int first, const float* scores, int count, int side) noexcept nogil:
-    """Point to the `count` matrices of `scores`, unless it is NULL, as those of the transitions starting with `first`."""
+    """Point the transitions from `first` on to the `count` matrices of `scores`, unless it is NULL."""
     cdef int k
     for k in range(count if scores else 0):
         matrices[first + k] = scores + <size_t> k * side * side

@@ -53,7 +53,7 @@ def marginals(
 ) -> Marginals:
     """Return the expected counts of arcs and transitions over the arc-hybrid derivations of a sentence of n words.
 
-    This takes O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
+    This takes O(n^3) time and O(n^2) memory. The arguments are as for `mh3.decode`; the rest is as for `mh4.marginals`, but
     NotInClass is raised if no projective tree has the `heads`.
     """
     tensors = transition_tensors(2, shift, reduce_s0b0, None, arcs)

@@ -72,7 +72,7 @@ def marginals(
     """Return the expected counts of arcs and transitions over the MH4 derivations of a sentence of n words.
 
     The probability of a derivation, that is, of a transition sequence that the chart derives, is proportional to the
-    exponential of its score. This takes O(n^4) time and O(n^3) memory. The arguments are those of `mh4.decode`; float64 scores are not
+    exponential of its score. This takes O(n^4) time and O(n^3) memory. The arguments are as for `mh4.decode`; float64 scores are not
     rounded to float32.
 
     heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, as for `decode`.
@@ -105,7 +105,7 @@ def sample(
     derivations once, as for `marginals`, and then takes O(n^2) time at most for each sample.
 
     samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
-    The other arguments are those of `marginals`.
+    The other arguments are as for `marginals`.
 
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """

@@ -42,7 +42,7 @@ def decode(
 def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root: bool = False) -> Marginals:
     """Return the probabilities of arcs over all trees of n words, whose probabilities are proportional to the exponentials of their scores.
 
-    The arguments are those of `mst.decode`; float64 scores are not rounded to float32. The part "arcs" is the array of
+    The arguments are as for `mst.decode`; float64 scores are not rounded to float32. The part "arcs" is the array of
     probabilities itself.
 
     heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, as for `decode`.
@@ -66,7 +66,7 @@ def sample(
     Sampling is exact. It takes O(n^3) time for a sum over all trees, and then about O(n^2) time for each sample, at most O(n^3).
 
     samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
-    The other arguments are those of `marginals`.
+    The other arguments are as for `marginals`.
 
     Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
     """

@@ -42,7 +42,7 @@ C h h g is 0, and the goal is C 0 n with g = n+1. Complexes are used as follows:
                h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h (see below)
     C h e g    h ( ) u === e         h's outermost arc is crossed: complex h u, where u depends on h, and C u e n+2
     S a b g    a === w === b         C a w-1 g, C b w g;
-               a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
+               a === v ( ) w === b   or crossed arcs between a's and b's: C a v g, complex v w, C b w g
 
 Here w is m or the innermost word below it. In crossed_pair h w, the arc from h to its outermost dependent towards m is crossed,
 as it is in crossed_half h v, which is C h v with such an arc. The words below h end before w, or one complex has words of both:
@@ -134,7 +134,7 @@ def marginals(
     """Return the probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
 
     The probability of a tree is proportional to the exponential of its score. This takes O(n^4) time and O(n^3) memory. The
-    arguments are those of `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the
+    arguments are as for `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the
     probabilities that a tree has the arc uncrossed and that it has it crossed, which add up to `arcs`; and "grandparent" and
     "sibling", the probabilities that the score includes the part.
 

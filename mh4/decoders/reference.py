@@ -53,7 +53,7 @@ def deductions(item: Item, n: int, k: int) -> Iterator[tuple[tuple[Item, ...], A
 
 
 class Semiring(NamedTuple):
-    """The semiring of the values: `times` combines the values of the parts of a way to deduce an item, and `plus` those of all ways."""
+    """The semiring of the values: `times` combines the parts of a way to deduce an item, and `plus` the ways."""
 
     plus: Callable[[Collection[Any]], Any]
     times: Callable[[Any, Any], Any]
@@ -164,7 +164,7 @@ def transition_scores(
 ) -> tuple[Callable[[int, int], float], Callable[[Item, int, int], float]]:
     """Return the arguments shift and link of `deduce` for the tensors of `mh4.decode`: the scores of MH3, MH4 or MH5.
 
-    With them, the best score is that of the fast decoder:
+    With them, the best score equals the fast decoder's:
 
     >>> from mh4.decoders import mh4
     >>> rng = np.random.default_rng(1)

@@ -123,13 +123,13 @@ cdef class Sentences:
     cdef readonly object heads, lengths    # those given
     cdef object cost
     cdef readonly list too_large           # (sentence, bytes that MH5 would take up) for those that MH4 decoded instead
-    cdef tuple names                       # of all tensors that the decoder can have, in the order of those of the charts
+    cdef tuple names                       # of all tensors that the decoder can have, in the order of the charts
     cdef Padded[TENSORS] scores            # of the tensors that are given
     cdef Py_ssize_t count
     cdef bint single                       # whether there is one sentence, in arrays without padding
     cdef readonly int longest                       # the words that the arrays have room for
     cdef readonly bint single_root
-    cdef bint is_1ec                       # whether the scores are those of 1EC
+    cdef bint is_1ec                       # whether the scores are 1EC's
     cdef double most                       # bytes that a chart may take up
     cdef const int* given                  # the heads, -1 or -2 where they are open, or NULL
     cdef const Py_ssize_t* before          # the words of all sentences before each, and of all
@@ -160,7 +160,7 @@ cdef class Decoding(Sentences):
 
     cdef Padded padded_cost
     cdef dict parts
-    cdef Py_ssize_t* rows[TENSORS]     # of the parts: where those of each tensor begin, or NULL, ...
+    cdef Py_ssize_t* rows[TENSORS]     # of the parts: where each tensor's begin, or NULL, ...
     cdef int columns[TENSORS]          # ... and how long they are
     cdef object best_heads, totals
     cdef double total

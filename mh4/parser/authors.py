@@ -63,7 +63,7 @@ def learned(sentences: Sequence[Sentence], config: Config) -> Sequence[Sentence]
 
 
 def kind(column: str, config: Config) -> object:
-    """Return the kind of strings that this model predicts in a column, which distinguishes them from those of other models."""
+    """Return the kind of strings that this model predicts in a column, which distinguishes them from other models' strings."""
     return {"xpos": config.scorer.xpos_with_upos, "deprels": config.scorer.label_subtypes}.get(column)
 
 
@@ -242,7 +242,7 @@ def joint_search(*, output: np.ndarray, bias: np.ndarray, single_root: bool = Fa
     """Search greedily in MH4, by the scores of JointScorer: output tanh(s2 + s1 + s0 + b0) + bias.
 
     output: (7, units), one row for each transition, by code; bias: (7,). vectors: for some of the positions s2, s1, s0 and b0, by name,
-    those of the nodes that can be there, (n+2, units), with row n+1 for the end of the sentence and for an empty stack position.
+    the nodes that can be there, (n+2, units), with row n+1 for the end of the sentence and for an empty stack position.
     single_root: exactly one dependent of node 0.
 
     Returns a Derivation without parts. The first transition, the shift of the root, is not scored. Raises ValueError if a score is not a
@@ -375,7 +375,7 @@ def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.n
     """Return a tree of the class that keeps as many arcs as possible, as `trees.nearest`, but the one that is found first.
 
     For "projective", by Eisner's algorithm with the smallest split point, always with a single root; for "mh4", in the order of
-    mh4.decoders.mh4.first_found; for other classes, that of `trees.nearest`.
+    mh4.decoders.mh4.first_found; for other classes, `trees.nearest`.
     """
     heads = np.asarray(heads)
     if name not in ("projective", "mh4") or trees.in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):

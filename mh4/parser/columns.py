@@ -52,7 +52,7 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
 
 
 def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """Return the probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: those of all arcs, (n+1, n+1)."""
+    """Return the probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: of all arcs, (n+1, n+1)."""
     probabilities = np.ones(len(heads))
     probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]
     return probabilities

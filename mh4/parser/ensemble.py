@@ -214,7 +214,7 @@ def vote(votes: Sequence[np.ndarray], tree: TreeClass = "mst") -> np.ndarray:
 def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
     """Yield the blocks, each with its sentence as a SentenceWithVotes, whose votes are the trees of these CoNLL-U files.
 
-    Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.
+    Raises InputError where a file has no tree, or where it has other sentences or words than the blocks.
     """
     for block, others in conllu.in_parallel(blocks, files):
         yield replace(block, sentence=SentenceWithVotes(**vars(block.sentence), votes=[other.sentence for other in others]))

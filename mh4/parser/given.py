@@ -87,4 +87,4 @@ def items_of(given: Any) -> list[Any] | None:
         items = None if isinstance(given, (str, bytes)) else iter(given)
     except TypeError:
         return None
-    return None if items is None else list(items)  # its errors are those of the user's code
+    return None if items is None else list(items)  # its errors come from the user's code

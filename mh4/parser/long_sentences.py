@@ -3,7 +3,7 @@
 The time of exact decoding grows with up to the fifth power of a sentence's length (mh5), and all decoders read score tensors, which have
 its square. So one long "sentence", such as a table that was taken for one, would hold up a whole corpus, or end its parsing. Sentences
 beyond a limit are decoded by another search with the same scores. Where even the scores are too large, the sentence is cut into windows of
-equal length, each of which is parsed as if it were a sentence: then time is proportional to the length, and memory is that of a window.
+equal length, each of which is parsed as if it were a sentence: then time is proportional to the length, and one window's memory is enough.
 """
 
 import sys
@@ -211,7 +211,7 @@ def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
 
 
 def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool, keep_heads: bool) -> Sentence:
-    """Return the sentence with the trees of its windows. A single root is that of the first window, and heads the roots of the others."""
+    """Return the sentence with the trees of its windows. A single root is the first window's, and heads the roots of the others."""
     starts = accumulate(map(len, windows), initial=0)
     of_windows = [np.where(parsed.heads > 0, parsed.heads + start, 0)[1:] for parsed, start in zip(windows, starts, strict=False)]
     heads = np.concatenate([[-1], *of_windows]).astype(np.int32)
@@ -253,7 +253,7 @@ def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
     if arcs is None:
         raise InputError("%s has no scores of arcs, which beyond=mst needs: choose beam or skip" % system.name)
     other = type(parser)(parser.model)
-    # The tree with the highest sum of these scores, which are some of those of the system.
+    # The tree with the highest sum of these scores, which are some of the system's.
     other.decode = lambda *, single_root, heads=None, **tensors: mst.decode(tensors[arcs], heads=heads, single_root=single_root)
     return "mst", other
 

@@ -93,11 +93,11 @@ class BaseParser:
         `mh4 parse --tags`, upos, xpos and feats are those that the model predicts, if its treebank has such a column; otherwise
         they stay as they were given, None for lists of words. With `confidence`, the Sentences also have the probabilities of
         their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
-        RuntimeWarning, and those of their labels given the arcs (label_probabilities, of the same shape);
-        with `transitions`, also those of their derivations, if the system has them.
+        RuntimeWarning, and of their labels given the arcs (label_probabilities, of the same shape);
+        with `transitions`, also the transitions of their derivations, if the system has them.
         With `keep_heads`, words keep the heads and labels that they have (heads: -1 or None for none; deprels: "_"), and the others get
-        those of the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next best
-        trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
+        theirs from the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next
+        best trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
         `progress`, if given, is called with the number of words parsed after each minibatch.
 
         As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
@@ -235,7 +235,7 @@ class Parser(BaseParser):
     def derivations(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Derivation]:
         """Return the best derivation of each sentence of a minibatch, given its scores; with `keep_heads`, it keeps the heads it has.
 
-        Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
+        Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as in damaged models.
         """
         of_whole = mst.decode if keep_heads else None
         return self._of_each(self.decode, sentences, scores, self.decoding == "mbr", of_whole)

@@ -42,7 +42,7 @@ def sections() -> list[Section]:
 
 
 def as_toml() -> str:
-    """Return the settings as a file for ``mh4 train --config``, with comments; those of the authors' runs last in each section."""
+    """Return the settings as a file for ``mh4 train --config``, with comments; settings of the authors' runs come last in each section."""
     lines = []
     for name, about, settings in sections():
         lines += [*_comment(about), "[%s]" % name]

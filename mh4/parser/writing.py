@@ -74,7 +74,7 @@ def text_of(block: Block, parsed: Sentence, tags: bool, keep_deps: bool) -> str:
 def _renamed(text: str, number: int) -> str:
     """Return the block for one of a sentence's trees. Later trees begin no document or paragraph; their sent_ids name the tree.
 
-    So does that of the first if it ends like these: the sentence may be such a tree itself.
+    So does the first's if it ends like these: the sentence may be such a tree itself.
     """
 
     def of_tree(found: re.Match[str]) -> str:

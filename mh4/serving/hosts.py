@@ -1,4 +1,4 @@
-"""The names that the server answers to, and which requests are those of pages from elsewhere.
+"""The names that the server answers to, and which requests come from pages elsewhere.
 
 A page from elsewhere whose name is made to lead to this server (DNS rebinding) could read what it serves: the browser takes both for
 one site, and asks for that name. No such name is an address, so where a server listens to the network, all addresses are its names.

@@ -28,7 +28,7 @@ _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-refer
 _MORE_CONNECTIONS = 100
 _HEAD = 1 << 18  # bytes of a request before its body; more is refused without a sentence
 _BACKLOG = 64  # connections that asyncio accepts at once, several times before it can close those that are too many
-_FILES = 64 + 4 * _BACKLOG  # which the server may have open besides connections and those of its processes
+_FILES = 64 + 4 * _BACKLOG  # which the server may have open besides connections and its processes' files
 _FILES_OF_PROCESS = 4
 
 

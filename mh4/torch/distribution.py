@@ -150,7 +150,7 @@ class TreeDistribution:
         return self._returned(self._cross_entropy(other) - self._cross_entropy(self))
 
     def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:
-        """Return the structured hinge loss, (B,): the best score + cost over all derivations, minus the best score over those of the tree.
+        """Return the structured hinge loss, (B,): the best score + cost over all derivations, minus the tree's best score.
 
         heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored. -1 at a word leaves its head open:
             the second maximum is over all trees with the other heads.

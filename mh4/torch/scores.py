@@ -12,7 +12,7 @@ from mh4.decoders.batch import DecoderName, Shape, decoder
 from mh4.errors import counted
 from mh4.torch.sentences import has_integers, require_tensor
 
-# The two positions that each tensor scores, those of its rows and of its columns. All tensors of a decoder share the MLP of a position.
+# The two positions that each tensor scores, by its rows and its columns. All tensors of a decoder share the MLP of a position.
 POSITIONS = {
     "shift": ("s0", "b0"),
     "reduce_s0b0": ("s0", "b0"),
@@ -34,7 +34,7 @@ class Scores(nn.Module):
 
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". By default it has the tensors of the systems mh3, mh4-hybrid, mh5-hybrid,
         mst and 1ec.
-    units: the dimension D of the vectors; mlp_units: that of the MLPs, each a tanh layer; dropout: its rate after them.
+    units: the dimension D of the vectors; mlp_units: the dimension of the MLPs, each a tanh layer; dropout: its rate after them.
     tensors: the names of those to make, for example ("shift", "reduce_s0b0", "arcs") for mh4; they must include all that the decoder needs.
     nodes: which nodes have vectors. "words": words only. The root then has a learned vector, as if it were a word, and the end of the
         sentence, which also stands for a missing grandparent or sibling, has one after the MLP in each position where it can be
@@ -117,7 +117,7 @@ class Scores(nn.Module):
 def _chosen(name: str, tensors: Sequence[str] | None) -> dict[str, Shape]:
     """Return the tensors to make, by name, in the order of the decoder."""
     known = decoder(name).tensors
-    if tensors is None:  # those of the paper's systems: MH4 scores transitions, not arcs
+    if tensors is None:  # as in the paper's systems: MH4 scores transitions, not arcs
         tensors = [tensor for tensor, shape in known.items() if not (tensor == "arcs" and shape.optional)]
     missing = [tensor for tensor, shape in known.items() if not shape.optional and tensor not in tensors]
     unknown = [tensor for tensor in tensors if tensor not in known]

@@ -50,7 +50,7 @@ class Sentences:
         threads: int | None,
         heads: np.ndarray | None = None,
     ) -> None:
-        """heads: if given, only trees with these heads count in sums. Raises ValueError for tensors that are not those of the decoder."""
+        """heads: if given, only trees with these heads count in sums. Raises ValueError for tensors that the decoder does not have."""
         self.name, self.heads = name, heads
         self.options: dict[str, Any] = {"single_root": flag(single_root), "threads": threads}
         given = {tensor: array(numbers) for tensor, numbers in tensors.items()}

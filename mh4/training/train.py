@@ -115,7 +115,7 @@ def train(
         raise InputError("dev: no word has a HEAD to score parses by")
     warn_of_overlap(sentences["train"], sentences["dev"], "dev")
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
-        # A label root that only the first model has is not that of roots here.
+        # A label root that only the first model has does not mark roots here.
         chosen = replace(chosen, scorer=replace(chosen.scorer, root_label=False))
     pretrained = None
     if vector_file is not None:

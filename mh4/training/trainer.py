@@ -1,6 +1,6 @@
 """Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
 
-It begins with random weights, or with those of a model that has already been trained.
+It begins with random weights, or with a model that has already been trained.
 
 The folder contains config.toml, vocabulary.json, weights.npz (the best so far on dev) and metrics.jsonl (one line per
 evaluation); also checkpoint.npz while training is running, and calibration.json and summary.json once it has finished.
@@ -229,7 +229,7 @@ class Trainer:
 
     @contextmanager
     def _timed(self, seconds: str) -> Iterator[None]:
-        """Add the wall time of the block to this field of the progress, and that of this process to cpu_seconds."""
+        """Add the wall time of the block to this field of the progress, and the process time to cpu_seconds."""
         wall, cpu = time.perf_counter(), time.process_time()
         yield
         setattr(self.progress, seconds, getattr(self.progress, seconds) + (time.perf_counter() - wall))

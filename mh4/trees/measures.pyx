@@ -130,7 +130,7 @@ cdef class Paths:
     """A division of a tree into paths, each of which continues into the largest subtree: at most log2(n + 1) of them lead to a node.
 
     largest: of each node the dependent with the largest subtree, 0 for none. size: the number of nodes in the subtree. top: the
-    first node of the path that the node is on. nodes: in an order in which every subtree is an interval, that of a node first itself,
+    first node of the path that the node is on. nodes: in an order in which every subtree is an interval, the node itself first,
     then the subtree of `largest`; place: where in this order the node is.
     """
     cdef vector[int] largest, size, top, nodes, place
@@ -340,7 +340,7 @@ def core(heads: np.ndarray | Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
       - The result is a tree: the node whose arc is dropped is not an ancestor of the other (descendants are removed first).
       - It is in the class. No arcs cross that did not cross before, and arcs that shared an endpoint still do. In the
         derivation, v and h become one node of every item, [v, h] vanishes, and so does the first of the two removals.
-      - It has no more roots than U, and a single root if U has: if the dropped arc were that of U's only root, the other
+      - It has no more roots than U, and a single root if U has: if the dropped arc led to U's only root, the other
         node would be a descendant.
       - It has at most one arc of T fewer than U: no arc leaving v is in T, and if an arc entering v is in T, it is h->v.
 

@@ -37,7 +37,7 @@ def peak_mb(usage: resource.struct_rusage | None = None) -> int:
 def available(root: str = "/") -> int | None:
     """Return the number of bytes that this process may still use; None if unknown, as outside Linux.
 
-    It is the least of what is free in the machine, in the control groups of the process (those of a container, of cgroup v1 or
+    It is the least of what is free in the machine, in the control groups of the process (a container's, of cgroup v1 or
     v2), and under its own limits on address space and data (`ulimit -v`, `ulimit -d`). Page cache and swap count as free.
     Without memory to read even these figures, it is 0. root: the folder of proc and sys, for tests. Takes about 1 ms.
     """

@@ -27,7 +27,7 @@ def open_standard() -> None:
             if null != number:
                 os.dup2(null, number)
                 os.close(null)
-            os.set_inheritable(number, True)  # or those of our children would be closed
+            os.set_inheritable(number, True)  # or our children's would be closed
             if number == 2:  # messages go nowhere; without the others, commands stop
                 sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
         elif isinstance(stream, io.TextIOWrapper):
@@ -42,7 +42,7 @@ def open_standard() -> None:
 
 
 class _Named(io.FileIO):
-    """Standard output or error, whose errors name it as those of files do."""
+    """Standard output or error, whose errors name it, as files' errors do."""
 
     def write(self, content: Any) -> int:
         try:

@@ -1,4 +1,4 @@
-"""Reads what there is to show: the sentences of a CoNLL-U file with their trees, beside those of another file or of a model."""
+"""Reads what there is to show: the sentences of a CoNLL-U file with their trees, beside the trees of another file or of a model."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,9 @@ from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser.parsing import check_parsed
 
-_Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of each sentence, its block and those of other files
+_Numbered = Iterator[
+    tuple[int, tuple[Block, list[Block]]]
+]  # the number of each sentence, its block and the blocks of other files
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class SentenceView:
 
 
 def read(path: str, second: str | None = None, model: str | None = None, sentence: str | None = None) -> Iterator[SentenceView]:
-    """The sentences of CoNLL-U file `path`, as needed, each with its tree and with that of file `second`, or of a `model`.
+    """The sentences of CoNLL-U file `path`, as needed, each with its tree and the tree of file `second`, or of a `model`.
 
     sentence: show only the sentence of this number, or with this sent_id. Raises InputError for bad files, if the words of the
     two differ, if there is no such sentence, and as mh4.load and Parser.parse do.

@@ -1,4 +1,4 @@
-// Drawing a tree as SVG. Where things are is computed by mh4/drawing/layout.py; paths are those of Layout.arc.
+// Drawing a tree as SVG. Where things are is computed by mh4/drawing/layout.py; paths are as in Layout.arc.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);

@@ -28,7 +28,7 @@ def draw(shown: SentenceView, names: list[str], color: bool = False, columns: in
     """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with a mark between
     them for each word whose head (≠), or only its relation (≈), differs.
 
-    color: whether to use terminal escapes for colours. columns: those of the terminal; where two analyses need more, one is below the
+    color: whether to use terminal escapes for colours. columns: the width of the terminal; where two analyses need more, one is below the
     other, with the marks at the ends of its lines, and a tree that needs more is drawn more narrowly. If a tree is too large to be drawn
     as text, a comment says so instead.
     """

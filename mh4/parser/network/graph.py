@@ -96,7 +96,7 @@ def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Express
 def product(left: "dy.Expression", right: "dy.Expression") -> "dy.Expression":
     """Return left * right, (rows, N).
 
-    DyNet's own product adds 0 times the numbers left in memory, which gives NaN where an earlier graph, such as that of a damaged
+    DyNet's own product adds 0 times the numbers left in memory, which gives NaN where an earlier graph, such as a damaged
     model, left NaN or infinity.
     """
     (rows, _), _ = left.dim()

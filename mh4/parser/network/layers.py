@@ -7,7 +7,7 @@ import numpy as np
 from mh4.parser.network.graph import affine, dy, product
 from mh4.util import memory
 
-Columns = tuple[int, int]  # [start, stop) of the vectors of a sentence among those of its minibatch
+Columns = tuple[int, int]  # [start, stop) of the vectors of a sentence in its minibatch
 Pair = tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
 
 

@@ -20,7 +20,7 @@ from mh4.parser.network.layers import glorot
 class Layer:
     """Two LSTMs, one from each end of the sequences.
 
-    weights: those of the first, then those of the second: W, U, P_i, P_o and b. The rows of W, U and b are those of i, o and g.
+    weights: of the first, then of the second: W, U, P_i, P_o and b. The rows of W, U and b are for i, o and g.
     """
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:

@@ -76,7 +76,7 @@ class TensorScores:
         return dy.esum(terms) + sum(violation.cost for violation in violations.values()) if terms else None
 
     def weighted(self, weights: Mapping[int, Mapping[str, np.ndarray]]) -> "dy.Expression":
-        """Return the sum of all scores of the sentences with these numbers, weighted by arrays like those of `arrays`."""
+        """Return the sum of all scores of the sentences with these numbers, weighted by arrays as `arrays` has them."""
         return dy.esum(
             [
                 self.scorer.layers[name].weighted(expressions[k], arrays[name])

@@ -276,7 +276,7 @@ def test_effects_and_their_standard_errors():
     found = made_up(SHORT)
     assert cells(ablations.effects(SMALL, found, "uas")) == [
         # s √(1/1 + 1/2) = .2598; s √(1/3 + 1/2) = .1936; of their mean √(.2598² + .1936²) / 2 = .1620
-        ["a", "X", "4 / 4", "-0.10 ± 0.26", "+0.60 ± 0.19", "+0.25 ± 0.16"],
+        ["a", "X", "4 / 4", "-0.10 ± 0.26", "+0.60 ± 0.19", "+0.25 ± 0.16"]
     ]
     assert cells(ablations.effects(SMALL, found, "las"))[0][3:] == ["-0.05 ± 0.13", "+0.30 ± 0.10", "+0.12 ± 0.08"]
     assert cells(ablations.unchanged(found, "uas")) == [["X", "70.20 ± 0.15", "80.10 ± 0.15"]]  # s / √2

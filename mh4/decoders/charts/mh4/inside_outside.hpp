@@ -1,6 +1,6 @@
 // Marginals of MH4: the sum over all transition sequences (inside), and its derivatives (outside), in O(n^4) time, O(n^3) memory.
 //
-// The items are those of reference.py. Each sequence must be counted once, but the chart derives most in several ways. Two ways to
+// The items are as in reference.py. Each sequence must be counted once, but the chart derives most in several ways. Two ways to
 // Combine give the same sequence if [i,j,k] is itself a Combine, [i,j] + [j,k]; and a Link of k to j or l makes no difference
 // before or after the Combine with [i,j]. So let d[i,j,k] be only the sequences of [i,j,k] that end in a Link and do not split at j.
 // With t for all sequences of an item, and products for concatenation,

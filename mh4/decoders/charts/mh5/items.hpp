@@ -213,7 +213,7 @@ template <int COUNT = TILE, class F> static inline void with_constant(int count,
 // What depends on whether arcs are scored is left to a derived class, Rows:
 //     SHIFTED                            the last kind of rows of a Plane to which the shift of y is added
 //     tabulate_pairs()                   lay out the scores, after Items::tabulate()
-//     begin_block()                      ... those of arcs from the block
+//     begin_block()                      lay out the scores of arcs from the block
 //     combine<COUNT>(x, y, R)            [i,j] + [j,x,y,R] for the COUNT nodes i of the block and all j between the block and
 //                                        the panel, which is kept where [i,x,y,R] will be
 //     begin_rows(plane, from, y, R)      prepare for [i,x,y,R] with x >= from

@@ -90,7 +90,7 @@ class Chart final : public BestTree {
         return true;
     }
 
-    // Find the score of every item, and return that of the goal.
+    // Find the score of every item, and return the goal's.
     double fill() {
         Item item;
         for (int i = n; i >= 0; i--)

@@ -116,7 +116,7 @@ class Contraction final : public BestTree {
         for (int h = 0; h < count; h++) arcs[h] = std::max(arcs[h], member[h] - best);
     }
 
-    // Expand the contracted nodes: the arc that enters one replaces that of the member it enters.
+    // Expand the contracted nodes: the arc that enters one replaces the arc of the member it enters.
     void expand() {
         for (int node = nodes - 1; node > n; node--) {
             watch.pass(4 * node);

@@ -103,8 +103,8 @@ template <class N> class MST {
         }
     }
 
-    // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
-    // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
+    // The weights of Doubles are scaled such that the arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
+    // single root, the arcs from words sum to 1, and so do the arcs from 0 to all words.)
     void tabulate(const double* arcs, const double* direction) {
         stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
         const size_t square = (size_t)(n + 1) * stride;

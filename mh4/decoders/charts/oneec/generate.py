@@ -1,14 +1,14 @@
 """Write recurrences.hpp, the rules of rules.py in C++; setup.py does so before compiling.
 
-The header has the rules as a table, for the trace, and the *kernels* below, which fill the charts: in MaxKernels those of the decoder,
-with maxima, and in SumKernels, with SUM_RULES, those of the marginals, each followed by its reverse. A kernel derives some items by
+The header has the rules as a table, for the trace, and the *kernels* below, which fill the charts: in MaxKernels the decoder's,
+with maxima, and in SumKernels, with SUM_RULES, the kernels of the marginals, each followed by its reverse. A kernel derives some items by
 all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and arcs are stored: a
 kernel asks its argument `at` for them (complexes.hpp). For the rule
 
     open a b x <- closed a t x, gap t b
 
 it calls at.tile<CLOSED>(at.of_a(), t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
-state. Items with a value for each lane are asked for by `tile`, since those of a are all stored alike. Arcs come from the Links of
+state. Items with a value for each lane are asked for by `tile`, since all items of a are stored alike. Arcs come from the Links of
 at.chart.
 
 The reverse of a kernel, `..._outside`, takes the derivatives by its items, at.derivatives<OPEN>(at.of_a(), at.b, ...), and adds to those
@@ -49,7 +49,7 @@ def complexes(nodes, over, **fixed):
     return [Target("complex", tuple(nodes), fixed, set(over))]
 
 
-# The nodes of the kernels "near" are a, b and x on the side of a; those of "far" are l, r and x beyond r.
+# The kernels "near" have the nodes a, b and x on the side of a; "far" has l, r and x beyond r.
 NEAR = "hooked a b x, open a b x, closed a b x, neither_open a b x, neither a b x, arm x b a"
 SHARED = [
     kernel("hinges", None, "hinge t b v", "hinge"),
@@ -341,7 +341,7 @@ namespace VARIANT::oneec {
 
 // States of two nodes:
 enum PairState { %(pair_states)s };
-constexpr int SWAPPED[] = {%(swapped)s};  // the state of b and a, given that of a and b
+constexpr int SWAPPED[] = {%(swapped)s};  // the state of b and a, given the state of a and b
 
 struct Case {  // an instance of a rule: the numbers of its states and the directions of its arcs
     int left, right, result, first, second;

@@ -11,7 +11,7 @@ namespace VARIANT::oneec {
 template <class Value, int WIDTH, int kind> struct Tiles {
     Value* origin;
     const ptrdiff_t* places;  // for each first node and block: where the tile of node 0 as the second is or would be, in tiles
-    int step;                 // from the places of a node to those of the next; 0 if there are those of one node only
+    int step;                 // from the places of a node to the next node's; 0 if there is one node only
     int shift;                // by how much the first block begins before node 0
 
     INLINE Value* tile(int first, int block, int second) const {
@@ -86,7 +86,7 @@ template <class Views> struct Layout : Views {
     template <int kind, class Items> INLINE Tile tile(Of<Items> of, int block, int second) const {
         return Tile{static_cast<const Tiles<Value, WIDTH, kind>&>(of.items).tile(of.node, block, second), derivatives};
     }
-    // Where an item a b v of one side is for one v, and the first state; those of others follow after WIDTH each.
+    // Where an item a b v of one side is for one v, and the first state; the other states follow after WIDTH each.
     template <int kind, class Items> INLINE Value* cell(const Items& of, int a, int b, int v) const {
         constexpr bool by_v = kind == ARM || kind == HALF_PIVOT;  // these are in blocks of a
         return static_cast<const Tiles<Value, WIDTH, kind>&>(of).cell(by_v ? v : a, b, by_v ? a : v);
@@ -134,7 +134,7 @@ template <class Views> struct Layout : Views {
         Value* const before = take(size + 2 * WIDTH);
         return before ? before + WIDTH : nullptr;
     }
-    // The tables that have derivatives, and those of scores, which have not
+    // The tables that have derivatives, and the tables of scores, which have none
     void take_values() {
         const size_t square = (size_t)side * width, cube = (size_t)side * side * rows;
         for (Value*& row : gap_rows) row = take_rows(square);

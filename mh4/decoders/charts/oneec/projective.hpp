@@ -60,7 +60,7 @@ template <class Tables> struct Projective : Tables {
         for (int j = 0; j < size; j++) put(out + g + j * WIDTH, last(g + j * WIDTH, found[j]));
     }
 
-    // The same for all g outside a..b: the blocks of g < a, and those of g > b, which include none and hidden.
+    // The same for all g outside a..b: the blocks of g < a and of g > b, which include none and hidden.
     template <class First, class Term, class Last>
     INLINE void fill_outside(Value* out, First first, int count, Term term, Last last, int a, int b) {
         const int before = blocks_before(a), after = maximum(before, (b + 1) / WIDTH);
@@ -112,7 +112,7 @@ template <class Tables> struct Projective : Tables {
             [=](int, const Vector& found) { return either(found, crossed); }, low, high);
     }
 
-    // S a b and pairs a b; in pairs a w, a's dependents extend to the node before w, or cross those of w.
+    // S a b and pairs a b; in pairs a w, a's dependents extend to the node before w, or cross w's.
     void fill_pairs(int a, int b) {
         const auto pairs = this->pairs_of(a);
         const Value *before = at_c(a, b - 1), *left = at_c(a, a), *right = at_c(b, a + 1), *own = coefs + a, *last = pairs(b);

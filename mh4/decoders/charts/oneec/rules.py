@@ -81,7 +81,7 @@ from itertools import product
 
 # result, antecedents: items, (kind, node, ...). arcs: (first node, second node). longest: for each arc, whether it can be the
 # longest arc of l in a complex l r, the only one that node 0 may have if a single root is required. order: of the nodes in the
-# sentence, or reversed; if empty, that of the items determines it. has_two: a node that certainly has a second crossed arc; the
+# sentence, or reversed; if empty, the items' sides determine it. has_two: a node that certainly has a second crossed arc; the
 # rule is skipped if it is node 0 and a single root is required. for_sums: whether SUM_RULES has the rule, too.
 Rule = namedtuple("Rule", "result antecedents arcs longest order has_two for_sums")
 

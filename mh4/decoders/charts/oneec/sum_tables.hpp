@@ -93,7 +93,7 @@ template <class N> struct Views : N {
     };
 };
 
-using marginals::Counts, marginals::Scores;  // whose tensors are those of Part, as in oneec.marginals
+using marginals::Counts, marginals::Scores;  // with the tensors of Part, as in oneec.marginals
 
 // What each word contributes to the score of a tree: in all, and by these parts if they are visible.
 struct TreeScores {
@@ -104,14 +104,14 @@ struct TreeScores {
     }
 };
 
-// The weights of arcs and parts, which are the exponentials of scores, divided such that those of one tree are all 1: if it is the best
-// one, the partition function is between 1 and the number of trees. Each word has one arc, crossed or not, in every tree.
+// The weights of arcs and parts, which are the exponentials of scores, divided such that the weights of one tree are all 1: if it is the
+// best one, the partition function is between 1 and the number of trees. Each word has one arc, crossed or not, in every tree.
 //
-// The derivatives of their logarithms in a direction of the scores are those of the scores: what they are divided by is constant.
+// The derivatives of their logarithms equal the derivatives of the scores: what they are divided by is constant.
 class Scaling {
     typedef marginals::Logarithm Logarithm;
     const Scores scores, direction;
-    TreeScores tree;  // or 0: then the weights are those of the scores
+    TreeScores tree;  // or 0: then the weights are not divided
 
     static double less(double score, double in_tree) { return score == -INFINITY ? score : score - in_tree; }
     size_t cell(int x, int m) const { return (size_t)x * (scores.n + 1) + m; }
@@ -189,7 +189,7 @@ template <class N> struct Tables : Layout<Views<N>> {
             const Value by_second = N::sum(N::at(lanes + ((m * side + h) * 2 + 1) * WIDTH));
             return from[h * width + m] * (*by_row + *by_column + (by_first + by_second));
         }
-    } crossed, longest;  // the latter including those of 0 even with a single root
+    } crossed, longest;  // the latter including node 0's even with a single root
 
     // Items of regions a b for x on the side of a
     struct Left : Group<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT> {

@@ -33,7 +33,7 @@ struct Tables : Layout<MaxPlus> {
 
     struct Links : LinkRows {
         INLINE Arcs between(int a, int b) const { return Arcs{{from[a * width + b], to[a * width + b]}}; }
-    } crossed, longest;  // the latter including those of 0 even with a single root
+    } crossed, longest;  // the latter including node 0's even with a single root
     int group;           // the number of l that take turns, a power of 2
 
     Links& links(bool longest_arc) { return longest_arc ? longest : crossed; }

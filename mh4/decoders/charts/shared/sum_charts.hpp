@@ -123,7 +123,7 @@ template <class N, template <class> class Chart> class DerivationSampler : publi
     }
 };
 
-// Sampled: those of All, from whose sums derivations can be drawn.
+// Sampled: the charts of All from whose sums derivations can be drawn.
 template <class N, template <class> class All, template <class> class Sampled> class AllSums final : public SumCharts {
     Sampled<N> all;
     All<Duals<N>> dual_all;

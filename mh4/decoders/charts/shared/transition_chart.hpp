@@ -11,7 +11,7 @@ namespace VARIANT::transitions {
 
 using namespace ::transitions;
 
-// The best way to an item among those offered; of equally good ones, the first.
+// The best of the ways offered to an item; of equally good ones, the first.
 struct Step {
     int code = SH;    // of the reduce that makes it by Link, or SH if it is a Combine
     int removed = 0;  // the node removed by Link

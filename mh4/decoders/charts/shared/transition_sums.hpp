@@ -13,10 +13,10 @@ enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors, w
 static_assert(REDUCES - 1 == transitions::RA2 - transitions::LA, "not the order of the codes");
 
 // Logarithms of weights. A weight is divided by the largest of all shifts of the same word, all reduces that remove it or all arcs
-// to it, so that none exceeds 1; and those of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
+// to it, so that none exceeds 1; and the weights of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
 // is divided in all. If not `scaled`, these are the scores.
 //
-// The derivatives of these in a direction of the scores are those of the scores: what they are divided by is constant.
+// Their derivatives equal the derivatives of the scores: what they are divided by is constant.
 class Scaling {
     Scores scores, direction;
     int n;
