@@ -11,7 +11,7 @@ import toy  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent / "decoders"))  # brute.py and common.py, the reference for all decoders
-# Assertions that fail there show the values, as those of tests do.
+# Assertions that fail there show the values, as in tests.
 pytest.register_assert_rewrite("common", "oneec_judge", "marginals_judge")
 
 # The machine may be busy: no deadlines. Derandomised, so that a failure is the same for everyone.

@@ -21,7 +21,7 @@ from mh4.util import streams
 INSTALLED = Path(sys.executable).with_name("mh4")
 COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "mh4"]
 WRITTEN = re.compile(  # the lines on standard error on what was written, and on copied tags
-    r"^mh4: ((the plot|the segmenter|\d+ sentences?\b[^;\n]*) written to |.*: all tags are those of gold; ).*\n", re.MULTILINE
+    r"^mh4: ((the plot|the segmenter|\d+ sentences?\b[^;\n]*) written to |.*: all tags are the gold tags; ).*\n", re.MULTILINE
 )
 
 

@@ -50,7 +50,7 @@ def test_trees_are_those_of_the_parser(model):
 
 
 def test_crossing_arcs(model):
-    """The sentences stay what they were, and children are those of the tree."""
+    """The sentences stay what they were, and children are the tree's."""
     rng = np.random.default_rng(1)
     words = ["ta", "kaluma", "dorpit", "berodo", "zenita", "wibonit", "mosuro", "gundet"]
     texts = [" ".join(rng.choice(words, 12)) + " ." for _ in range(40)]

@@ -141,7 +141,7 @@ def test_every_sequence_of_legal_transitions_makes_a_tree(n):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_the_mh3_subset_makes_the_projective_trees(n):
-    """And its sequences are those of the deduction system (Section 3.1)."""
+    """And its sequences are the deduction system's (Section 3.1)."""
     found = sequences(n, MH3)
     assert {heads for _, heads in found} == set(brute.class_trees(n, "projective"))
     assert {done for done, _ in found} == {tuple(row[0] for row in rows) for rows in brute.sequences(n, 3)}

@@ -155,7 +155,7 @@ FOUND = {  # SHA-1 of the nearest trees of all of 4 and 5 words outside the clas
 
 @pytest.mark.parametrize(("name", "single_root"), FOUND)
 def test_which_of_the_nearest_trees_is_found(name, single_root):
-    """Models learn these trees: if others were found, a seed would give another model than that of its record."""
+    """Models learn these trees: if others were found, a seed would give another model than it has in its record."""
     found = hashlib.sha1()
     for heads in map(int32, brute.all_trees(4) + brute.all_trees(5)):
         if not trees.in_class(heads, name) and ((heads[1:] == 0).sum() == 1 or not single_root):

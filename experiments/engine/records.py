@@ -324,7 +324,7 @@ def _check_together(records: Sequence[Record], path: Path) -> None:
     for system in dict.fromkeys(record["system"] for record in records):
         single = [record for record in records if record["system"] == system and "members" not in record]
         for setting, values in _differing(single).items():
-            message = "the runs of %s in %s were trained with different settings (%s is %s): delete those of one"
+            message = "the runs of %s in %s were trained with different settings (%s is %s): delete the records of one"
             raise InputError(message % (system, shown(path), setting, " or ".join(map(config.as_toml, values))))
 
 

@@ -45,7 +45,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     copied = [result.path for result in results if score_tables.has_gold_tags(result)]
     if copied:
         text = (
-            "mh4: %s: all tags are those of gold; if they were copied, the scores of tags, and MLAS, say nothing about a parser"
+            "mh4: %s: all tags are the gold tags; if they were copied, the scores of tags, and MLAS, say nothing about a parser"
         )
         say(text % ", ".join(map(conllu.name_of, copied)), err=True)
     if as_json:

@@ -83,7 +83,7 @@ def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
         first = _without_last(np.where(np.arange(len(heads)) <= middle, heads, -1))
         low, high = (middle, high) if _possible(first, tree_class, single_root) else (low, middle)
         work -= len(first) ** 4
-    return "no %s tree has the heads given up to that of word %d" % (NAMES.get(tree_class, tree_class), high)
+    return "no %s tree has the heads given up to word %d" % (NAMES.get(tree_class, tree_class), high)
 
 
 def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarray:

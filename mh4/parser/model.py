@@ -219,9 +219,9 @@ class Model:
         if "checksum" in arrays and str(arrays["checksum"]) != checksum:
             raise InputError("%s: damaged: its content does not match its checksum" % path)
         if "vocabulary" in arrays and str(arrays["vocabulary"]) != self.vocabulary.checksum():
-            raise InputError("%s: vocabulary.json is damaged, or not that of these weights" % path)
+            raise InputError("%s: vocabulary.json is damaged, or does not belong to these weights" % path)
         if self.vectors and str(arrays.get("vectors")) != self.vectors.checksum:
-            raise InputError("%s: vectors.npz is damaged, or not that of these weights" % path)
+            raise InputError("%s: vectors.npz is damaged, or does not belong to these weights" % path)
         if not all(_numbers(arrays[name]) for name in shapes):
             raise InputError("%s: damaged: some weights are not numbers, or too large" % path)
         self._set(arrays)

@@ -169,7 +169,7 @@ def test_the_tests_are_explained(paths, tests_of_few_sentences):  # noqa: F811
 
 
 def test_several_runs_of_each(paths, tests_of_few_sentences):  # noqa: F811
-    """The runs of A are A and B, that of B is B."""
+    """The runs of A are A and B, the run of B is B."""
     gold, a, b = paths
     found, single = comparison.compare(gold, [a, b], b), comparison.compare(gold, a, b)
     for key, one in found.differences.items():

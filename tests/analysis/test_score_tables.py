@@ -42,8 +42,8 @@ def test_tags_that_are_those_of_gold_are_pointed_out(paths):
     Path(paths[2]).write_text(text.replace("\tX\t", "\tNOUN\t"), encoding="utf-8")
     for path in paths:
         said = mh4("evaluate", paths[0], path).stderr.decode()
-        assert ("%s: all tags are those of gold; " % path in said) is (path == paths[1])
-    assert mh4("evaluate", paths[0], stdin=text).stderr.startswith(b"mh4: standard input: all tags are those of gold; ")
+        assert ("%s: all tags are the gold tags; " % path in said) is (path == paths[1])
+    assert mh4("evaluate", paths[0], stdin=text).stderr.startswith(b"mh4: standard input: all tags are the gold tags; ")
 
 
 def test_tables_in_other_forms(paths):

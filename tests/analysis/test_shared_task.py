@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_chunks_and_tables():
-    """Chunks have the sums of the whole files, and each chunk's tables those of the chunk; of each gold file with one of its systems."""
+    """Chunks have the sums of the whole files, and their tables their own; of each gold file with one of its systems."""
     for k, (gold, systems) in enumerate(segmented.shared_task_files().items()):
         path, total = systems[k % len(systems)], {}
         for chunk, (system,) in evaluation.chunks(gold, [path]):

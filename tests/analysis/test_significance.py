@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_and_measures_do_not_mix():
 
 
 def test_samples_do_not_depend_on_how_many_are_in_memory(monkeypatch):
-    """Parts cover all samples: with one sentence in memory at a time, the p-values are close to those of all at once."""
+    """Parts cover all samples: with one sentence in memory at a time, the p-values are nearly the same as of all at once."""
     rng = np.random.default_rng(3)
     a, b = (np.stack([rng.integers(0, 11, (20, 1)), np.full((20, 1), 20)], axis=2)[None] for _ in range(2))
     (whole,) = significance.compare(a, b, samples=999)

@@ -74,7 +74,7 @@ def test_what_was_changed_comes_first(trained):
     gold = {b.sent_id: b.sentence for b in conllu.blocks(str(trained / "toy-ud-train.conllu"))}
     for doubt in doubts[:CHANGED]:
         if doubt.column == "DEPREL" and (doubt.sentence, doubt.word, "HEAD") in changed:
-            continue  # as that of a wrong arc
+            continue  # as with a wrong arc
         known = gold[doubt.sentence]
         right = str(known.heads[doubt.word]) if doubt.column == "HEAD" else known.deprels[doubt.word - 1]
         assert doubt.proposed == right and doubt.form == known.words[doubt.word - 1]
@@ -223,7 +223,7 @@ def test_the_command_with_a_model(trained):
 def test_parts_are_judged_by_parsers_of_the_others(trained):
     """Each is trained once: a second run only reads them, and one that is missing is trained again."""
     given, folder = damaged(trained) and trained / "damaged.conllu", trained / "bank" / "folds"
-    folder.parent.mkdir()  # the folder of parsers may be in that of the treebank
+    folder.parent.mkdir()  # the folder of parsers may be in the treebank's
     given = given.rename(folder.parent / "damaged.conllu")
     config = trained / "small.toml"
     config.write_text(

@@ -133,7 +133,7 @@ def test_parse_changes_only_head_deprel_and_deps(model, treebank):
     assert before.count(b"\n") > without.count(b"\n") == after.count(b"\n")
     assert re.search(rb"(?m)^(\d+\t.*\t)\d+:\w+\t_$", before)  # DEPS
 
-    # With --keep-deps, DEPS is that of the input, and empty nodes stay.
+    # With --keep-deps, DEPS is the input's, and empty nodes stay.
     kept = succeeds("parse", "--model", model, gold, "--keep-deps")
     for one, three in zip(before.split(b"\n"), kept.split(b"\n"), strict=True):
         one, three = one.split(b"\t"), three.split(b"\t")

@@ -35,7 +35,7 @@ def whole(folder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def parsed(folder, tmp_path_factory):
-    """The folder with other labels: all are "dep", except those of words that the root is the head of."""
+    """The folder with other labels: all are "dep", except for words headed by the root."""
     made = tmp_path_factory.mktemp("parsed")
     for name in ("a.conllu", "b.conllu"):
         rows = [line.split("\t") for line in (folder / name).read_text(encoding="utf-8").split("\n")]

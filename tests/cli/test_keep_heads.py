@@ -30,7 +30,7 @@ COMPLETE = sentence((4, "a"), (3, "b"), (0, "c"), (2, "d"), (1, "e"), deps="0:ro
 PARTLY = sentence((2, "a:b"), ("_", "_"), ("_", "c"), (2, "_"), deps="1:a", head="# sent_id = two\n")
 CYCLE = sentence((2, "a"), (1, "b"), ("_", "_"))
 ROOTS = sentence((0, "root"), (0, "root"))
-NEITHER = sentence(*((head, "x") for head in tiny.NEITHER[1:]), ("_", "_"))  # in no class but that of all trees
+NEITHER = sentence(*((head, "x") for head in tiny.NEITHER[1:]), ("_", "_"))  # in no class but the class of all trees
 
 
 def test_no_sentence_has_an_enhanced_graph_unless_all_have_theirs(model, tmp_path):
@@ -63,7 +63,7 @@ def test_a_file_is_completed(model, tmp_path, jobs):
     assert cycle == "# mh4 = skipped, word 1 is on a cycle or below one, so this is not a tree\n" + CYCLE.rstrip()
     assert roots == "# mh4 = skipped, words 1 and 2 both have head 0\n" + ROOTS.rstrip()
     note, *words = neither.split("\n")
-    assert note == "# mh4 = mst of probabilities, no MH4 tree has the heads given up to that of word 4"
+    assert note == "# mh4 = mst of probabilities, no MH4 tree has the heads given up to word 4"
     assert [word.split("\t")[6] for word in words[:5]] == [str(head) for head in tiny.NEITHER[1:]]
     said = (
         "mh4: %s: 3 of 5 sentences were not parsed as the others, as comments in them say: 1 by mst of probabilities, 2 skipped\n"

@@ -102,7 +102,7 @@ def check_parsed(out, n, path, said):
 
 @pytest.fixture
 def control_group():
-    """Make a control group below that of this process, of a limited memory, and return what moves a process into it."""
+    """Make a control group below this process's, of a limited memory, and return what moves a process into it."""
     made = []
 
     def make(megabytes):

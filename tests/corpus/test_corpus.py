@@ -55,7 +55,7 @@ def same_in_shards(folder, options):
 
 
 def besides_warnings(said):
-    """All lines but that of the model, which has no temperature."""
+    """All lines but the model's, which has no temperature."""
     return re.sub(r"^mh4: .*/model has no calibration.json, .*\n", "", said)
 
 
@@ -179,7 +179,7 @@ def test_empty_files(folder, tmp_path_factory, text):
 
 
 def test_bad_files(folder):
-    """They do not keep others from being parsed; --rejects sets bad blocks aside, as that of `mh4 parse`."""
+    """They do not keep others from being parsed; --rejects sets bad blocks aside, as with `mh4 parse`."""
     content = (folder / "in/long.conllu").read_bytes()
     middle = content.index(b"\r\n\r\n", 20_000) + 4
     (folder / "in/long.conllu").write_bytes(content[:middle] + b"1\tx\n\nw\xff\n\n" + content[middle:])
@@ -424,7 +424,7 @@ def test_lines_where_there_is_no_terminal(folder, monkeypatch):
 
 
 def test_sentences_that_are_too_long_are_counted(folder):
-    """As by `mh4 parse`; also those of shards that were done before."""
+    """As by `mh4 parse`; also of shards that were done before."""
     number = sum(len(sentence) > 12 for name in os.listdir("in") for sentence in conllu.read("in/" + name))
     said = "\nmh4: %d of 102 sentences were not parsed as the others, as comments in them say: %d by beam 64\n" % (number, number)
     assert parse("--longest", "12").endswith(said) and parse("--longest", "12").endswith(said)

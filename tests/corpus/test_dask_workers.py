@@ -170,7 +170,7 @@ def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
 
 @pytest.mark.slow
 def test_files_of_workers_are_in_a_folder_of_their_own(tmp_path):
-    """In a folder that others may write to, Dask's would have fixed names, such as that of a lock, which can be a link to any file."""
+    """In a folder that others may write to, Dask's would have fixed names, such as a lock's, which can be a link to any file."""
     precious, shared = tmp_path / "precious", tmp_path / "shared"
     precious.write_text("precious")
     (shared / "dask-scratch-space").mkdir(parents=True)

@@ -17,7 +17,7 @@ COMMANDS = {
     "sbatch": 'if [ -e closed ]; then echo "sbatch: error: Invalid partition" >&2; exit 1; fi\n'
     'cp "$1" job.$$; setsid sh job.$$ >>log 2>&1 & echo "Submitted batch job $!"; echo $! >>jobs',
     "squeue": "for job in $(cat jobs); do if kill -0 $job; then echo $job; fi; done",
-    # Only what `sbatch` has started: a number from elsewhere may be that of any process, and -1 is all of them.
+    # Only what `sbatch` has started: a number from elsewhere may be any process's, and -1 is all of them.
     "scancel": 'if grep -qsx "$1" jobs; then kill -- "-$1"; echo "$1" >>cancelled; fi',
 }
 OPTIONS = (

@@ -1,6 +1,6 @@
 """``make corpus-test``: corpora whose workers, drivers and schedulers are killed, again and again, and whose disk is full.
 
-The joined output has to be that of one quiet `mh4 parse`, byte for byte. Shards are those of real corpora, a megabyte and more.
+The joined output has to be one quiet `mh4 parse`'s, byte for byte. Shards are as large as in real corpora, a megabyte and more.
 """
 
 import argparse

@@ -193,7 +193,7 @@ def test_long_chains_are_read_in_linear_time(file):
     ),
 )
 def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
-    """As those of a device; the parts that corpora are cut into have the same bounds."""
+    """As from a device; the parts that corpora are cut into have the same bounds."""
     monkeypatch.setattr(reading, "LONGEST", 1 << 20)
     monkeypatch.setattr(conllu, "PORTION", 10)
     path = file("\n" + row(1) + "\n\n" + end)

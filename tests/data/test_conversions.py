@@ -97,7 +97,7 @@ def test_words_that_are_empty_or_missing(tmp_path):
 
 @pytest.mark.parametrize("field, given", [
     ("upos", ["X"]), ("deprels", ["x"] * 3), ("upos", 5), ("xpos", "XY"), ("words", [1, 2]), ("words", ["a", None]), ("deprels", [1, "x"]),
-    ("feats", [{"Case": "Nom"}, None]),  # as those of conllu are
+    ("feats", [{"Case": "Nom"}, None]),  # as conllu's are
 ])  # fmt: skip
 def test_columns_that_are_not_a_string_for_each_word(field, given):
     """No word is left out in silence, and no column is written as Python writes it."""

@@ -13,7 +13,7 @@ from mh4.transitions import EMPTY, SH
 
 KINDS = ("normal", "ties", "zeros", "large")
 
-# All sentences that are short enough for all trees to be enumerated; those of five words have a thousand and more.
+# All sentences that are short enough for all trees to be enumerated; with five words there are a thousand and more.
 small = pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 
 
@@ -135,7 +135,7 @@ class TransitionDecoder(Decoder):
         return scores
 
     def check_parts(self, derivation, n, scores):
-        """The transitions make the heads, and the parts are those of the transitions and of the arcs."""
+        """The transitions make the heads, and the parts belong to the transitions and the arcs."""
         rows = derivation.transitions
         assert rows.shape == (2 * n + 1, 4)
         assert brute.heads_of(n, rows.tolist()) == tuple(derivation.heads.tolist())
@@ -312,7 +312,7 @@ def tree_set(decoder, n):
 
 
 def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
-    """Checks that a derivation is well-formed, its score is that of its parts and, if known, the best possible."""
+    """Checks that a derivation is well-formed, its score is its parts' and, if known, the best possible."""
     heads = derivation.heads
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())

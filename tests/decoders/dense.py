@@ -28,7 +28,7 @@ def best_score(n, k, scores, cost=None, heads=None, root=None):
         for first in range(n + 2 - width):
             last = first + width
             between = slice(first + 1, last)
-            fewer = None  # items of p heads made by a Link from those of p + 1
+            fewer = None  # items of p heads made by a Link from items of p + 1
             for p in range(min(k, width + 1), 1, -1):
                 best = np.full((width - 1,) * (p - 2), -np.inf) if fewer is None else fewer
                 if width == 1:

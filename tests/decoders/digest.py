@@ -52,7 +52,7 @@ def results(n):
 
 
 def tied_results(n):
-    """What the decoders return for integer scores: without heads, with those of the tree found, and with every third left open."""
+    """What the decoders return for integer scores: without heads, with the heads of the tree found, and with every third left open."""
     reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n, 0)
     decoders = [
         (mh3.decode, reduces[2][:2]),

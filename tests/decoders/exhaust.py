@@ -27,7 +27,7 @@ OURS = re.compile(
 
 
 def all_calls(n, threads):
-    """All but that of beam search, with n words for decoders of O(n^3), and fewer for others; threads: how many, for batches."""
+    """All but beam search, with n words for decoders of O(n^3), and fewer for others; threads: how many, for batches."""
     longest = {"mh3": n, "mst": n, "mh4": n // 3, "mhk-3": n, "mhk-5": n // 20, "mhk-6": n // 30}
     for name, (of, function, options) in CALLS.items():
         if name.startswith("beam"):

@@ -100,7 +100,7 @@ def well_formed(found, n, scores, near=NEAR):
 
 
 def agree(found, expected, n, scores, said="", near=NEAR):
-    """The marginals are those of the reference."""
+    """The marginals are the reference's."""
     size = max(1, abs(expected.log_partition))
     assert abs(found.log_partition - expected.log_partition) <= near * size, (
         f"n={n} {said}: log_partition {found.log_partition}, expected {expected.log_partition}, "

@@ -80,7 +80,7 @@ class OneEc(Decoder):
         return trees(n)
 
     def check_parts(self, derivation, n, scores):
-        """The parts are those of a tree of the class by definition."""
+        """The parts of a tree of the class, by definition."""
         tree = tuple(derivation.heads.tolist())
         assert is_in_class(tree) and derivation.transitions is None
         expected = parts(tree)

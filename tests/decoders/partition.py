@@ -59,7 +59,7 @@ def over_chart(n, k, scores, single_root=False):
     """The Marginals over the sequences of MH_k for any length, by a chart that derives each of them exactly once.
 
     A sequence can be cut where a node h_m of its item is shifted, if from there on nothing below h_m is touched. The parts
-    have derivations of their own, so that of Figure 2's derivations one remains if a sequence that can be cut is combined,
+    have derivations of their own, so only one of Figure 2's derivations remains if a sequence that can be cut is combined,
     the left part being the first: one that cannot be cut itself. So an item has one value for the sequences without a cut (a
     shift; a Link that spoils every cut of its antecedent) and one for each place of the first cut. A Link spoils all
     cuts if it spoils the first: its dependent is shifted there, or its head or dependent is below.

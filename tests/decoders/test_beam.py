@@ -48,7 +48,7 @@ def everything(n, kinds):
 
 
 def check(model, derivation, n, scores, single_root=False):
-    """Checks that the transitions make the tree, and that the score is that of the parts, which are the transitions'."""
+    """Checks that the transitions make the tree, and that the score is the sum of the parts, which are the transitions'."""
     heads, rows = derivation.heads, derivation.transitions
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())

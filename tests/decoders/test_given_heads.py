@@ -75,7 +75,7 @@ def test_random_trees_and_parts_of_them(model, single_root):
 @every_model
 @pytest.mark.parametrize("case", EXTREMES)
 def test_large_and_small_scores(model, case):
-    """Also those of which float64 has no room for sums."""
+    """Also scores for whose sums float64 has no room."""
     n, rng = 5, rng_for("extreme", case)
     for _ in range(4):
         scores = extreme(model, n, rng, case)

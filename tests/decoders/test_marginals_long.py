@@ -99,7 +99,7 @@ def test_what_is_no_arc_does_not_matter(model):
 @every_model
 @pytest.mark.parametrize("n, size", [(60, 1), (60, 30), (100, 1)])
 def test_long_sentences(model, n, size):
-    """Finite and consistent, with random scores and with those of a planted derivation, of which nothing else is likely."""
+    """Finite and consistent, with random scores and with scores that make nothing but a planted derivation likely."""
     n = n // 2 if model is ONEEC else n
     scores = {name: np.float32(size) * tensor for name, tensor in model.sample(n, rng_for("long", n)).items()}
     planted, tree, score = model.planted(n, rng_for("planted", n))

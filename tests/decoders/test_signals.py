@@ -169,7 +169,7 @@ def default():
 
 
 def test_handlers_may_decode():
-    """With a chart of their own, while that of the sentence is half full."""
+    """With a chart of their own, while the sentence's is half full."""
     long, short = transitions(250, 6, arcs=True), transitions(20, 6, arcs=True)
     expected = comparable(mh4.decode(**long)), comparable(mh4.decode(**short))
     found = []
@@ -209,7 +209,7 @@ def test_other_threads_go_on():
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module has another name")
 @pytest.mark.parametrize("call", ("mst.decode(array(3001, 3001))", "mh4.decode(array(302, 302), array(6, 302, 302))"))
 def test_subinterpreters(call):
-    """A decoder neither runs handlers there, which are those of the main interpreter, nor asks that for memory."""
+    """A decoder neither runs handlers there, which are the main interpreter's, nor asks that for memory."""
     decode = f"""
 import numpy as np
 from mh4.decoders import mh4, mst

@@ -54,7 +54,7 @@ def test_the_best_tree_with_some_heads(decoder, single_root, n):
 @given(st.integers(6, 18), st.integers(0, 2**32 - 1), st.booleans())
 @settings(deadline=None, max_examples=15)
 def test_longer_sentences(decoder, n, seed, single_root):
-    """The tree found keeps the heads, its own derivation scores as much, and that of the tree which they are taken from no more."""
+    """The tree found keeps the heads, its own derivation scores as much, and the tree that they are taken from has no higher score."""
     rng = np.random.default_rng(seed)
     n = min(n, 10) if decoder in (MH5_HYBRID, ONEEC) else n
     tree = decoder.decode(decoder.sample(n, rng), single_root=single_root).heads

@@ -34,7 +34,7 @@ def run_features(stand_in, tmp_path):
 
 @pytest.fixture
 def hungarian(tmp_path, monkeypatch):
-    """A folder whose train and dev sets pass as those of UD 2.0; our own data folder has no segmentation of the test set."""
+    """A folder whose train and dev sets pass as UD 2.0; our own data folder has no segmentation of the test set."""
     folder = tmp_path / "ud"
     folder.mkdir()
     texts = {"train": as_conllu(("a", 0, "root"), ("b", 1, "obj")), "dev": as_conllu(("b", 0, "root"), ("a", 1, "obj"))}

@@ -32,7 +32,7 @@ def study(*arguments, home=None, **bench):
 
 
 def toy_settings(patch, settings, folder):
-    """Makes a Config that of the parsers of the toy treebank, in a file in `folder`; patch: pytest's."""
+    """Makes a Config the one of the toy treebank's parsers, in a file in `folder`; patch: pytest's."""
     from experiments.engine import treebank
 
     (folder / "toy.toml").write_text(settings.to_toml())

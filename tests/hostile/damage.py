@@ -300,7 +300,7 @@ def _of_calibration() -> Iterator[Damage]:
 
 
 def _of_records() -> Iterator[Damage]:
-    """Of those of training, which only `mh4 info` reads: it refuses them, or reports what they say."""
+    """Training's files, which only `mh4 info` reads: it refuses them, or reports what they say."""
     for name in ("summary.json", "metrics.jsonl"):
 
         def damaged(what: str, apply: Callable[[Path], None], name: str = name) -> Damage:

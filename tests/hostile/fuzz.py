@@ -94,7 +94,7 @@ def any_call(rng, words):
 
 
 def masked(rng, scores, decode):
-    """Scores, many of them forbidden in half of the calls; and whether all but those of one derivation, so that there is one."""
+    """Scores, many of them forbidden in half of the calls; and whether one derivation's are spared, so that there is one."""
     scores = {name: tensor.copy() for name, tensor in scores.items()}
     possible = False
     if rng.random() < 0.15:

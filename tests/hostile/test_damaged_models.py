@@ -86,7 +86,7 @@ MESSAGES = {
     "config.toml: unknown section": "no section 'nonsense'",
     "config.toml: a key of 30,000 parts": "not TOML: a line of 60003 characters",
     "config.toml: a megabyte of comments": "damaged: larger than 64 KB",
-    "vocabulary.json: labels reordered": "vocabulary.json is damaged, or not that of these weights",
+    "vocabulary.json: labels reordered": "vocabulary.json is damaged, or does not belong to these weights",
     "weights.npz: p0 negated": "its content does not match its checksum",
 }
 
@@ -136,7 +136,7 @@ def test_random_damage_is_noticed_or_does_not_matter(model, intact, sentences, n
     """A byte changed, bytes lost or added, the rest cut off: the parses are the same, or there are none."""
     expected, content, draw = parsed(intact, sentences), (intact / name).read_bytes(), random.Random(1)
     noticed = 0
-    # In the last section of settings, that of training, any weight of tags may be meant, and 0 says that they are not predicted.
+    # In the last section of settings, training, any weight of tags may be meant, and 0 says that they are not predicted.
     most = content.index(b"[training]") if name == "config.toml" else len(content)
     for trial in range(60):
         at = draw.randrange(most)

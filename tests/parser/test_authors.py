@@ -368,7 +368,7 @@ def test_eisner_has_the_smallest_split_points():
 
 
 def test_a_fixed_derivation_of_mh3(everything, tmp_path):
-    """Its target is the late sequence, whatever the scores: the violation is that of the best derivation, or more."""
+    """Its target is the late sequence, whatever the scores: the violation is the best derivation's, or more."""
     projective = next(s for s in everything if trees.is_projective(s.heads) and len(s) > 4)
     best, late = (
         authors.parts(systems.get("mh3"), config.with_settings(toy.SMALL, how)).system

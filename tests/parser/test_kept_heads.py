@@ -119,7 +119,7 @@ def test_complete_trees_stay_whatever_their_length(parsers, gold, beyond):
 
 CROSSING = [-1, 3, 4, -1, 0]  # 3->1 and 4->2 cross
 IMPOSSIBLE = {
-    "no projective tree has the heads given up to that of word 2": CROSSING,
+    "no projective tree has the heads given up to word 2": CROSSING,
     "word 1 is on a cycle or below one": [-1, 2, 1, -1, 0],
     "word 2 is on a cycle or below one": [-1, -1, 2, -1, 0],
     "words 1 and 4 both have head 0": [-1, 0, -1, -1, 0],
@@ -214,7 +214,7 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
 
 
 def test_the_best_trees_with_their_probabilities(parsers, gold):
-    """All trees of a short sentence in order; their probabilities add up to 1, and each is that of its arcs together."""
+    """All trees of a short sentence in order; their probabilities add up to 1, and each is the probability of all its arcs together."""
     for name in ("mh4-hybrid", "mst", "1ec"):
         given = [Sentence(gold[0].words[:3]), Sentence(gold[0].words[:4], heads=np.array([-1, -1, 0, -1, 2]), deprels=["x"] * 4)]
         with pytest.warns(RuntimeWarning, match="temperature 1"):

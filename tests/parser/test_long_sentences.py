@@ -63,7 +63,7 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
 @pytest.mark.parametrize("size", [30, 47, 1000])
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "several roots", "greedy-mh4"])
 def test_windows(models, sentences, monkeypatch, name, size):
-    """Each is parsed as a sentence; with a single root, it is that of the first."""
+    """Each is parsed as a sentence; with a single root, it is the first's."""
     monkeypatch.setattr(long_sentences, "window", lambda parser: size)
     sentence, parser = long(sentences, 141), Parser(models[name])
     (found,) = long_sentences.parse(parser, [sentence], 20, tags=True)

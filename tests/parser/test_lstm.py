@@ -128,7 +128,7 @@ def gradients(layer, vectors, lengths, masks, outer):
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("inputs, units", [(3, 1), (6, 17), (16, 16), (40, 48), (193, 67)])
 def test_the_node_and_its_derivatives(inputs, units, lengths, masked):
-    """States are those of the plain LSTM, derivatives its finite differences along directions near them, in double precision."""
+    """States are the plain LSTM's, derivatives its finite differences along directions near them, in double precision."""
     rng = np.random.default_rng([inputs, len(lengths)])
     layer, parameters = random_layer(rng, inputs, units)
     layer.vectors = parameters.add_parameters((inputs, sum(lengths)))

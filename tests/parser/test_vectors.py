@@ -205,7 +205,7 @@ def test_models_without_their_vectors(vectors, sentences, tmp_path):
     Model("mst", settings("frozen"), vocabulary, 1, vectors).save(str(tmp_path))
     shutil.copytree(tmp_path, tmp_path / "other")
     Vectors(vectors.words, 2 * vectors.matrix, vectors.learned).save(str(tmp_path / "other"))
-    with pytest.raises(InputError, match="vectors.npz is damaged, or not that of these weights"):
+    with pytest.raises(InputError, match="vectors.npz is damaged, or does not belong to these weights"):
         Model.load(tmp_path / "other")
     content = bytearray((tmp_path / "vectors.npz").read_bytes())
     content[len(content) // 2] ^= 255

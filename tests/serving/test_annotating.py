@@ -28,7 +28,7 @@ def test_heads_of_the_data_are_kept(app):
     assert result(app, data=complete, parser="", heads="", keep_deps="") == complete
     assert result(app, data=rows(2, 1, "_"), **asked).startswith("# mh4 = skipped, word 1 is on a cycle")
     crossing = result(app, data=rows(3, 4, "_", 0), model="toy-mh3", parser="", heads="")
-    assert crossing.startswith("# mh4 = mst of probabilities, no projective tree has the heads given up to that of word 2\n")
+    assert crossing.startswith("# mh4 = mst of probabilities, no projective tree has the heads given up to word 2\n")
 
 
 @pytest.mark.parametrize("path, more", [("/process", {"parser": "", "output": "svg"}), ("/process", {"parser": "", "output": "page"}),

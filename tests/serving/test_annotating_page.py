@@ -342,7 +342,7 @@ def choose_model(page, name):
 
 
 def best(server, text, model):
-    """The heads of the best tree around those of the text."""
+    """The heads of the best tree around the heads of the text."""
     answer = server.process_text(data=text, model=model, parser="", heads="")
     return [int(line.split("\t")[6]) for line in answer.splitlines() if line[:1].isdigit()]
 

@@ -87,7 +87,7 @@ def test_the_commands_of_the_manual_of_udpipe(server, tmp_path):
 
 
 def test_a_model_without_a_name(models, tmp_path):
-    """It has that of its folder, and the segmenter is its own."""
+    """It has its folder's name, and its own segmenter."""
     arguments = ["serve", "--port", "0", "--model", str(models / "mst"), "--segmenter", str(models / "segmenter")]
     with running(tmp_path, arguments) as server:
         can = {"mst": ["tokenizer", "tagger", "parser"]}

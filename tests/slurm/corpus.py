@@ -1,6 +1,6 @@
 """``make slurm-test``, second part: `mh4 corpus parse --slurm`, with a node, a job and the driver killed in mid-shard.
 
-The joined files have to be those of one quiet `mh4 parse`, byte for byte.
+The joined files have to be the same as from one quiet `mh4 parse`, byte for byte.
 """
 
 import shutil

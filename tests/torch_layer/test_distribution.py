@@ -161,7 +161,7 @@ def test_the_probability_of_several_trees_of_each_sentence(name):
 
 
 def gradients(name, function, rng, left_out=(), second=False, fast=True, **options):
-    """Check those of a function of a distribution by all scores, of which some are padding; fast: by a random projection."""
+    """Check the gradients of a function of a distribution by all scores, of which some are padding; fast: by a random projection."""
     tensors, lengths = sample(name, rng, lengths=[3, 1], longest=3, left_out=left_out, padding=0.3)
     names = list(tensors)
     inputs = [tensors[each].requires_grad_() for each in names]

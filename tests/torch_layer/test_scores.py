@@ -178,7 +178,7 @@ def test_other_types_and_no_sentences():
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8], ids=str)
 def test_lengths_of_a_narrow_type(dtype):
-    """Whose largest number is that of the words: the end of the sentence is one further."""
+    """Whose largest number is the number of words: the end of the sentence is one further."""
     words = torch.iinfo(dtype).max
     hidden = torch.from_numpy(rng_for("narrow", words).normal(size=(1, words, 7))).float()
     model = scorer("mh3")

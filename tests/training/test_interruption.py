@@ -32,7 +32,7 @@ def treebank(treebank):
     return treebank
 
 
-# Clipping uses the norm of all gradients, which depends on the order in which those of embeddings are summed.
+# Clipping uses the norm of all gradients, which depends on the order in which gradients of embeddings are summed.
 CHOSEN = "training.evaluate_updates=5 training.patience=20 training.max_updates=90 training.clip=0.1"
 
 

@@ -242,7 +242,7 @@ def test_a_change_that_is_cut_off_is_noted_once(files, tmp_path, monkeypatch, ag
 
 
 def test_sentences_of_dev_that_are_also_in_train(recwarn):
-    """Only those of ten words or more count, as short ones recur in any text."""
+    """Only sentences of ten words or more count, as short ones recur in any text."""
     long, other, short = (Sentence(words) for words in (["w"] * 10, ["v"] * 10, ["w"] * 9))
     train.warn_of_overlap([long, short], [other, short], "dev")
     assert not recwarn

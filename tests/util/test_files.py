@@ -205,7 +205,7 @@ with atomic_path(sys.argv[1]) as temporary:
     others += [".out.0000000%d.part" % k for k in range(3)]
     with files.atomic_path(str(out)):
         now = set(names(tmp_path)) - set(others)
-        assert len(now) == 3 and len(now & parts) == 2  # those of the other two processes, and ours
+        assert len(now) == 3 and len(now & parts) == 2  # the other two processes' files, and ours
         write(out)
         assert set(names(tmp_path)) - set(others) == now | {"out"}
     for process in processes[1:]:

@@ -66,7 +66,7 @@ def test_lines_arrive_and_the_log_goes_on(treebank, tmp_path, monkeypatch):
 
 
 def test_the_speed_of_words_that_come_in_bursts(monkeypatch):
-    """As those of a chunk do, which are written at once, ten seconds after the last."""
+    """As the words of a chunk, which are written at once, ten seconds after the last."""
     bar, now = progress.words_bar(hidden=True), [0.0]
     bar.get_time = lambda: now[0]
     monkeypatch.setattr(progress, "words_bar", lambda hidden: bar)

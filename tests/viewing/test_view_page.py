@@ -189,7 +189,7 @@ def test_differing_trees_and_probabilities(opened, files):
 
 
 def test_transitions_step_by_step(opened, files):
-    """Of a tree with crossing arcs: stack, buffer and arcs are those of mh4.transitions after each step, forth and back."""
+    """Of a tree with crossing arcs: stack, buffer and arcs are as in mh4.transitions after each step, forth and back."""
     number, sentence = next(
         (number, s) for number, s in enumerate(conllu.read(str(files[0])), start=1) if trees.crossed_arcs(s.heads).any()
     )

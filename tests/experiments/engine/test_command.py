@@ -103,7 +103,7 @@ def test_a_study_is_a_file():
 
 
 def test_variables_may_be_in_the_environment(tmp_path, monkeypatch, capsys):
-    """There, LANG is the locale, and those of other studies are left out."""
+    """There, LANG is the locale, and other studies' variables are left out."""
     for name, value in {"SYSTEMS": "mh9", "LANG": "hu", "LENGTH": "long"}.items():
         monkeypatch.setenv(name, value)
     assert study("ensemble", "--lang=toy", home=tmp_path) == 2

@@ -37,7 +37,7 @@ def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
 
 @pytest.mark.parametrize("other", ["settings", "files"])
 def test_models_of_other_settings_or_files_are_not_taken(tmp_path, other):
-    """As after a default or the toy treebank has changed: what is measured with them would be called that of today's."""
+    """As after a default or the toy treebank has changed: what is measured with them would be called today's."""
     bank, config = replace(BANK, blobs={"train": "aa", "dev": "bb"}), BANK.config("mst")
     changed = replace(config, training=replace(config.training, patience=1))
     for seed, same in ((1, True), (2, False)):

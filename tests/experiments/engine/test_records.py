@@ -30,7 +30,7 @@ def test_runs_with_different_settings_are_not_averaged(tmp_path):
         record(tmp_path, "eu", "mh3", seed, 80.0, updates=30000, changed=changed)
     record(tmp_path, "eu", "mst", 1, 80.0, changed={"training": {"clip": 1.0}})
     assert len(records.load("eu", tmp_path)) == 3
-    said = "the runs of mh3 in .* were trained with different settings .training.%s is %s.: delete those of one"
+    said = "the runs of mh3 in .* were trained with different settings .training.%s is %s.: delete the records of one"
     for setting, value, both in (("max_updates", 20000, "1000000 or 20000"), ("clip", 1.0, "5.0 or 1.0")):
         record(tmp_path, "eu", "mh3", 2, 80.0, updates=20000, changed={"training": {setting: value}})
         with pytest.raises(InputError, match=said % (setting, both)):

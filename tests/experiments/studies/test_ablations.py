@@ -129,7 +129,7 @@ def test_short_runs(train, stand_in, tmp_path, capsys):
     assert [joint[k + 1] for k, word in enumerate(joint) if word == "--set"] == [
         "training.max_updates=1500", "training.evaluate_updates=500", "scorer.greedy='joint'",
     ]  # fmt: skip
-    # The last three evaluations of seed 1 are 82.6, 83.6 and 84.6, those of seed 2 by .1 better.
+    # The last three evaluations of seed 1 are 82.6, 83.6 and 84.6, of seed 2 better by .1.
     lines, seeds = recorded(tmp_path), [1, 2]
     assert list(lines) == [("short", "", greedy), ("short", "", ours), ("short", "boundaries", ours), ("short", "greedy", greedy)]
     assert lines["short", "", ours] == [seeds, 83.65, None, None]
@@ -143,7 +143,7 @@ def test_short_runs(train, stand_in, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_full_length_within_both_settings(train, stand_in, tmp_path):
-    """The runs to compare with are those of make reproduce."""
+    """The runs to compare with come from make reproduce."""
     assert train("--length", "full") == 0
     assert [call["run"] for call in calls(stand_in)] == ["mh4-hybrid-1", "mh4-hybrid-1", "mh4-hybrid-2", "mh4-hybrid-2"]
     first, second = (call["argv"] for call in calls(stand_in)[:2])

@@ -1,4 +1,4 @@
-"""``make ensemble`` on models of the toy treebank: its scores are those of `mh4 ensemble`."""
+"""``make ensemble`` on models of the toy treebank: its scores are the same as from `mh4 ensemble`."""
 
 import json
 import os

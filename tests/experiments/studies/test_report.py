@@ -70,7 +70,7 @@ def test_agreement_with_the_paper():
     seeds, theirs = (1, 2, 3, 4, 5), report.Average(82.0, 0.4)
     ours = [report.Average(82.0, 0.3, seeds), report.Average(80.0, None, (1,)), report.Average(82.0 + 2 * 0.05**0.5, 0.3, seeds)]
     found = agreement.cells([(one, theirs) for one in ours])
-    assert found == [pytest.approx((0, 0.05**0.5)), pytest.approx((2 * 0.05**0.5, 0.05**0.5))]  # not that of a single run
+    assert found == [pytest.approx((0, 0.05**0.5)), pytest.approx((2 * 0.05**0.5, 0.05**0.5))]  # not a single run's
     (row,) = agreement.table({"dev UAS": found, "test LAS": []}).body
     assert row == ["dev UAS", "2", "+0.22 ± 0.16", "4.0", "0.14", "1"]
     tails = {(3.841, 1): 0.05, (7.815, 3): 0.05, (31.41, 20): 0.05, (38.93, 21): 0.01}

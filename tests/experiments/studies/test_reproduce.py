@@ -73,7 +73,7 @@ def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tm
 
 @pytest.mark.slow
 def test_records_of_other_settings_are_named_before_training(run, run_features, stand_in, hungarian, tmp_path, capsys):
-    """With any seed, as they would be averaged with those to be trained; not those of other systems."""
+    """With any seed, as they would be averaged with the runs to be trained; not other systems' records."""
     record(tmp_path / "home" / "results", "hu", "1ec", 1, 80.0, changed={"training": {"clip": 2.0}})
     record(tmp_path / "home" / "results", "hu", "mh4-two", 7, 80.0, changed={"training": {"clip": 1.0}})
     asked = ("--lang", "hu", "--seeds", "1", "--ud", str(hungarian))

@@ -58,7 +58,7 @@ def test_a_segmentation_that_comes_later_or_is_another_is_parsed_then(run, stand
 
 @pytest.fixture
 def downloads(hungarian, segmented, tmp_path, monkeypatch):
-    """The downloadable files, by name: those of the two folders; everything else raises. Returns the requested names."""
+    """The downloadable files, by name: all in the two folders; everything else raises. Returns the requested names."""
     for system in ("stanford", "c2l2"):
         (segmented / conll17.file_name("hu", system)).write_text(as_conllu(("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")))
     there = {path.name: path for folder in (hungarian, segmented) for path in folder.iterdir()}
@@ -108,7 +108,7 @@ def test_a_folder_without_the_test_set(run, stand_in, hungarian, segmented, tmp_
 
 
 def released(monkeypatch, folder):
-    """Makes all files in the folder pass as those of UD 2.0."""
+    """Makes all files in the folder pass as UD 2.0."""
     texts = {split: (folder / ("hu-ud-%s.conllu" % split)).read_text() for split in treebanks.SPLITS}
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
 

@@ -17,7 +17,7 @@ CHARTS = ["mh3", "mst", "mh4-hybrid", "1ec"]
 
 @pytest.fixture
 def verify(run, tmp_path):
-    """Calls make verify with the stand-in for a recorded run, whose trees are not recorded: those of the stand-in have other scores."""
+    """Calls make verify with the stand-in for a recorded run, whose trees are not recorded: the stand-in's have other scores."""
     assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
     results = tmp_path / "home" / "results"
     trees_file(results, "toy/mst-seed1").unlink()
