@@ -38,12 +38,13 @@ def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except ImportError as error:
-        if isinstance(error, InputError) or (error.name or "").partition(".")[0] == "mh4":
+    except (ImportError, ValueError) as error:  # ValueError: for binaries of another numpy, or a configuration file
+        name = getattr(error, "name", None) or extra
+        if isinstance(error, InputError) or name.partition(".")[0] == "mh4":
             raise
-        missing = "%s needs %s, which " % (what, package or error.name)
+        missing = "%s needs %s, which " % (what, package or name)
         if isinstance(error, ModuleNotFoundError):
-            command = shlex.join(["pip", "install", *(packages(extra) or [str(error.name)])])
+            command = shlex.join(["pip", "install", *(packages(extra) or [name])])
             raise NotInstalled("%sis not installed: %s" % (missing, command)) from None
         raise InputError(missing + "cannot be imported: %s" % one_line(str(error))) from None
 

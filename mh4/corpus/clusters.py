@@ -141,4 +141,5 @@ def _slurm(stack: ExitStack, options: str, logs: str, number: int, name: str, va
     security = stack.enter_context(certificates(os.path.join(private, "certificates.pem")))
     of_jobs = {**_OF_ALL_PROCESSES, "temporary-directory": private}
     settings = {"DASK_%s" % option.replace(".", "__").replace("-", "_").upper(): str(value) for option, value in of_jobs.items()}
-    return Jobs(options, logs, number, {**settings, **variables}, _NO_DASHBOARD, security, name)
+    # Jobs do not have our environment if the options say so (--export=NONE).
+    return Jobs(options, logs, number, {"PYTHONSAFEPATH": "1", **settings, **variables}, _NO_DASHBOARD, security, name)

@@ -15,7 +15,7 @@ slurm = pytest.importorskip("mh4.corpus.slurm", reason="dask-jobqueue is not ins
 
 COMMANDS = {
     "sbatch": 'if [ -e closed ]; then echo "sbatch: error: Invalid partition" >&2; exit 1; fi\n'
-    'cp "$1" job.$$; setsid sh job.$$ >>log 2>&1 & echo "Submitted batch job $!"; echo $! >>jobs',
+    'cp "$1" job.$$; setsid env -i PATH="$PATH" sh job.$$ >>log 2>&1 & echo "Submitted batch job $!"; echo $! >>jobs',
     "squeue": "for job in $(cat jobs); do if kill -0 $job; then echo $job; fi; done",
     # Only what `sbatch` has started: a number from elsewhere may be any process's, and -1 is all of them.
     "scancel": 'if grep -qsx "$1" jobs; then kill -- "-$1"; echo "$1" >>cancelled; fi',
@@ -42,6 +42,7 @@ def here(tmp_path, monkeypatch):
 def test_jobs_that_are_refused_are_submitted_again(here):
     """Even if no job has been accepted so far; until then, it is said why, once. And Dask ends well if that stays so."""
     corpus = Corpus(str(here / "a corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
+    (here / "tornado.py").write_text("open('imported', 'w')")  # in the folder of the jobs, where others may be able to write
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="-p short") as pool:
         said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
@@ -54,6 +55,7 @@ def test_jobs_that_are_refused_are_submitted_again(here):
         assert pool.refused() == [] and not pool.expected()
         corpora.wait_for(lambda: pool.count() == 2 and all(job.worked for job in pool._cluster.workers.values()))
     jobs = (here / "jobs").read_text().split()
+    assert not (here / "imported").exists()
     assert not secret.parent.exists() and len(jobs) == 2 and sorted((here / "cancelled").read_text().split()) == sorted(jobs)
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="") as pool:

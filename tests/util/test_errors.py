@@ -14,6 +14,7 @@ from mh4.errors import InputError, NotInstalled, needs, one_line
             InputError,
             "this needs a, which cannot be imported: libx.so\\nis missing",
         ),
+        (ValueError("numpy.dtype size changed"), InputError, "this needs c, which cannot be imported: numpy.dtype size changed"),
         (NotInstalled("as it is"), NotInstalled, "as it is"),
         (ModuleNotFoundError("ours", name="mh4.x"), ModuleNotFoundError, "ours"),
     ],
