@@ -145,7 +145,7 @@ class Configuration:
         else:
             head, dependent = self.arc(code)
             self.heads[dependent] = head
-            self.stack.remove(dependent)
+            del self.stack[self.stack.index(dependent, -3)]  # which is s0, s1 or s2
 
     def _why_not(self, code: int) -> str | None:
         """Return why a transition is illegal here, or None."""
