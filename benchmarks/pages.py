@@ -75,7 +75,7 @@ def main():
     parsing = [
         section("Breakdown", "parsing.py", dev),
         section("Files of any size, processes", "parsing.py", "--command", dev),
-        section("By sentence length", "parsing.py", "--lengths", dev) + "\n\nMilliseconds per sentence; `network` is that of "
+        section("By sentence length", "parsing.py", "--lengths", dev) + "\n\nMilliseconds per sentence; `network` is the one of "
         "mh4-hybrid, from words to scores.\n\n![](lengths.png)",
     ]
     if options.udpipe:

@@ -4,7 +4,7 @@
 
 A chroot has a Debian made by debootstrap, which stays in the folder for the next time, and a clean checkout of the current
 commit. In it run the two commands of the README, on 64-bit ARM by qemu, where a cross-compiler keeps compilation from being
-emulated; for other compilers, the decoders alone. The outcome is a row of the table in docs/reference/machines.md; those of
+emulated; for other compilers, the decoders alone. The outcome is a row of the table in docs/reference/machines.md; rows of
 machines that are not tried now remain.
 """
 

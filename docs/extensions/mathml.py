@@ -13,7 +13,7 @@ def inline(writer: Any, node: nodes.Element) -> None:
 
 
 def block(writer: Any, node: nodes.Element) -> None:
-    # In the cells of a table, the sizes and limits would be those of formulas in a line.
+    # In the cells of a table, the sizes and limits would be as for formulas in a line.
     formula = tex2mathml(node.astext(), as_block=True).replace("<mtable ", '<mtable displaystyle="true" ')
     writer.body.append('<div class="formula">%s</div>' % formula)
     raise nodes.SkipNode

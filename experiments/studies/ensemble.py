@@ -109,7 +109,7 @@ def page(bank: Treebank, members: Members, table: Table, repeat: str) -> list[pa
 
 
 NOTE = """\
-In percent, with gold segmentation on dev and that of the shared task's baseline on test; mean and standard deviation (n - 1)
+In percent, with gold segmentation on dev and the shared task's baseline segmentation on test; mean and standard deviation (n - 1)
 over seed%s %s. Members vote in the order of their dev UAS."""
 OF_THE_PAPER = """
 The paper's ensemble of MST, MH4-hybrid and 1EC has test LAS %.2f. How it votes, and with how many models, is unknown."""

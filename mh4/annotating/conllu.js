@@ -50,8 +50,8 @@ function sentenceOf(lines, start, keep) {
   return { lines, rows, at, pins, given, accepted: whole && lines.some((line) => /^# *accepted *= *yes *$/.test(line)) };
 }
 
-// A sentence with a tree, or part of one: { head, deprel } for each word. pins: what is to be marked as decided. Another tree than that of
-// the file leaves out the enhanced graph.
+// A sentence with a tree, or part of one: { head, deprel } for each word. pins: what is to be marked as decided. Another tree than the
+// file's leaves out the enhanced graph.
 function written(one, tree, pins = null, accepted = false) {
   const same = one.rows.every((cells, m) => !m || (cells[HEAD] === String(tree[m].head) && cells[DEPREL] === tree[m].deprel));
   const lines = [...one.lines];

@@ -52,7 +52,7 @@ def ensemble(
     The result is the single-root tree whose arcs have the most votes, even if the trees of members have several roots. Ties go to the
     members named first, models before files. With two members, the first always wins; only with three or more can the result differ
     from its trees. A file that votes must have the same sentences and words as IN.conllu. For several files, or for a folder, name a
-    folder that has the parses under the names that `mh4 parse` gives them. Input and output are those of `mh4 parse`, compressed
+    folder that has the parses under the names that `mh4 parse` gives them. Input and output are as in `mh4 parse`, compressed
     files included.
 
     In sentences of more words than --longest (by default the limit of the slowest member), members search as in `mh4 parse`, and vote

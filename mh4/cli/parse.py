@@ -87,8 +87,8 @@ def parse(
     --best writes each sentence with each of its K best trees, which are found exactly. A comment in it, such as "# mh4 = tree 2 of 3,
     score 81.4000, probability 0.0214", says which tree it is.
 
-    The probability of an arc is the total probability of all derivations with this arc (for mst and 1ec, of all trees with it),
-    that of a label is for this arc. Scores are first divided by the temperatures that were best on the development set.
+    The probability of an arc is the total probability of all derivations with this arc (for mst and 1ec, of all trees with it);
+    a label's is for this arc. Scores are first divided by the temperatures that were best on the development set.
     """
     from mh4.cli.output import destinations, say_parsed, write
     from mh4.data import conllu

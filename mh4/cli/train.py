@@ -103,7 +103,7 @@ def train(system: SystemName | None, model: str, init: str | None, log: str | No
     each is also scored by itself.
 
     With --init, training continues from another model: its vocabulary keeps its weights, and new words, characters, tags and labels
-    are added. System and settings are then those of that model unless given; those of the network cannot be changed.
+    are added. System and settings are then that model's unless given; settings of the network cannot be changed.
 
     Vectors of words are kept with the model. Contextual vectors, in files with a matrix for each sentence, are also needed for parsing.
     """

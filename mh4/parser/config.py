@@ -90,9 +90,7 @@ class Encoder:
     word_input: Input = _authors(
         "sum", 'input of a word with an embedding: its "sum" with the spelling, or the "embedding" alone'
     )
-    embeddings: Part = _authors(
-        "table", 'initial range: that of Glorot for the "table" or, wider, for a "row": √(3 / dimensions)'
-    )
+    embeddings: Part = _authors("table", 'initial range: Glorot\'s for the "table" or, wider, for a "row": √(3 / dimensions)')
     word_boundaries: bool = _authors(False, "spellings are read between two learned symbols, as first and last characters")
 
 
@@ -137,7 +135,7 @@ class Training:
         1_000_000, "longer sentences teach tags and labels only; 1000000, the default, means twice what is parsed exactly"
     )
     loss_scale: Positive = _value(100.0, "the summed loss of a minibatch is divided by this")
-    upos_weight: FromZero = _value(0.2, "the weight of the loss of UPOS; that of trees is 1")
+    upos_weight: FromZero = _value(0.2, "the weight of the loss of UPOS; the weight of trees is 1")
     xpos_weight: FromZero = _value(0.2, "the weight of the loss of XPOS")
     feats_weight: FromZero = _value(0.2, "the weight of the loss of FEATS")
     label_weight: Positive = _value(1.0, "the weight of the loss of labels")

@@ -307,7 +307,7 @@ def load(
     folders = None if isinstance(folder, os.PathLike) else items_of(folder)
     if folders is None:
         if tree is not None:
-            raise InputError("tree is for an ensemble: the trees of a single parser are those of its system")
+            raise InputError("tree is for an ensemble: a single parser has its system's trees")
         return Parser.load(cast(Path, folder), decode, beam, contextual)
     if contextual:
         raise InputError("the parsers of an ensemble cannot have contextual vectors")

@@ -108,7 +108,7 @@ class Model:
         """
         found, dimensions = Contextual(paths), self.config.encoder.contextual
         if found.dimensions != dimensions:
-            known = "needs those of %d" % dimensions if dimensions else "was trained without contextual vectors"
+            known = "needs %d" % dimensions if dimensions else "was trained without contextual vectors"
             has = counted(found.dimensions, "dimension")
             raise InputError("%s: vectors of %s, but the model %s" % (found.paths[0], has, known))
         for sentence in sentences:

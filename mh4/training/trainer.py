@@ -128,7 +128,7 @@ class Trainer:
         """Say which sentences are too long to be decoded exactly, and how they are treated."""
         what = {"dev": "they are parsed as `mh4 parse` does it"}
         if self.longest == self.most:
-            what["train"] = "their trees are not learned (training.longest=N learns those of up to N words)"
+            what["train"] = "their trees are not learned (training.longest=N learns sentences of up to N words)"
         for split, becomes in what.items():
             long = [sentence for sentence in getattr(self, split) if len(sentence) > self.most]
             if long:

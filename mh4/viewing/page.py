@@ -29,9 +29,9 @@ _OF_MODEL, _CANONICAL, _OF_MH5, _OUTSIDE, _TOO_LONG = range(5)
 _SOURCES = (
     "The derivation that the model chose.",
     "The canonical derivation of this tree in the transition system of MH4: words are attached as early as possible.",
-    "A derivation of this tree in the transition system of MH5; that of MH4 has none.",
+    "A derivation of this tree in the transition system of MH5; MH4's has none.",
     "No transitions: this tree is outside MH5, so no sequence of the transitions of MH4 or MH5 builds it.",
-    "No transitions: those of MH4 do not build this tree, and in a sentence of more than %d words those of MH5 are not looked for."
+    "No transitions: MH4's do not build this tree, and in a sentence of more than %d words MH5's are not looked for."
     % _LONGEST_FOR_MH5,
 )
 

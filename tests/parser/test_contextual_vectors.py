@@ -112,7 +112,7 @@ def test_what_is_refused(sentences, files, tmp_path):
     assert "no vectors of this sentence" in refused(lambda: Parser(made).parse([["other", "words"]]))
     assert "the model needs contextual vectors of the sentences" in refused(lambda: Parser(model(sentences)).parse(sentences[:2]))
     save_file({key(["a"]): np.zeros((1, 7), np.float32)}, tmp_path / "seven")
-    assert refused(lambda: made.read_contextual([str(tmp_path / "seven")])).endswith("but the model needs those of 4")
+    assert refused(lambda: made.read_contextual([str(tmp_path / "seven")])).endswith("but the model needs 4")
     assert "of 7 dimensions, but %s has 4" % files[0] in refused(lambda: Contextual([files[0], str(tmp_path / "seven")]))
     without = toy.untrained("mst", sentences[:30])
     assert "was trained without contextual vectors" in refused(lambda: without.read_contextual(files))

@@ -54,8 +54,8 @@ static inline void link3(float* const* tj, float* tk, const float* t2k, const fl
 //
 // Rows run over l, the last node of an item: from the multiple of LANES at or below the first possible l, with -inf
 // before that l and beyond the sentence. As [j,k,l] is read for one k and all j and l, tables by three nodes are indexed
-// k, j, l: the rows read one after the other are adjacent. Scores that do not depend on i, those of the best Link of [i,j,k,l]
-// by an arc from j, k or l to k and to j, are tabulated first (also for arcs from i, if their scores do not depend on i). That
+// k, j, l: the rows read one after the other are adjacent. Scores that do not depend on i (the best Link of [i,j,k,l]
+// by an arc from j, k or l to k and to j) are tabulated first (also for arcs from i, if their scores do not depend on i). That
 // leaves a few additions and maxima for every i, j, k and l.
 //
 // Node 0 can only be the start of an item. The last transition of every derivation is RA, from 0, and no other transition leads to
@@ -69,7 +69,7 @@ class Chart : public TransitionChart {
     // tables by three nodes
     float* t3;  // the best score of [i,k,l], at k, i, l
     float* R1;  // the best score of RA, LA and, unless by_head, RA2 of k in [i,j,k,l], at k, j, l
-    float* R2;  // that of LA', LA2 and, unless by_head, RA' of j
+    float* R2;  // the same of LA', LA2 and, unless by_head, RA' of j
     // tables by two nodes: rows of `stride`
     float* t2;       // the best score of [i,l], at i, l
     float* s0b0;     // six rows at s0, by b0

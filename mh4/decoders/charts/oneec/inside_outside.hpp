@@ -155,8 +155,8 @@ template <class N> class Marginals : Reverse<N> {
     using Base::bytes_needed, Base::release;
 };
 
-// All sums. That over one tree is its score, as its parts are certain. For that over all, the best tree is found first, as the weights
-// are scaled by those of its parts.
+// All sums. The sum over one tree is its score, as its parts are certain. For the sum over all, the best tree is found first, as the
+// weights are divided by its parts' weights.
 template <class N> class AllSums final : public marginals::SumCharts {
     Chart search;
     Marginals<N> all;

@@ -13,7 +13,7 @@ direction. Each rule is also used mirrored: its `order` fixes the left-to-right 
 lists the orders that an item allows.
 
 The items, with their closest counterparts in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There, an item [i,j,x] is
-the interval i..j with the exterior node x, and the letter tells at which ends arcs may cross those of x: L left, R right, LR
+the interval i..j with the exterior node x, and the letter tells at which ends arcs may cross x's: L left, R right, LR
 both, N neither. Their items mix crossed and uncrossed arcs. Here the two are separate: complexes, and the items that they are
 made of, have the crossed arcs, gaps have all others, and only the latter have siblings and grandparents in the score.
 
@@ -45,7 +45,7 @@ Intermediate items, without a counterpart:
                         arc of l. For complex
 
 Pictures of the items, each in one of its directions: .---. is an arc, == or === a gap. Dotted arcs are made elsewhere and cross
-those of the item.
+arcs of the item.
 
     open a b x      ............................       closed a b x  ............................
                     :   .------------------.                         :   .------------------.

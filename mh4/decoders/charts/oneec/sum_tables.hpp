@@ -163,7 +163,7 @@ class Scaling {
 };
 
 // All items of a sentence, where l counts down from n and, for each l, r counts up from l+1. Items of the left have regions l r
-// with x < l, those of the right have x > r; in tiles over r and over l. In Layer are those that only items with the same l need:
+// with x < l, items of the right have x > r; in tiles over r and over l. Layer has the items that only items with the same l need:
 // they are computed again in the reverse.
 template <class N> struct Tables : Layout<Views<N>> {
     typedef Layout<Views<N>> Base;

@@ -26,8 +26,8 @@ struct Step {
     }
 };
 
-// A chart without backpointers: the trace recomputes the argmaxes along its path. The ways to an item in step2 and step3 are those of MH4
-// and MH5. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
+// A chart without backpointers: the trace recomputes the argmaxes along its path. The ways to an item in step2 and step3 are the same in
+// MH4 and MH5. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
 class TransitionChart : public BestDerivation {
     struct Item {  // [h1,...,hm]
         int size, heads[5];
