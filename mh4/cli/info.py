@@ -25,7 +25,7 @@ def info(path: str, card: bool, as_json: bool) -> None:
     from mh4.parser.model import Model, description
     from mh4.parser.model_files import opened
     from mh4.training.card import card_of, markdown
-    from mh4.training.trainer import state_of
+    from mh4.training.summary import state_of
 
     files = opened(path)
     if card:

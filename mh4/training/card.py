@@ -15,7 +15,8 @@ from mh4.errors import InputError, one_line, shown
 from mh4.parser.model import Model
 from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, check_ended, each_source, source, write_packed
 from mh4.parser.parsing import Parser
-from mh4.training.trainer import evaluate, resumed
+from mh4.training.summary import resumed
+from mh4.training.trainer import evaluate
 
 _MOST = 1 << 31  # bytes of a file of a model
 _SCORES = {"uas": "UAS", "las": "LAS", "upos": "UPOS", "xpos": "XPOS", "feats": "FEATS"}

@@ -26,13 +26,14 @@ from mh4.errors import InputError, counted, warn
 from mh4.parser import authors, kept_heads, long_sentences, systems
 from mh4.parser.config import Config, Training, differences, listed
 from mh4.parser.model import Model, description
-from mh4.parser.model_files import Folder, each_source, other_content
+from mh4.parser.model_files import Folder, other_content
 from mh4.parser.network.graph import backward, dy
 from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.calibration import calibrate
 from mh4.training.loss import minibatch_loss
+from mh4.training.summary import complete_lines
 from mh4.util import reading
 from mh4.util.batching import shuffled_minibatches
 from mh4.util.files import append_line, git_blob_id, locked, make_folder, write_text
@@ -386,7 +387,7 @@ class Trainer:
     def _keep_metrics(self, evaluations: int) -> None:
         """Delete the lines of metrics.jsonl that were written after the checkpoint."""
         path = self.files.place("metrics.jsonl")
-        kept = _lines(path)[:evaluations] if os.path.exists(path) else []
+        kept = complete_lines(path)[:evaluations] if os.path.exists(path) else []
         if len(kept) < evaluations:
             raise InputError("%s: damaged: expected %s, one for each evaluation so far" % (path, counted(evaluations, "line")))
         if os.path.exists(path):
@@ -404,7 +405,7 @@ class Trainer:
             self.model.calibrate(found)
             found.save(self.folder)
         with self.files.intact("metrics.jsonl"):
-            evaluations = [json.loads(line) for line in _lines(self.files.place("metrics.jsonl"))]
+            evaluations = [json.loads(line) for line in complete_lines(self.files.place("metrics.jsonl"))]
             ordered = evaluations[::-1] if self.settings.keep_last else evaluations
             best = max(ordered, key=lambda metrics: metrics["dev_" + self.settings.best_by])  # the first of several
         partly = not all(kept_heads.annotated_labels(sentence).all() for sentence in [*self.train, *self.dev])
@@ -447,44 +448,3 @@ def _first(folder: str, system: str, config: Config) -> Model:
             "%s: training can only begin with a model of the same system and network (%s)" % (folder, listed(differing))
         )
     return model
-
-
-def state_of(files: Folder) -> list[str]:
-    """Return a summary of the training recorded with a model, in a few lines of text; InputError if the record is damaged."""
-    if files.has("summary.json"):
-        with files.intact("summary.json"):
-            return _trained(files.record("summary.json"))
-    lines = _lines(files.place("metrics.jsonl")) if files.has("metrics.jsonl") else []
-    with files.intact("metrics.jsonl"):
-        message = "in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f"
-        return [message % json.loads(lines[-1])] if lines else ["no record of its training"]
-
-
-def resumed(summary: dict[str, Any]) -> list[str]:
-    """Return a line for each time that training was resumed with other settings."""
-    changes = [dict(change) for change in summary.get("changes", ())]
-    return [
-        "resumed after %s with %s"
-        % (counted(change.pop("updates"), "update"), ", ".join("%s=%s" % one for one in change.items()))
-        for change in changes
-    ]
-
-
-def _trained(summary: dict[str, Any]) -> list[str]:
-    scores = ["%s %.2f" % (name.upper(), summary["dev_" + name]) for name in ("uas", "las", "upos") if "dev_" + name in summary]
-    counts = (counted(int(summary[noun + "s"]), noun) for noun in ("evaluation", "update"))
-    run = "best of %s, %s, mh4 %s" % (*counts, summary["mh4"])
-    lines = ["trained: dev %s, %s" % (", ".join(scores), run)]
-    for name, source in each_source(summary["sources"]):
-        nouns = ("sentence", "word") if "words" in source else ()
-        size = "".join(", " + counted(source[noun + "s"], noun) for noun in nouns)
-        lines.append("%s: %s (git blob %s)%s" % (name, source["file"], source["git_blob"], size))
-    lines += resumed(summary)
-    for treebank in summary.get("dev_treebanks", ()):
-        lines.append("%(file)s: dev UAS %(uas).2f, LAS %(las).2f" % treebank)
-    return lines
-
-
-def _lines(path: str) -> list[str]:
-    """Return the complete lines of a file, whose last line may be unfinished. Raises InputError if it cannot be read or is not UTF-8."""
-    return [line + "\n" for line in reading.text(path).split("\n")[:-1]]
