@@ -19,7 +19,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES_BLOB, trees_of
 from experiments.engine.run import environment
 from experiments.engine.workplace import shown
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.data.cells import HEAD
 from mh4.decoders import arguments
 from mh4.errors import InputError
@@ -118,7 +118,7 @@ def restored(trees: Path, file: Path) -> str:
 def _part(trees: Path, file: Path) -> str:
     """Return the lines for `file`, without the first."""
     with compression.opened(str(trees)) as content:
-        parts = re.split("(?m)^# ", "".join(conllu.decoded(content, str(trees))))[1:]
+        parts = re.split("(?m)^# ", "".join(text_lines.decoded(content, str(trees))))[1:]
     blob = git_blob_id(file)
     part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
     if part is None:

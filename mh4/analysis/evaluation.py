@@ -24,6 +24,7 @@ from mh4.data import conllu
 from mh4.data.cells import DEPS, FORM, ID, XPOS
 from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, needs, normal_forms, on_line, warn
+from mh4.util import reading
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -245,7 +246,7 @@ class _Reader:
 
     def __init__(self, path: str, omitted: Sequence[str] = ()) -> None:
         self.path, self.done = path, False
-        self._blocks = ((conllu.name_of(file), block) for file, blocks in conllu.each_file([path], omitted) for block in blocks)
+        self._blocks = ((reading.name_of(file), block) for file, blocks in conllu.each_file([path], omitted) for block in blocks)
         self._file, self._line = "", 0  # where the last sentence ends
         self._several_roots = 0  # how many sentences have more than one
         self._begin_chunk()
@@ -272,7 +273,7 @@ class _Reader:
             self.done = True
             if self._several_roots:
                 message = "%s: %s with several roots, which the official scorer refuses without its option --multiple-roots-okay"
-                roots = conllu.name_of(self.path), counted(self._several_roots, "sentence")
+                roots = reading.name_of(self.path), counted(self._several_roots, "sentence")
                 warn(message % roots, stacklevel=3)
             return False
         if file != self._file:
@@ -341,14 +342,14 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
         while len(file.text) < place + 20 and file.read():
             pass
         if place >= len(file.text):
-            return "%s: the end" % conllu.name_of(file.path), ""
+            return "%s: the end" % reading.name_of(file.path), ""
         token, text = (
             file.tokens[bisect_right(file.tokens, place, key=lambda token: token.start) - 1],
             file.text[place : place + 20],
         )
         return "%s: %r" % (on_line(token.file, token.line), "".join(text)), "".join(text)
 
-    names = conllu.name_of(system.path), conllu.name_of(gold.path)
+    names = reading.name_of(system.path), reading.name_of(gold.path)
     why = "; %s has a multiword token there, and %s words only" % (names if multiword(system) else names[::-1])
     why = why if multiword(system) != multiword(gold) else ""
     (here, text), (there, other) = described(system), described(gold)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.errors import InputError
 from mh4.util.output import open_output
 
@@ -24,7 +24,7 @@ class Correction:
 
     def __init__(self, path: str, output: str, replaces: bool = False) -> None:
         self.path, self.output = path, output
-        self.text, self._words = _read(conllu.lines(path, path), path)
+        self.text, self._words = _read(text_lines.lines(path, path), path)
         self._saved, self._lock = 0, threading.Lock()
         self._ours = _state(output) if replaces and os.path.isfile(output) else None  # which may be replaced
         self._check_new()

@@ -37,7 +37,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     import json
 
     from mh4.analysis import error_tables, score_tables
-    from mh4.data import conllu
+    from mh4.util import reading
 
     if counts and as_json:
         raise InputError("--json has counts and percentages, so that --counts has no effect: omit it")
@@ -47,7 +47,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
         text = (
             "mh4: %s: all tags are the gold tags; if they were copied, the scores of tags, and MLAS, say nothing about a parser"
         )
-        say(text % ", ".join(map(conllu.name_of, copied)), err=True)
+        say(text % ", ".join(map(reading.name_of, copied)), err=True)
     if as_json:
         click.echo(json.dumps(score_tables.record(gold_file, results, by), indent=1))
         return

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from mh4.cli.group import say, say_written
 from mh4.cli.paths import check_inputs, check_outputs
-from mh4.data import conllu
 from mh4.errors import InputError, counted
 from mh4.parser import writing
 from mh4.parser.writing import Parses, Written
 from mh4.util.files import make_folder
 from mh4.util.output import open_output
 from mh4.util.progress import counting
-from mh4.util.reading import named
+from mh4.util.reading import name_of, named
 
 
 def write(
@@ -29,11 +28,11 @@ def write(
     with open_output(output_file) as output, counting("parsing", hidden=quiet) as progress:
         written = writing.write(parses, output, tags=tags, keep_deps=keep_deps, flush=flush, progress=progress)
     if written.noted and not quiet:
-        say("mh4: %s: %s" % (conllu.name_of(source), written.notes()), err=True)
+        say("mh4: %s: %s" % (name_of(source), written.notes()), err=True)
     if verbose:
         seconds = time.perf_counter() - start
         done = (counted(written.sentences, "sentence"), counted(written.words, "word"), seconds, written.words / seconds)
-        say("%s: %s, %s in %.1f s, %d words/s" % (conllu.name_of(source), *done), err=True)
+        say("%s: %s, %s in %.1f s, %d words/s" % (name_of(source), *done), err=True)
     return written
 
 

@@ -81,7 +81,7 @@ def review(
     from mh4.training.train import settings_of
     from mh4.util.compression import stem
     from mh4.util.output import open_output
-    from mh4.util.reading import named
+    from mh4.util.reading import name_of, named
 
     if bool(model) == bool(folder):
         raise InputError("choose --model, a parser of other texts, or --folder, where parsers are trained on parts of these")
@@ -103,14 +103,14 @@ def review(
         raise InputError("%s: begun with --folds %d, not %d: name another --folder" % (folder, begun, folds))
     omitted = [folder] if folder else []
     names = {
-        file: os.path.relpath(file, of) if of else os.path.basename(conllu.name_of(file))
+        file: os.path.relpath(file, of) if of else os.path.basename(name_of(file))
         for file, _, of in named(treebanks, omitted=omitted)
     }
     for file, times in Counter(map(os.path.realpath, names)).items():
         if times > 1:  # a parser would have learned sentences that it judges
             raise InputError("%s: this file is given twice" % file)
     if len(set(names.values())) < len(names):
-        names = {file: conllu.name_of(file) for file in names}
+        names = {file: name_of(file) for file in names}
     of_table = {file for file, *_ in skip}
     if of_table and of_table.isdisjoint(map(one_line, names.values())):
         raise InputError("%s: has doubts of %s, but of none of the files here" % (since, listed(sorted(of_table))))

@@ -1,4 +1,4 @@
-"""Cutting files into shards of whole portions (see mh4.data.conllu.PORTION), which are known by their positions in the file.
+"""Cutting files into shards of whole portions (see mh4.data.text_lines.PORTION), which are known by their positions in the file.
 
 Nothing is copied: a shard of a plain file is a range of its bytes, which its worker reads again.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
-from mh4.data import conllu
+from mh4.data import text_lines
 from mh4.errors import InputError
 from mh4.util import reading
 
@@ -111,10 +111,10 @@ def portions(stream: BinaryIO, name: str, before: int = 0, by_line: bool = False
     begin = reading.line(stream, name, line + 1)
     while begin:
         data = begin
-        if len(begin) < conllu.PORTION:  # the rest of a line makes it large enough, unless the file ends
-            data += stream.read(conllu.PORTION - 1 - len(begin))
+        if len(begin) < text_lines.PORTION:  # the rest of a line makes it large enough, unless the file ends
+            data += stream.read(text_lines.PORTION - 1 - len(begin))
             data += reading.line(stream, name, line + data.count(b"\n") + 1)
-        first, size = line + 1, len(data) - conllu.PORTION
+        first, size = line + 1, len(data) - text_lines.PORTION
         line += data.count(b"\n")
         last = data[data.rfind(b"\n", 0, len(data) - 1) + 1 :]
         begun = not _is_blank(data)
@@ -124,7 +124,7 @@ def portions(stream: BinaryIO, name: str, before: int = 0, by_line: bool = False
             line += 1
             size += len(begin)
             reading.check_size(size, name, first)
-            conllu.check_lines(len(parts), name, first)
+            text_lines.check_lines(len(parts), name, first)
             begun = begun or not _is_blank(begin)
             ended = begun and _is_blank(begin)
             parts.append(begin)

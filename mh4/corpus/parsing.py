@@ -13,11 +13,12 @@ from mh4.corpus.cutting import Shard, content_of
 from mh4.corpus.folder import Corpus
 from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
-from mh4.data import conllu, split_text
+from mh4.data import conllu, split_text, text_lines
 from mh4.data.block import Block
-from mh4.data.conllu import Rejected, Start
+from mh4.data.conllu import Rejected
 from mh4.data.rejects import open_rejects
 from mh4.data.sentence import Sentence
+from mh4.data.text_lines import Start
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import checksums, long_sentences, parallel, writing
 from mh4.parser.parsing import Parser
@@ -105,7 +106,7 @@ def write(settings: Settings, source: Input, shard: Shard, content: bytes, file:
 def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected = None) -> Iterator[Block]:
     """The sentences of a shard, numbered from 1 if it is text. Raises NoSentences if it has none, as its file then has none."""
     name, start = source.given, Start(shard.line, shard.sentence)
-    lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
+    lines = text_lines.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
     if settings.input == "conllu":
         return conllu.parsed(lines, name, trees=False, rejected=rejected, start=start)
     if settings.segmenter is None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.data.block import Block
 from mh4.data.cells import DEPREL, DEPS, HEAD
 from mh4.data.sentence import Sentence
@@ -21,7 +21,7 @@ from mh4.data.split_text import added, with_line_ends
 from mh4.errors import InputError, needs, shown
 from mh4.util.files import atomic_path
 from mh4.util.processes import Pool
-from mh4.util.reading import open_regular
+from mh4.util.reading import name_of, open_regular
 
 EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the first byte, and checks the others
@@ -66,10 +66,12 @@ class Segmenter:
         A blank line or form feed always ends a sentence. Comments and MISC say how the text was written (text, SpaceAfter, SpacesAfter).
         options: see blocks_of. Raises InputError for a file that is not text in UTF-8, or has none.
         """
-        name = conllu.name_of(path)
-        return self.segmented(conllu.lines(path, name), name, tokenizer=self.tokenizer(options))
+        name = name_of(path)
+        return self.segmented(text_lines.lines(path, name), name, tokenizer=self.tokenizer(options))
 
-    def segmented(self, lines: Iterable[str], name: str, tokenizer: Any, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
+    def segmented(
+        self, lines: Iterable[str], name: str, tokenizer: Any, start: text_lines.Start = text_lines.TOP
+    ) -> Iterator[Block]:
         """Yield the sentences of the lines of a text; see blocks and the function `segmented`. tokenizer: a new one."""
         yield from segmented(lines, name, tokenizer, start)  # this keeps the model, which the tokenizer needs
 
@@ -104,7 +106,7 @@ class Segmenter:
         return tokenizer
 
 
-def segmented(lines: Iterable[str], name: str, reader: Any, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
+def segmented(lines: Iterable[str], name: str, reader: Any, start: text_lines.Start = text_lines.TOP) -> Iterator[Block]:
     """Yield the sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see Segmenter.blocks.
 
     reader: a new tokenizer of UDPipe, or another of its readers of text. start: where in the file the lines begin; messages have its lines
@@ -114,7 +116,7 @@ def segmented(lines: Iterable[str], name: str, reader: Any, start: conllu.Start 
     for number, portion in enumerate(_portions(lines, name, start.line)):
         reader.resetDocument("")  # or it would have white space at the end of the portion before
         with suppress(conllu.NoSentences):
-            place = conllu.Start(0, start.sentence + count)
+            place = text_lines.Start(0, start.sentence + count)
             for block in conllu.parsed(_segment(portion, reader, count), name, trees=False, start=place):
                 count += 1
                 block.portion = number
@@ -202,7 +204,7 @@ def _train(train_text: str, dev_text: str, epochs: int, quiet: bool) -> bytes:
 def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[_Portion]:
     """Yield the text in portions; before: the number of lines before it in the file."""
     end = 0
-    runs = conllu.runs(lines, name, before)
+    runs = text_lines.runs(lines, name, before)
     for portion, parts in groupby(runs, lambda run: run.portion):
         text = "".join(line for part in parts for line in part.lines)
         end += len(text)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.data.block import Block
-from mh4.data.conllu import TOP, Start
 from mh4.data.sentence import Sentence
+from mh4.data.text_lines import TOP, Start
 from mh4.errors import InputError, counted, on_line
 from mh4.util import reading
 
@@ -30,8 +30,8 @@ def added(text: str) -> list[int]:
 
 def blocks(path: str, split: str, at_once: bool = False) -> Iterator[Block]:
     """Read the sentences of file `path` ("-" is standard input); see parsed, and for `at_once` conllu.blocks."""
-    name = conllu.name_of(path)
-    return parsed(conllu.lines(path, name), name, split, at_once=at_once)
+    name = reading.name_of(path)
+    return parsed(text_lines.lines(path, name), name, split, at_once=at_once)
 
 
 def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP, at_once: bool = False) -> Iterator[Block]:
@@ -46,13 +46,13 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP, at_o
     first = number = size = 0
     each = (
         (k, part, run.portion)
-        for run in conllu.runs(lines, name, start.line, at_once, by_line=split == "horizontal")
+        for run in text_lines.runs(lines, name, start.line, at_once, by_line=split == "horizontal")
         for k, line in enumerate(run.lines, start=run.first + 1)
         for part in with_line_ends(line.rstrip("\r\n")).split("\n")
     )
     for k, line, portion in each:
         if split == "horizontal":
-            found, ended = _BETWEEN_WORDS.split(line, conllu.MOST_LINES + 2), True  # the first and the last may be empty
+            found, ended = _BETWEEN_WORDS.split(line, text_lines.MOST_LINES + 2), True  # the first and the last may be empty
         else:
             found, ended = [line.partition("\t")[0]], not line.strip()
             if not ended and not found[0].strip():
@@ -60,8 +60,8 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP, at_o
         first, size = (first, size + len(line)) if words else (k, len(line))
         reading.check_size(size, name, first)
         words += filter(None, (" ".join(word.split()) for word in found))
-        if len(words) > conllu.MOST_LINES:
-            raise InputError("%s: more than %s" % (on_line(name, first), counted(conllu.MOST_LINES, "word", ",")))
+        if len(words) > text_lines.MOST_LINES:
+            raise InputError("%s: more than %s" % (on_line(name, first), counted(text_lines.MOST_LINES, "word", ",")))
         if words and ended:
             number = next(numbers)
             yield _block(words, name, first, number, portion)

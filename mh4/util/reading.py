@@ -209,3 +209,8 @@ def decoded(content: bytes, path: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError("%s: damaged: not UTF-8" % path) from None
+
+
+def name_of(path: str) -> str:
+    """Return the name of the file in messages."""
+    return "standard input" if path == "-" else path

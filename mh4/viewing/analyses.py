@@ -15,6 +15,7 @@ from mh4.data.cells import LEMMA, MISC
 from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser.parsing import check_parsed
+from mh4.util import reading
 
 _Numbered = Iterator[
     tuple[int, tuple[Block, list[Block]]]
@@ -60,7 +61,7 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
     blocks = chain.from_iterable(of_file for _, of_file in conllu.each_file([path], [second] if second else []))
     pairs: _Numbered = enumerate(conllu.in_parallel(blocks, [second] if second else []), start=1)
     if sentence is not None:
-        pairs = _only(sentence, pairs, conllu.name_of(path))
+        pairs = _only(sentence, pairs, reading.name_of(path))
     if model:
         yield from _with_model(model, pairs)
         return

@@ -5,7 +5,7 @@ import os
 import corpora
 import pytest
 
-from mh4.data import conllu
+from mh4.data import text_lines
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def model(tmp_path_factory):
 def folder(tmp_path, model, monkeypatch):
     """A current folder with the model, and files of two and of five portions."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(conllu, "PORTION", 7000)
+    monkeypatch.setattr(text_lines, "PORTION", 7000)
     os.symlink(model, "model")
     dev = (tmp_path / "model" / "toy-ud-dev.conllu").read_bytes()
     os.mkdir("in")

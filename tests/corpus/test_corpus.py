@@ -22,7 +22,7 @@ from rich.console import Console
 
 from mh4 import version
 from mh4.corpus import display, driver, verifying
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.parser import checksums
 from mh4.util import reading
 from mh4.util.files import atomic_path
@@ -442,7 +442,7 @@ def test_text(folder, model, monkeypatch, form):
     white = "\u00a0\n\n" * 300  # more than a shard
     text = ("\n\n" + 30 * "\t\n\n").join(" ".join(sentences[k : k + 3]) for k in range(0, 80, 3))
     (folder / "in" / "text.txt").write_text("\ufeff" + white + text + "\n\n" + white)
-    monkeypatch.setattr(conllu, "PORTION", 500)
+    monkeypatch.setattr(text_lines, "PORTION", 500)
     options = ["in/text.txt", "--input", form, "--segmenter", "segmenter", "--model", "model"]
     same_in_shards(folder, options)
     assert (folder / "joined").read_bytes().count(b"# newdoc") == 1
@@ -457,7 +457,7 @@ def test_text(folder, model, monkeypatch, form):
 @pytest.mark.parametrize("split", ["horizontal", "vertical"])
 def test_text_that_is_already_split(folder, monkeypatch, split):
     """A file of one sentence a line is cut at any line, without blank ones."""
-    monkeypatch.setattr(conllu, "PORTION", 300)
+    monkeypatch.setattr(text_lines, "PORTION", 300)
     words = [sentence.words for sentence in conllu.read("model/toy-ud-dev.conllu")]
     text = "".join(" ".join(w) + "\n" if split == "horizontal" else "\n".join([*w, "\n"]) for w in words)
     (folder / "in" / "split.txt").write_text("\ufeff" + text[:-9] + "\x0cé")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mh4.corpus import cutting
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 
 MARK = "\ufeff".encode()
 WORD = "1\tw\t_\t_\t_\t_\t_\t_\t_\t_"
@@ -25,15 +25,15 @@ def files(draw):
     return (text.rstrip("\n") if draw(st.booleans()) else text).encode()
 
 
-def read(content, start=conllu.TOP):
-    lines = conllu.decoded(io.BytesIO(content), "FILE", before=start.line)
+def read(content, start=text_lines.TOP):
+    lines = text_lines.decoded(io.BytesIO(content), "FILE", before=start.line)
     return list(conllu.parsed(lines, "FILE", trees=False, start=start))
 
 
 @given(files(), st.sampled_from([1, 5, 30, 60, 200, 1000]), st.sampled_from([1, 100, 10_000]), st.data())
 def test_portions_and_shards(content, portion, size, data):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(conllu, "PORTION", portion)
+        patched.setattr(text_lines, "PORTION", portion)
         blocks = read(content)
         together = {}
         for block in blocks:
@@ -48,7 +48,7 @@ def test_portions_and_shards(content, portion, size, data):
         shards = list(cutting.cut(io.BytesIO(content), "FILE", 0, size))
         assert b"".join(part for _, part in shards) == content and all(shard.length >= size for shard, _ in shards[:-1])
         assert sum(shard.sentences for shard, _ in shards) == len(blocks)
-        again = [block for shard, part in shards for block in read(part, conllu.Start(shard.line, shard.sentence))]
+        again = [block for shard, part in shards for block in read(part, text_lines.Start(shard.line, shard.sentence))]
         assert [(block.lines, block.sentence.name) for block in again] == [(block.lines, block.sentence.name) for block in blocks]
 
         last, _ = data.draw(st.sampled_from(shards))
@@ -58,7 +58,7 @@ def test_portions_and_shards(content, portion, size, data):
 
 
 def test_a_file_of_blank_lines_before_its_first_sentence(monkeypatch):
-    monkeypatch.setattr(conllu, "PORTION", 10)
+    monkeypatch.setattr(text_lines, "PORTION", 10)
     content = b"\n" * 50 + (WORD + "\n\n").encode() * 2
     assert [len(one) for one in cutting.portions(io.BytesIO(content), "FILE")] == [50 + len(WORD) + 2, len(WORD) + 2]
     assert len({block.portion for block in read(content)}) == 2
@@ -67,10 +67,10 @@ def test_a_file_of_blank_lines_before_its_first_sentence(monkeypatch):
 @given(files(), st.sampled_from([1, 5, 30, 200]), st.sampled_from(["horizontal", "vertical"]))
 def test_portions_of_text_that_is_split(content, portion, split):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(conllu, "PORTION", portion)
-        lines = list(conllu.decoded(io.BytesIO(content), "FILE"))
+        patched.setattr(text_lines, "PORTION", portion)
+        lines = list(text_lines.decoded(io.BytesIO(content), "FILE"))
         found = {}
-        for run in conllu.runs(lines, "FILE", by_line=split == "horizontal"):
+        for run in text_lines.runs(lines, "FILE", by_line=split == "horizontal"):
             found[run.portion] = found.get(run.portion, "") + "".join(run.lines)
         assert [one.encode() for one in found.values()] == list(
             cutting.portions(io.BytesIO(content), "FILE", by_line=split == "horizontal")

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mh4.corpus import cutting
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.data.cells import DEPREL, DEPS, HEAD, MISC, UPOS
 from mh4.errors import InputError
 from mh4.util import reading
@@ -195,7 +195,7 @@ def test_long_chains_are_read_in_linear_time(file):
 def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
     """As from a device; the parts that corpora are cut into have the same bounds."""
     monkeypatch.setattr(reading, "LONGEST", 1 << 20)
-    monkeypatch.setattr(conllu, "PORTION", 10)
+    monkeypatch.setattr(text_lines, "PORTION", 10)
     path = file("\n" + row(1) + "\n\n" + end)
     with pytest.raises(InputError, match=message + "$"):
         conllu.read(path)
@@ -206,8 +206,8 @@ def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
 @pytest.mark.parametrize("line, number", (("x\n", 4), (" \n", 1)))
 def test_short_lines_that_do_not_end(file, monkeypatch, line, number):
     """They are refused while they are read: each takes 30 times the memory of its characters, and more once it is a word."""
-    monkeypatch.setattr(conllu, "MOST_LINES", 1000)
-    monkeypatch.setattr(conllu, "PORTION", 10)
+    monkeypatch.setattr(text_lines, "MOST_LINES", 1000)
+    monkeypatch.setattr(text_lines, "PORTION", 10)
     path = file(number // 4 * ("\n" + row(1) + "\n\n") + 1100 * line)
     message = "line %d: more than 1,000 lines before the next sentence, which begins after a blank line$" % number
     with pytest.raises(InputError, match=message):

@@ -8,7 +8,7 @@ import tiny
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.data.cells import HEAD
 from mh4.data.conllu import NoSentences
 from mh4.data.rejects import Rejects, open_rejects
@@ -112,7 +112,7 @@ def test_a_block_at_the_end_of_a_file():
         rejects(last, InputError("file: \x1b why"))
     assert out.getvalue().count("# rejected = file: \\x1b why\n") == 4
     assert [len(part) > 0 for part in out.getvalue().split("\n\n")[:3]] == [True] * 3
-    assert len(list(conllu.runs(lines(out.getvalue()), 1))) == 4
+    assert len(list(text_lines.runs(lines(out.getvalue()), 1))) == 4
 
 
 @pytest.mark.parametrize("full", [True, False])

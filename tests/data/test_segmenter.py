@@ -15,7 +15,7 @@ from running import WRITTEN, succeeds
 import mh4
 from mh4 import cli
 from mh4.analysis.evaluation import official
-from mh4.data import conllu
+from mh4.data import conllu, text_lines
 from mh4.data.cells import DEPREL, HEAD, MISC
 from mh4.data.segmenter import Segmenter
 from mh4.errors import InputError
@@ -71,7 +71,7 @@ def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
     assert [block.sentence.words for block in blocks] == [["kaluma", "dorpit"], ["Ta", "kaluma", "dorpit", "."]] * 3
     assert [block.sent_id for block in blocks] == list("123456")
     assert blocks[1].column(MISC)[0] == "SpacesAfter=\\s\\s" and blocks[1].column(MISC)[2] == "SpaceAfter=No"
-    monkeypatch.setattr(conllu, "PORTION", 10)
+    monkeypatch.setattr(text_lines, "PORTION", 10)
     assert [block.lines for block in Segmenter(trained).blocks(str(path))] == [block.lines for block in blocks]
 
 
@@ -94,11 +94,11 @@ def test_no_break_spaces_between_words(trained):
     assert block.column(MISC) == [r"SpacesBefore=\s|SpacesAfter=\s", r"SpacesAfter=\s\t", "_", r"SpacesAfter=\s\n"]
 
 
-@pytest.mark.parametrize("portion", [1, conllu.PORTION])
+@pytest.mark.parametrize("portion", [1, text_lines.PORTION])
 @pytest.mark.parametrize("options", ["ranges", "presegmented;ranges"])
 def test_ranges(trained, tmp_path, monkeypatch, portion, options):
     """TokenRange has offsets in the text as it was given, with its byte order marks, ends of pages and lines, and white space."""
-    monkeypatch.setattr(conllu, "PORTION", portion)
+    monkeypatch.setattr(text_lines, "PORTION", portion)
     text = "\ufeff\ufeffTa kaluma.\fTa\u2029\f\tkaluma \U0001f600\r\n\n\t\n\n\f\ufeffdorpit\u2028berodo\r\r\f\n\nTa.\n\n"
     path = tmp_path / "text.txt"
     path.write_bytes(text.encode())

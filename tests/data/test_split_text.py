@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from mh4.data import conllu, split_text
+from mh4.data import conllu, split_text, text_lines
 from mh4.errors import InputError
 from mh4.util import reading
 
@@ -50,7 +50,7 @@ def test_messages_name_the_line():
     with pytest.raises(InputError, match="F: no words in it"):
         list(split_text.parsed([" \n", "\xa0"], "F", "horizontal"))
     with pytest.raises(InputError, match="F, line 2: a character NUL"):
-        list(split_text.parsed(conllu.decoded(io.BytesIO(b"a\nb\0\n"), "F"), "F", "horizontal"))
+        list(split_text.parsed(text_lines.decoded(io.BytesIO(b"a\nb\0\n"), "F"), "F", "horizontal"))
 
 
 def test_what_is_no_text(monkeypatch):
@@ -60,7 +60,7 @@ def test_what_is_no_text(monkeypatch):
         smaller.setattr(reading, "LONGEST", 20)
         with pytest.raises(InputError, match="in, line 3: more than .* without a blank line"):
             list(split_text.parsed(["a\n", "\n", *["word\n"] * 10], "in", "vertical"))
-    monkeypatch.setattr(conllu, "MOST_LINES", 10)
+    monkeypatch.setattr(text_lines, "MOST_LINES", 10)
     with pytest.raises(InputError, match="in, line 3: more than 10 lines before the next sentence"):
         list(split_text.parsed(["a\n", "\n", *["b\n"] * 11], "in", "vertical"))
     with pytest.raises(InputError, match="in, line 2: more than 10 words$"):
