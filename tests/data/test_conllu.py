@@ -9,7 +9,7 @@ import pytest
 
 from mh4.corpus import cutting
 from mh4.data import conllu, text_lines
-from mh4.data.cells import DEPREL, DEPS, HEAD, MISC, UPOS
+from mh4.data.cells import DEPREL, HEAD, MISC, UPOS
 from mh4.errors import InputError
 from mh4.util import reading
 from mh4.util.output import open_output
@@ -167,13 +167,6 @@ def test_a_byte_order_mark_at_the_start_of_a_later_sentence_is_left_out(file, co
     assert "".join(block.text({}, "x") for block in blocks).count("# mh4 = x\n" + row(1)) == 2
 
 
-def test_a_new_column_deps_leaves_nothing_of_the_enhanced_graph(file):
-    lines = ["1-2\tab\t_\t_\t_\t_\t_\t_\t0:root\t_", row(1), row(2), "2.1\tc\t_\t_\t_\t_\t_\t_\t1:x\tA=B", ""]
-    (block,) = conllu.blocks(file("\n".join(lines) + "\n"))
-    assert [line.split("\t")[8] for line in block.text({DEPS: ["_", "_"]}).splitlines() if line] == ["_"] * 3
-    assert block.text({}) == "\n".join(lines) + "\n"
-
-
 @pytest.mark.slow
 def test_long_chains_are_read_in_linear_time(file):
     """Of words that are each the head of the one before, or of the next; with 200,000, a quadratic check would take an hour."""
@@ -258,12 +251,14 @@ def test_a_sentence_is_read_before_the_next(file):
 
 
 def test_an_enhanced_graph_goes_or_stays_as_a_whole(file):
-    """Empty nodes are part of it."""
-    empty, deps = row("0.1", "e", "_", "_")[:-3] + "1:dep\t_\n", row(1)[:-3] + "0:root\t_\n"
-    (block,) = conllu.blocks(file("\ufeff" + empty + "# note\n" + deps + empty.replace("0.1", "1.1") + "\n"))
+    """Empty nodes are part of it, and the DEPS of multiword tokens."""
+    empty, deps, token = row("0.1", "e", "_", "_")[:-3] + "1:dep\t_\n", row(1)[:-3] + "0:root\t_\n", "1-2\tab" + "\t_" * 6
+    words = ["# note\n", token + "\t0:root\t_\n", deps, empty.replace("0.1", "1.1"), row(2, head="1") + "\n\n"]
+    (block,) = conllu.blocks(file("".join(["\ufeff", empty, *words])))
     parsed = block.sentence
     assert block.text(block.parsed_columns(parsed, keep_deps=True)) == "".join(block.lines)
-    assert block.text(block.parsed_columns(parsed), "x") == "# note\n# mh4 = x\n" + row(1) + "\n\n"
+    without = ["# note\n", "# mh4 = x\n", token + "\t_\t_\n", row(1) + "\n", words[-1]]
+    assert block.text(block.parsed_columns(parsed), "x") == "".join(without)
 
 
 def test_no_column_is_written_empty(file):
