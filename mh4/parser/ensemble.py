@@ -24,10 +24,12 @@ from mh4.data.block import Block
 from mh4.data.sentence import ROOT, Sentence, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown, unknown
+from mh4.parser.base import BaseParser
 from mh4.parser.choices import TREES, Decoding, TreeClass
 from mh4.parser.columns import annotated, arc_probabilities, best_strings, headed_by_root, with_label_probabilities
 from mh4.parser.given import items_of
-from mh4.parser.parsing import BaseParser, Parser, Progress, check_tags, in_order, naming
+from mh4.parser.long_sentences import Progress
+from mh4.parser.parsing import Parser, check_tags, in_order, naming
 from mh4.parser.vocabulary import TAGS, Table
 from mh4.util import memory
 from mh4.util.reading import Path, Paths, path_of

@@ -11,7 +11,8 @@ from mh4.data.sentence import Sentence
 from mh4.drawing.svg import picture, sheet
 from mh4.errors import InputError, collected_warnings, counted
 from mh4.parser import checksums, parallel, writing
-from mh4.parser.parsing import Parser, check_parsed
+from mh4.parser.base import check_parsed
+from mh4.parser.parsing import Parser
 from mh4.serving import formats
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task
 from mh4.util import reading

@@ -14,7 +14,7 @@ from mh4.data.block import Block
 from mh4.data.cells import LEMMA, MISC
 from mh4.data.sentence import Sentence
 from mh4.errors import InputError
-from mh4.parser.parsing import check_parsed
+from mh4.parser.base import check_parsed
 from mh4.util import reading
 
 _Numbered = Iterator[
