@@ -195,7 +195,7 @@ def parse(model, file) -> None:
     parser, blocks = Parser(*arguments), list(conllu.blocks(file, trees=False))
     parser.load_state_dict(weights)
     for block, sentence in zip(blocks, parser.parse([block.sentence for block in blocks]), strict=True):
-        click.echo(block.text(sentence.columns()), nl=False)
+        click.echo(block.text(block.parsed_columns(sentence), ""), nl=False)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,8 @@ function written(one, tree, pins = null, accepted = false) {
     row[MISC] = misc.join("|") || "_";
     lines[one.at[m]] = row.join("\t");
   });
-  const kept = lines.filter((line) => !/^# *(accepted|mh4) *=/.test(line) && (same || !/^\d+\.\d+\t/.test(line)));
+  const emptied = (line) => (same || !/^\d+-\d+\t/.test(line) ? line : line.split("\t").map((cell, k) => (k === DEPS ? "_" : cell)).join("\t"));
+  const kept = lines.filter((line) => !/^# *(accepted|mh4) *=/.test(line) && (same || !/^\d+\.\d+\t/.test(line))).map(emptied);
   if (accepted) kept.splice(kept.findIndex((line) => !line.startsWith("#")), 0, "# accepted = yes");
   return unchanged({ ...one, lines: kept });
 }

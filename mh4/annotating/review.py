@@ -189,6 +189,7 @@ def known(path: str) -> set[tuple[str, ...]]:
 
 
 def _cells(line: str, place: str) -> list[str]:
+    csv.field_size_limit(max(len(line), csv.field_size_limit()))
     try:
         return next(csv.reader([line], "excel-tab", strict=True))
     except csv.Error:

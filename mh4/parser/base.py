@@ -91,7 +91,7 @@ class BaseParser:
         ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
         Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
         InputError for heads to keep that no tree has, naming the word. If there is such a tree, but none in the system's class, a note
-        says so, and the other heads come from "mst", unless `beyond` is "skip". Raises
+        says so, and the other heads come from "mst", unless `beyond` is "skip"; for mh5-hybrid, which has no "mst", it is an error. Raises
         InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
         it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
         """

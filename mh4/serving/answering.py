@@ -14,7 +14,7 @@ from mh4.parser import checksums, parallel, writing
 from mh4.parser.base import check_parsed
 from mh4.parser.parsing import Parser
 from mh4.serving import formats
-from mh4.serving.tasks import PAGE, SVG, Abilities, Task
+from mh4.serving.tasks import MATXIN, PAGE, SVG, Abilities, Task
 from mh4.util import reading
 from mh4.viewing import analyses
 from mh4.viewing.page import page
@@ -108,6 +108,8 @@ def _written(task: Task, blocks: Sequence[Block]) -> str:
         return formats.write("".join(block.text({}) for block in blocks), task.output)
     texts = []
     for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks, task.tagger), strict=True):
+        if task.output == MATXIN:  # its elements are a tree
+            check_parsed(parsed, task.heads)
         if task.parser:
             texts.append(writing.text_of(block, parsed, task.tagger, task.keep_deps))
         else:

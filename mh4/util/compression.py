@@ -150,6 +150,8 @@ class _Members(io.RawIOBase):
 def _explained(path: str) -> Iterator[None]:
     try:
         yield
+    except MemoryError:
+        raise InputError("%s: not enough memory to read it" % path) from None
     except EOFError:
         raise InputError("%s: cannot be read: the archive ends early, so a part of it is lost" % path) from None
     except Exception as error:

@@ -169,6 +169,12 @@ def test_quotation_marks_in_the_table(tmp_path):
     )
 
 
+def test_a_long_word_in_the_table(tmp_path):
+    doubt, path = review.Doubt(0.1, 0.9, "HEAD", "1", "2", "f", "s", 1, "w" * 200_000, "v"), tmp_path / "t.tsv"
+    path.write_text(review.as_tsv([doubt]))
+    assert review.known(str(path)) == {doubt.key}
+
+
 def table(text):
     return list(csv.DictReader(text.splitlines(), dialect="excel-tab"))
 

@@ -167,8 +167,9 @@ def test_pins_undo_redo_and_download(page, server, tmp_path):
 
 
 def test_trees_that_stay_keep_their_enhanced_graphs(page, models, tmp_path):
-    """The sentence in the file, with its empty node, but for the marks."""
+    """The sentence in the file, with its empty node and a multiword token, but for the marks."""
     text = (models / "toy-ud-test.conllu").read_text(encoding="utf-8").split("\n\n")[0]
+    text = text.replace("\n1\t", "\n1-2\tab" + "\t_" * 6 + "\t0:root\t_\n1\t")
     assert "\n1.1\t" in text
     open_text(page, text)
     press(page, "a")

@@ -24,6 +24,7 @@ from mh4.util.processes import Killed  # noqa: E402
 pytestmark = pytest.mark.slow  # a segmenter is trained
 
 TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit."
+CYCLE = "".join("%d\tx\t_\t_\t_\t_\t%d\ta\t_\t_\n" % word for word in ((1, 0), (2, 3), (3, 2))) + "\n"
 HORIZONTAL = "Ta kaluma dorpit berodo .\nTa kaluma dorpit .\n"
 
 
@@ -165,6 +166,7 @@ WORDS = {"data": HORIZONTAL, "input": "horizontal"}
         *((400, "%s needs parser" % name, {**WORDS, name: ""}) for name in ("confidence", "keep_deps")),
         (400, "best needs parser", {**WORDS, "best": "2"}),
         *((400, "output %s needs parser" % name, {**WORDS, "output": name}) for name in ("svg", "matxin")),
+        (400, "data, line 1, sentence 1: word 2 is on a cycle", {"data": CYCLE, "parser": "", "heads": "", "output": "matxin"}),
         (400, "data, line 1, sentence 1: HEAD is '-1', expected", {"data": rows(-1), "output": "vertical"}),
         *((400, "best needs output conllu", {**WORDS, "parser": "", "best": "2", "output": output}) for output in ("svg", "vertical")),
         *((400, "best is %s, expected a number from 1 to 1000" % shown(value), {**WORDS, "parser": "", "best": value})

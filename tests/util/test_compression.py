@@ -89,6 +89,13 @@ def test_zeros_between_members(tmp_path):
         assert file.read() == 2 * CONTENT
 
 
+def test_a_file_that_takes_too_much_memory_is_named(path, monkeypatch):
+    """As an xz archive that says it needs a dictionary of 4 GB."""
+    path.write_bytes(packed(CONTENT, str(path)))
+    with pytest.raises(InputError, match="^%s: not enough memory to read it$" % path), opened(str(path)):
+        raise MemoryError
+
+
 def test_damaged_archives(path):
     archive = packed(CONTENT, str(path))
     middle = len(archive) // 2
