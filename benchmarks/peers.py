@@ -292,8 +292,7 @@ By `benchmarks/peers.py FOLDER WORK --conll17 CONLL17`, on treebanks of UD 2.0; 
 All parsers were trained on the same files. None was given pretrained vectors, nor gold tags of what it parses. Dev has its gold
 segmentation, test has the segmentation of the shared task of 2017. UAS and LAS are by the official scorer. Minutes are CPU time
 of one thread; speed is words per second of CPU time, from file to file, without the time to start. Other programs ran on the
-machine (its load is in the records),
-so times can be wrong by half.
+machine (its load is in the records), so times can be wrong by half.
 
 ≥ marks a training that was stopped at a limit of CPU time, before it had converged: with more time, the parser is better than these
 scores. Stanza and SuPar are made for GPUs and for pretrained vectors or language models, with which they score far higher.

@@ -52,9 +52,8 @@ def _builds() -> dict[str, str]:
     found = {"decoders": sentences.VARIANT}
     with suppress(OSError, ValueError, KeyError):
         setup = json.loads((Path(sys.prefix) / "mh4-setup.json").read_text(encoding="utf-8"))
-        found.update(
-            {"dynet_build": setup["dynet"], "dynet_processor": setup["processor"]}
-        )  # MH4_MARCH, or what "native" stands for
+        # The processor is MH4_MARCH, or what "native" stands for.
+        found.update({"dynet_build": setup["dynet"], "dynet_processor": setup["processor"]})
     spec = importlib.util.find_spec("_dynet")
     if spec and spec.origin:
         compiler = re.search(rb"GCC: \([^)]*\) [0-9.]+|clang version [0-9.]+", Path(spec.origin).read_bytes())

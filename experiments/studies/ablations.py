@@ -318,7 +318,7 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
     settings = [[name + " = " + as_toml(row.values[name]) if plan.own else name for name in row.settings] for row in plan.rows]
     rows = [[row.name, ", ".join(map("`%s`".__mod__, mine)), row.what] for row, mine in zip(plan.rows, settings, strict=True)]
     table = Table(["row", "settings", "" if plan.own else "the authors' values"], rows, right=3)
-    parts: list[pages.Part] = [(SAID_OF_OWN if plan.own else NOTE) + SAID_OF_TABLES, table]
+    parts: list[pages.Part] = ["\n".join([SAID_OF_OWN if plan.own else NOTE, SAID_OF_TABLES]), table]
     for found in (one for one in everything if one.scores):
         parts += ["## " + found.within.title, *_how(plan, found.within)]
         for score in SCORES:
@@ -334,11 +334,11 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
 NOTE = """\
 Each row is some settings of [the authors' runs](../settings/authors.toml) that differ from ours, and is tried by itself. An effect is
 UAS or LAS on the development set with the authors' values, minus the score with ours; all other settings are ours or, at the end, the
-authors'. """
+authors'."""
 
 SAID_OF_OWN = """\
 Each row is some settings that differ from the defaults, and is tried by itself. An effect is UAS or LAS on the development set with
-them, minus the score without. """
+them, minus the score without."""
 
 SAID_OF_TABLES = """\
 It is the mean over seeds and, if there are several, has its standard error. Runs: with the row changed, and without, of all treebanks

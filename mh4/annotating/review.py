@@ -176,6 +176,7 @@ def as_json(doubts: Iterable[Doubt]) -> str:
 def known(path: str) -> set[tuple[str, ...]]:
     """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet. Raises InputError for others."""
     first, *lines = reading.decompressed_text(path).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
+    csv.field_size_limit(reading.MOST)  # of a table, and so of a word in it
     if _cells(first, on_line(path, 1)) != list(NAMES):
         raise InputError("%s: expected the names of the columns of a table that `mh4 review` has written" % on_line(path, 1))
     found = set()
@@ -189,7 +190,6 @@ def known(path: str) -> set[tuple[str, ...]]:
 
 
 def _cells(line: str, place: str) -> list[str]:
-    csv.field_size_limit(max(len(line), csv.field_size_limit()))
     try:
         return next(csv.reader([line], "excel-tab", strict=True))
     except csv.Error:

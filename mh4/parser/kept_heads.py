@@ -20,7 +20,7 @@ def given(sentence: Sentence) -> np.ndarray:
 
 
 def rooted(sentence: Sentence) -> Sentence:
-    """Return the sentence with heads for words that have a label only: 0 if it is root, or else -2. Itself if there are none."""
+    """Return the sentence with heads for words that have a label only: 0 for root, or else -2. Itself if there are none."""
     labels = [without_subtype(label) if label else label for label in _labels(sentence)]
     of_labels = [-1 if label in _OPEN else 0 if label == ROOT else _NOT_ROOT for label in labels]
     heads = given(sentence)

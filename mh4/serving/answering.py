@@ -14,7 +14,7 @@ from mh4.parser import checksums, parallel, writing
 from mh4.parser.base import check_parsed
 from mh4.parser.parsing import Parser
 from mh4.serving import formats
-from mh4.serving.tasks import MATXIN, PAGE, SVG, Abilities, Task
+from mh4.serving.tasks import OF_TREES, PAGE, SVG, Abilities, Task
 from mh4.util import reading
 from mh4.viewing import analyses
 from mh4.viewing.page import page
@@ -93,14 +93,17 @@ def _limited(blocks: Iterator[Block], most_words: int, best: int) -> Iterator[Bl
 
 
 def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transitions: bool = False) -> list[Sentence]:
-    """Return the sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
+    """Return the sentences as parsed by the model of this name, in the minibatches of `mh4 parse`.
+
+    Raises InputError for one without a tree, if the output needs trees.
+    """
     system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
     options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags}
     options |= {"keep_heads": True} if task.heads else {}
     options |= {"best": task.best} if task.best > 1 else {}
-    found = parallel.parse(_parsers.__getitem__, (name,), blocks, **options)
-    return [sentence for _, sentence in found]
+    found = [sentence for _, sentence in parallel.parse(_parsers.__getitem__, (name,), blocks, **options)]
+    return [check_parsed(sentence, task.heads) for sentence in found] if task.output in OF_TREES else found
 
 
 def _written(task: Task, blocks: Sequence[Block]) -> str:
@@ -108,8 +111,6 @@ def _written(task: Task, blocks: Sequence[Block]) -> str:
         return formats.write("".join(block.text({}) for block in blocks), task.output)
     texts = []
     for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks, task.tagger), strict=True):
-        if task.output == MATXIN:  # its elements are a tree
-            check_parsed(parsed, task.heads)
         if task.parser:
             texts.append(writing.text_of(block, parsed, task.tagger, task.keep_deps))
         else:
@@ -123,7 +124,7 @@ def _drawn(task: Task, blocks: Sequence[Block]) -> str:
         _parsed(task, name, blocks, bool(_parsers[name].model.predicted_tags), task.output == PAGE) for name in task.models
     ]
     views = [
-        analyses.shown(number, block, [check_parsed(parsed, task.heads) for parsed in parses])
+        analyses.shown(number, block, parses)
         for number, (block, *parses) in enumerate(zip(blocks, *by_model, strict=True), start=1)
     ]
     if task.output == SVG:

@@ -12,6 +12,7 @@ from mh4.parser.choices import SEGMENTED, SPLIT
 from mh4.parser.parsing import MOST_TREES
 
 PAGE, SVG, MATXIN, EPE, CONLLU, TEXT = "page", "svg", "matxin", "epe", "conllu", "text"
+OF_TREES = PAGE, SVG, MATXIN  # outputs that have no place for a sentence without a tree
 _WANTED = {"": True, "none": False}  # values of the parameters that switch something on; "none" is UDPipe's
 _OF_TOKENIZER = ("normalized_spaces", "presegmented", "ranges")
 # Formats, each with its options, which follow "=": UDPipe's, and some of ours. UDPipe itself ignores options that it does not know.
@@ -91,7 +92,7 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     if found.best > 1 and not found.output.startswith(CONLLU):
         raise InputError("best needs output %s" % CONLLU)
     needs = [name for name in ("confidence", "keep_deps") if getattr(found, name)] + (["best"] if found.best > 1 else [])
-    needs += ["output %s" % found.output] if found.output in (SVG, PAGE, MATXIN) else []
+    needs += ["output %s" % found.output] if found.output in OF_TREES else []
     if needs and not found.parser:
         raise InputError("%s needs parser" % needs[0])
     return found

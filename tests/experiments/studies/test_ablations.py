@@ -282,6 +282,7 @@ def test_effects_and_their_standard_errors():
     assert cells(ablations.unchanged(found, "uas")) == [["X", "70.20 ± 0.15", "80.10 ± 0.15"]]  # s / √2
     theirs = cells(ablations.effects(SMALL, made_up(THEIRS), "uas"))  # what changes there is from the authors' to ours
     assert theirs[0][3:] == ["+0.10 ± 0.26", "-0.60 ± 0.19", "-0.25 ± 0.16"]
+    assert [row[0] for row in theirs] == ["a"]  # tried, unlike c, which is planned
     more = Measured(SHORT, {**found.scores, ("b", "X", "el"): scores(60.0)})  # a treebank of another row only
     assert cells(ablations.effects(SMALL, more, "uas"))[0][3:] == ["", "-0.10 ± 0.26", "+0.60 ± 0.19", "+0.25 ± 0.16"]
 
