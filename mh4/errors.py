@@ -38,7 +38,7 @@ def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except (ImportError, ValueError) as error:  # ValueError: for binaries of another numpy, or a configuration file
+    except (ImportError, ValueError) as error:  # ValueError: for binaries of another numpy, or a configuration, as by MPLBACKEND
         name = getattr(error, "name", None) or extra
         if isinstance(error, InputError) or name.partition(".")[0] == "mh4":
             raise

@@ -69,7 +69,7 @@ def test_a_users_script(tmp_path, checker):
             assert any("error" in one for one in about), line
         elif expected:
             assert any(
-                expected in one.replace("builtins.", "").replace("mh4.data.conllu.", "").replace("conllu.models.", "")
+                expected in one.replace("builtins.", "").replace("mh4.data.sentence.", "").replace("conllu.models.", "")
                 for one in about
             ), (line, about)
     assert not by_line

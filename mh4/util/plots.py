@@ -20,14 +20,11 @@ PAGE = """<!DOCTYPE html>
 
 
 def require_matplotlib() -> None:
-    """Raise NotInstalled without matplotlib, and InputError if it cannot be used."""
+    """Raise NotInstalled without matplotlib, and InputError if it cannot be imported."""
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports its first search for fonts, and where it keeps them
-    try:
-        with needs("a plot", "plots", "matplotlib"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import matplotlib.figure  # noqa: F401
-    except ValueError as error:  # its configuration, such as MPLBACKEND
-        raise InputError("matplotlib cannot be used: %s" % error) from None
+    with needs("a plot", "plots", "matplotlib"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import matplotlib.figure  # noqa: F401
 
 
 def check_plot(path: str) -> None:

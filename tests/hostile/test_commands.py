@@ -256,7 +256,11 @@ def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
         "plot.png"
     ).stat().st_size > 1000
     done = subprocess.run(words, stdout=-1, stderr=-1, env={**environment, "MPLBACKEND": "none"})
-    assert done.returncode == 2 and done.stderr.startswith(b"mh4: matplotlib cannot be used: ") and done.stderr.count(b"\n") == 1
+    assert (
+        done.returncode == 2
+        and done.stderr.startswith(b"mh4: a plot needs matplotlib, which cannot be imported: ")
+        and done.stderr.count(b"\n") == 1
+    )
 
 
 # ----------------------------------------------------------------------------------- outputs that would overwrite inputs

@@ -94,7 +94,7 @@ def test_standard_output_is_written_to_by_any_name(tmp_path, name, into):
     link = tmp_path / "link"
     if name != "-":
         link.symlink_to(name)
-    code = "import sys\nfrom mh4.data import conllu\nwith open_output(sys.argv[1]) as file: file.write('new\\n')"
+    code = "import sys\nfrom mh4.util.output import open_output\nwith open_output(sys.argv[1]) as file: file.write('new\\n')"
     for path in (name, link) if name != "-" else (name,):
         (tmp_path / "out").write_text("old\n")
         before = (tmp_path / "out").stat().st_ino
