@@ -1,4 +1,4 @@
-"""A sentence with its lines in a file of CoNLL-U, so that its parse equals them in everything that is not predicted."""
+"""A sentence with its lines in a CoNLL-U file. A parse replaces the predicted columns and keeps everything else."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from mh4.data.cells import BYTE_ORDER_MARK, DEPS, MISC
 from mh4.data.sentence import PROBABILITIES, Sentence
 
 NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
-SKIPPED = "skipped"  # how the note begins of a sentence that has no new tree
+SKIPPED = "skipped"  # the beginning of the note if the parser left the sentence without a new tree
 
 _NOTE = "# %s = " % NOTE
 _BLANK_LINES = re.compile(r"\A(?:[ \r]*\n)+")
@@ -19,7 +19,8 @@ _EMPTY_NODE, _MULTIWORD_TOKEN = (re.compile("\ufeff?[0-9]+[%s]" % sign) for sign
 class Block:
     """A sentence with its lines in the file, including line ends and surrounding blank lines: a file is its blocks in order.
 
-    portion: the number of the portion that it is in, in the file or in the part of the file that is read.
+    portion: the number of the portion (see text_lines.PORTION) that contains the sentence, counted from the start of
+    the file or of the part of it that is read.
     """
 
     lines: list[str]
@@ -29,9 +30,10 @@ class Block:
     def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
         """Return the lines with new columns {column: n strings}; everything else is kept.
 
-        A new column DEPS also leaves out the empty nodes, which are part of the enhanced graph only, and the DEPS of multiword tokens. An
-        empty string is written as "_".
-        note: the text of the comment "# mh4 = ", which replaces the one of an earlier parse; "" only removes the latter, and None keeps it.
+        An empty string is written as "_". A new column DEPS also removes the DEPS of multiword tokens and all empty
+        nodes, which are part of the enhanced graph only.
+        note: the text of the comment "# mh4 = ", which replaces the comment of an earlier parse; "" only removes that
+        comment, and None keeps it.
         """
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):
@@ -44,15 +46,18 @@ class Block:
         return "".join(lines if note is None else _noted(lines, note))
 
     def alone(self, columns: dict[int, list[str]], note: str | None = None) -> str:
-        """Return the text of a sentence that others follow: no byte order mark or blank lines before it, and a blank line after it."""
+        """Return the text with exactly one blank line at its end, and no blank lines or byte order mark at its start.
+
+        Such texts can be written one after another. columns, note: see text.
+        """
         text = _BLANK_LINES.sub("", self.text(columns, note).removeprefix(BYTE_ORDER_MARK))
         return text.rstrip("\r\n") + 2 * (_line_end(self.lines[self.sentence.rows[0]]) or "\n")
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """Return the columns that a parse replaces: Sentence.columns, and MISC with the new probabilities, without old ones.
+        """Return the columns that a parse replaces: Sentence.columns, and MISC with its new probabilities.
 
-        Unless it is kept, DEPS is empty in all sentences: a parse without a tree replaces nothing else, and a complete tree that was kept
-        only MISC, if it has probabilities.
+        DEPS is emptied unless `keep_deps`. A parse without a tree (heads None) replaces nothing else. A complete tree
+        that was kept (note None) replaces only MISC besides, and only if it has probabilities.
         """
         columns = {} if keep_deps else {DEPS: ["_"] * len(parsed)}
         if parsed.heads is None:
@@ -79,11 +84,14 @@ class Block:
 
     @property
     def skipped(self) -> bool:
-        """Return whether a parse left the sentence as it was; a tree in it is then not the parser's."""
+        """Return whether an earlier parse skipped the sentence, so that its tree, if any, is not the parser's."""
         return any(line.startswith(_NOTE + SKIPPED) for line in self.lines)
 
     def misc(self, probable: Mapping[str, Sequence[str]]) -> list[str]:
-        """Return MISC of each word with these attributes, as Sentence.probable returns them, in place of an earlier parse's."""
+        """Return MISC of each word with new probabilities in place of those of an earlier parse.
+
+        probable: as Sentence.probable returns them.
+        """
         column = []
         for k, cell in enumerate(self.column(MISC)):
             kept = [a for a in cell.split("|") if a.split("=")[0] not in PROBABILITIES]
@@ -118,7 +126,7 @@ def _line_end(line: str) -> str:
 
 
 def _noted(lines: list[str], note: str) -> list[str]:
-    """Return the lines of a sentence with this note, or none, in place of any other."""
+    """Return the lines with this note in place of an earlier one; with an empty note, only remove the earlier one."""
     start = lines[0].removeprefix(BYTE_ORDER_MARK)
     mark, rest = lines[0][: len(lines[0]) - len(start)], [start, *lines[1:]]
     first = next(row for row, line in enumerate(rest) if not (is_blank(line) or line.startswith("#")))
@@ -128,7 +136,7 @@ def _noted(lines: list[str], note: str) -> list[str]:
 
 
 def _without_deps(line: str) -> str:
-    """Return the line without DEPS if it is a multiword token."""
+    """Return the line; if it is a multiword token, without DEPS."""
     if not _MULTIWORD_TOKEN.match(line):
         return line
     cells = line.split("\t")

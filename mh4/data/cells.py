@@ -1,4 +1,4 @@
-"""What the cells of CoNLL-U may hold: words, and the values of the other columns.
+"""Checks of the cells of CoNLL-U: word forms, and the values of the other columns.
 
 https://universaldependencies.org/format.html
 """
@@ -14,8 +14,8 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")
 SPACE = re.compile("[^\\S\t]|\ufeff")  # which only FORM, LEMMA and MISC may have
-_UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what is not in UTF-8
-# NUL, and white space other than spaces, which no word has: many programs end a word or a line there.
+_UNWRITABLE = re.compile("[\0\t\n\r\ud800-\udfff]")  # NUL, the ends of columns and lines, and what UTF-8 cannot encode
+# Characters that a word may not have: NUL and white space except spaces. Many programs end a word or a line there.
 _WHITE_SPACE = {
     "\0": "a NUL",
     "\t": "a tab",
@@ -33,7 +33,7 @@ WHITE_SPACE = re.compile("[%s]" % "".join(_WHITE_SPACE))
 
 
 def check_word(form: str, where: str) -> None:
-    """Raise InputError, which begins with `where`, if a word is empty, only spaces, or has white space that is no space, or no text."""
+    """Raise InputError, which begins with `where`, for a word that is blank or has a character that it may not have."""
     if found := WHITE_SPACE.search(form):
         wrong = "%s in the word %s, which may have no white space but spaces" % (space_named(found[0]), shown(form))
         raise InputError("%s: %s" % (where, wrong))
@@ -44,7 +44,10 @@ def check_word(form: str, where: str) -> None:
 
 
 def check_columns(columns: Mapping[str, str], where: str) -> None:
-    """Raise InputError, which begins with `where`, if a column, by name, is empty, or cannot be written."""
+    """Raise InputError, which begins with `where`, if a column is empty or has characters that it cannot have.
+
+    columns: values by column name.
+    """
     for name, cell in columns.items():
         if not cell.strip():
             wrong = "%s is %s, expected a value, or _ if there is none" % (name, shown(cell) if cell else "empty")
@@ -56,5 +59,5 @@ def check_columns(columns: Mapping[str, str], where: str) -> None:
 
 
 def space_named(character: str) -> str:
-    """Return the name of white space in messages."""
+    """Return the name of a white space character, for messages."""
     return "%s (U+%04X)" % (_WHITE_SPACE[character], ord(character))

@@ -65,8 +65,8 @@ def download(
     """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 
     Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages);
-    by default the first, and the second if that does not answer (see Collection.places).
-    Raises InputError if that fails.
+    by default "github", and "lindat" if GitHub does not answer (see Collection.places).
+    Raises InputError if a file cannot be fetched.
     """
     rows = {row.system: row for row in manifest() if row.lang == lang}
     if not rows:

@@ -1,7 +1,7 @@
-"""Reading CoNLL-U, files and folders: sentences that remember every byte of the file they came from.
+"""Read CoNLL-U files and folders into sentences, with every byte of their lines.
 
-Reading keeps the raw lines along with the columns the parser needs, because a parsed file must equal its input in everything
-the parser does not predict (comments, multiword tokens, empty nodes, even line ends), and because error messages give line
+Raw lines are kept along with the columns that the parser needs. A parsed file must equal its input in everything that
+the parser does not predict (comments, multiword tokens, empty nodes, even line ends), and error messages give line
 numbers.
 https://universaldependencies.org/format.html
 """
@@ -41,7 +41,7 @@ from mh4.util.reading import named
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 NO_PLUS = "CoNLL-U Plus is not supported, expected the 10 columns of CoNLL-U"
 
-# Takes the lines of a block that is not CoNLL-U, and why it is not; None: such a block is an error.
+# A function that is called with the lines of a block that is not CoNLL-U, and the error; None: raise the error.
 Rejected = Callable[[list[str], InputError], None] | None
 
 
@@ -50,25 +50,26 @@ class NoSentences(InputError):
 
 
 def read(path: reading.Path, *, trees: bool = True) -> list[Sentence]:
-    """Read the sentences of CoNLL-U file `path`, or of those in a folder; see blocks."""
+    """Read the sentences of the CoNLL-U file `path`, or of the files in the folder `path`; see blocks."""
     return [block.sentence for block in blocks(path, trees=trees)]
 
 
 def blocks(
     path: reading.Path, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False, partial: bool = False
 ) -> Iterator[Block]:
-    """Read CoNLL-U file `path` ("-" is standard input), or the .conllu files of a folder one after another, a sentence at a time.
+    """Yield the sentences of the CoNLL-U file `path` ("-" is standard input), or of the .conllu files of a folder.
 
     Files called .gz, .bz2, .xz and .zst are compressed.
 
-    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored. With `partial`, HEAD and DEPREL
-    may be "_", which is read as -1 and "", and whether the others can be part of a tree is left to mh4.parser.kept_heads.
-    A byte order mark at the start of the file is accepted and, like everything else, kept; one at the start of a later sentence, as where
-    files were joined, is left out.
-    rejected: called with each block that is not CoNLL-U, and reading goes on; bytes in it that are not UTF-8 are decoded by Python's
-    "surrogateescape".
-    at_once: yield each sentence once the blank line after it has been read, not only when the next one begins; further blank lines
-    belong to the next sentence, and those at the end of the file to none.
+    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored. With
+    `partial` besides, HEAD and DEPREL may be "_", which is read as -1 and "". Whether the given heads can be part of a
+    tree is then not checked here but by mh4.parser.kept_heads.
+    A byte order mark at the start of the file is accepted and, like everything else, kept. A byte order mark at the
+    start of a later sentence, as in joined files, is removed.
+    rejected: called with the lines of each block that is not CoNLL-U, and the error; reading goes on. Bytes in these
+    lines that are not UTF-8 are decoded by Python's "surrogateescape".
+    at_once: yield each sentence as soon as the blank line after it has been read, not only when the next sentence
+    begins. Further blank lines then belong to the next sentence, and are dropped at the end of the file.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
     check_flags(trees=trees, at_once=at_once, partial=partial)
@@ -78,9 +79,10 @@ def blocks(
 
 
 def each_file(paths: Sequence[str], omitted: Sequence[str] = (), **options: Any) -> Iterator[tuple[str, Iterator[Block]]]:
-    """Yield each file of `paths`, which may be folders, with its blocks, to be read before the next file; see blocks and files_of.
+    """Yield each file of `paths`, which may be folders, with its blocks; see blocks and files_of.
 
-    Some files may be empty, with a RuntimeWarning at the end. Raises NoSentences, naming the first, if all are.
+    The blocks of a file must be read before the next file. Files without sentences cause a RuntimeWarning at the end;
+    if all files are empty, NoSentences is raised, naming the first.
     """
     empty: list[NoSentences] = []
     files = files_of(paths, omitted).values()
@@ -93,10 +95,10 @@ def each_file(paths: Sequence[str], omitted: Sequence[str] = (), **options: Any)
 
 
 def files_of(paths: Sequence[str], omitted: Sequence[str] = ()) -> dict[str, str]:
-    """Return files, and the .conllu files of folders, each once, by the names that their parses have in a folder of parses.
+    """Return {name: path} of the files in `paths` and of the .conllu files in its folders, each file once.
 
-    They are in the order of `paths`, and within a folder in the order of the names.
-    omitted: folders from which nothing is taken, such as a folder of parses within the gold folder.
+    The name is that of the file's parse in a folder of parses. Files are in the order of `paths`, in a folder by name.
+    omitted: folders to leave out, such as a folder of parses within the gold folder.
     """
     order = {path: k for k, path in enumerate(paths)}
     found = sorted(named(paths, omitted=omitted), key=lambda one: (order[one[2] or one[0]], one[1]))
@@ -109,7 +111,7 @@ def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[B
 
 
 def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = lambda error: None) -> Iterator[Block]:
-    """Yield the blocks; if there are none, call `empty` with the error: one of many files may be empty, and then so is its parse."""
+    """Yield the blocks; if there are none, call `empty` with the NoSentences error instead of raising it."""
     try:
         yield from blocks
     except NoSentences as error:
@@ -117,7 +119,7 @@ def even_none(blocks: Iterable[Block], empty: Callable[[NoSentences], object] = 
 
 
 def to_parse(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks of a file; if there are none, warn that its parse is empty."""
+    """Yield the blocks of a file to be parsed; if there are none, warn that its parse is empty."""
     return even_none(blocks, lambda error: warn("%s; its parse is empty" % error, stacklevel=2))
 
 
@@ -131,9 +133,10 @@ def parsed(
     start: Start = TOP,
     partial: bool = False,
 ) -> Iterator[Block]:
-    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none.
+    """Yield the blocks in lines of CoNLL-U; see blocks. Raises NoSentences if there are none.
 
-    start: where in the file the lines begin. Warns if it reads trees of sentences that a parser has skipped.
+    name: what messages call the file. start: where in the file the lines begin. Warns at the end if trees were read of
+    sentences that a parser had skipped.
     """
     number, skipped = start.sentence, 0
     for number, run in enumerate(runs(text, name, start.line, at_once), start=start.sentence + 1):
@@ -155,9 +158,10 @@ def parsed(
 
 
 def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[Block, list[Block]]]:
-    """Yield each block of `first`, with the blocks of the same sentence in these CoNLL-U files.
+    """Yield each block of `first`, with the blocks of the same sentence in the CoNLL-U files `files`.
 
-    Raises InputError where a file has no tree, or where it has other sentences or words than `first`.
+    Raises InputError for a sentence without a tree in a file, or if the sentences or words of a file differ from those
+    of `first`.
     """
     last = "the input"
     for block, *same in zip_longest(first, *map(even_none, map(blocks, files))):
@@ -186,7 +190,7 @@ def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Bloc
     for row, line in enumerate(lines):
         check_text(line, name, first + row)
     start = next((row for row, line in enumerate(lines) if not is_blank(line)), 0)
-    # The marks of joined files go, those in blank lines and before the first line that is none.
+    # Joined files have byte order marks in blank lines and before the first line that is not blank: remove these.
     text = [
         line.replace(BYTE_ORDER_MARK, "") if is_blank(line) else line.removeprefix(BYTE_ORDER_MARK) if row == start else line
         for row, line in enumerate(lines)
@@ -200,10 +204,13 @@ def _block(run: Run, name: str, number: int, trees: bool, partial: bool) -> Bloc
 
 
 def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees: bool, partial: bool) -> Sentence:
-    """start: the first line that is not blank; at: the place of a line, given its number in the block, with which messages begin."""
+    """Return the sentence in the lines of a block.
+
+    start: the index of the first line that is not blank. at: returns the place of a line, by its index, for messages.
+    """
     rows: list[int] = []
     cells: list[list[str]] = []
-    covered = empty = 0  # the last word of the last multiword token, and the empty nodes since the last word
+    covered = empty = 0  # the last word of the last multiword token; the number of empty nodes since the last word
     for row, line in enumerate(lines):
         if "\r" in line and "\r" in line.removesuffix("\n").removesuffix("\r"):
             raise InputError("%s: CR without LF: lines have to end in LF or CRLF" % at(row))
@@ -251,10 +258,12 @@ def _sentence(lines: Sequence[str], start: int, at: Callable[[int], str], trees:
 
 
 def _end_of_range(given: str, word: int, covered: int, empty: int, place: str) -> int:
-    """Return the last word of a multiword token with this ID, such as 2-3, which comes before its first word.
+    """Return the last word of the multiword token whose ID is `given`, such as 2-3.
 
-    word, empty: the numbers of the next word and the next empty node (which is 2.1 after word 2). covered: the last word of the multiword
-    token before. Raises InputError, which begins with `place`, for any other ID.
+    The line of a multiword token comes before the line of its first word.
+    word: the number of the next word. empty: the number of the next empty node after the last word (1 for node 2.1).
+    covered: the last word of the previous multiword token.
+    Raises InputError, which begins with `place`, for any other ID.
     """
     span = _RANGE.fullmatch(given)
     if not span:
@@ -295,8 +304,8 @@ def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str],
 
 
 def _check_tree(heads: np.ndarray, rows: Sequence[int], at: Callable[[int], str]) -> None:
-    above = np.maximum(heads, 0)  # for each node, the one that twice as many steps towards the root lead to each time
+    above = np.maximum(heads, 0)  # for each node, the ancestor 1 step above it, then 2, 4, ... steps
     for _ in range(len(rows).bit_length()):
         above = above[above]
-    for node in above[above > 0][:1]:  # the others are the root by now
+    for node in above[above > 0][:1]:  # after n or more steps, only cycles are left
         raise InputError("%s: word %d is part of a cycle of heads, expected a tree" % (at(rows[node - 1]), node))

@@ -13,17 +13,18 @@ from mh4.util.output import open_output
 
 
 class Rejects:
-    """A file of blocks that are not CoNLL-U, as they are, each after a comment that says why: `rejected` of `blocks`.
+    """A file of blocks that are not CoNLL-U, unchanged, each after a comment with the reason.
 
-    count: how many there are; kept: how many of them stay. new: a temporary file, where those are that have not been kept; without it,
-    all are at once.
+    An instance can be the argument `rejected` of conllu.blocks. count: the number of blocks rejected. kept: how many of
+    these `keep` has confirmed. new: a temporary file for blocks until `keep` copies them to `file`; without it, blocks
+    are written to `file` at once.
     """
 
     def __init__(self, file: TextIO, new: Any = None) -> None:
         self._file, self._new, self.count, self.kept = file, new or file, 0, 0
 
     def __call__(self, lines: list[str], error: InputError) -> None:
-        text = "".join(lines).removeprefix(BYTE_ORDER_MARK)  # which would follow the comment
+        text = "".join(lines).removeprefix(BYTE_ORDER_MARK)  # which must not come after the comment
         end = "" if is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
         with _temporary():
             self._new.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
@@ -42,9 +43,10 @@ class Rejects:
 
 @contextmanager
 def open_rejects(path: str, written: Callable[[int], None] = lambda number: None) -> Iterator[Rejects]:
-    """Open a file of rejected blocks, which is written as by `open_output`; it is empty if there are none.
+    """Open a file of rejected blocks, which is written as by `open_output`; it is empty if no blocks are rejected.
 
-    If the block fails, those that it has kept are written, if any. written: called with their number once the file is there.
+    If the `with` block fails, the blocks kept until then are written; if there are none, no file is. written: called
+    with the number of blocks in the file once it is in place.
     """
     failed = None
     with open_output(path, errors="surrogateescape") as file, _temporary_file() as new:
@@ -67,13 +69,16 @@ def _temporary_file() -> Iterator[Any]:
     try:
         yield new
     finally:
-        with suppress(OSError):  # of what could not be written
+        with suppress(OSError):  # closing repeats a write that has failed
             new.close()
 
 
 @contextmanager
 def _temporary() -> Iterator[None]:
-    """Raise InputError if the block fails to write to a temporary file; an output would otherwise be named as what is full."""
+    """Raise InputError if the block fails to write to a temporary file.
+
+    Otherwise, the message would report a failure to write the output.
+    """
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Segmenters: from raw text to sentences and words, and their training, by UDPipe 1 (ufal.udpipe).
+"""Segment raw text into sentences and words with UDPipe 1 (ufal.udpipe), and train segmenters.
 
-Its tokenizer is a GRU over characters (Straka & Straková, CoNLL 2017 shared task), the baseline of the shared task; so a segmenter is
-a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
+A segmenter is a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter. The tokenizer, a GRU over
+characters, was the baseline of the CoNLL 2017 shared task (Straka & Straková 2017).
 """
 
 import io
@@ -24,17 +24,18 @@ from mh4.util.processes import Pool
 from mh4.util.reading import name_of, open_regular
 
 EPOCHS = 20
-_MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the first byte, and checks the others
+_MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; UDPipe does not check the first byte, a length
 _TREE = (HEAD, DEPREL, DEPS)
-_SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # of blank lines
+_SPACES = re.compile(r"^[ \r]+$", re.MULTILINE)  # in blank lines
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
-_OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
+_OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores unknown options
 
 
 class _Portion(NamedTuple):
-    """A part of a text that is segmented by itself: the text for the tokenizer, and what leads back to the text as it was given.
+    """A part of a text that is segmented by itself, and how its offsets map to the text as it was given.
 
-    first: the offset of the portion there; added: the offsets of the characters of the portion that are not there.
+    text: what the tokenizer reads. first: the offset of the portion in the given text. added: the offsets of characters
+    of `text` that the given text does not have.
     """
 
     text: str
@@ -42,12 +43,12 @@ class _Portion(NamedTuple):
     added: list[int]
 
     def given(self, offset: int) -> int:
-        """Return the offset in the text as it was given."""
+        """Return the offset in the text as it was given for an offset in `text`."""
         return self.first + offset - bisect_left(self.added, offset)
 
 
 class Segmenter:
-    """A trained segmenter. Threads may share it: what each of them segments has a tokenizer of its own."""
+    """A trained segmenter. Threads may share it, as each text is segmented by a new tokenizer."""
 
     def __init__(self, path: str) -> None:
         """Load the segmenter in file `path`. Raises InputError if there is none, or if ufal.udpipe is not installed."""
@@ -55,7 +56,7 @@ class Segmenter:
         with open_regular(path) as file:
             found = file.read(len(_MODEL)) == _MODEL
             file.seek(0)
-            # By a name that UDPipe can take, which not every name is.
+            # Load by descriptor, as UDPipe cannot open every file name.
             self._model: Any = udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
         if not (self._model and self._model.newTokenizer(self._model.DEFAULT)):
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
@@ -63,8 +64,9 @@ class Segmenter:
     def blocks(self, path: str, options: str = "") -> Iterator[Block]:
         """Return the sentences of the text in file `path` ("-" is standard input), without trees.
 
-        A blank line or form feed always ends a sentence. Comments and MISC say how the text was written (text, SpaceAfter, SpacesAfter).
-        options: see blocks_of. Raises InputError for a file that is not text in UTF-8, or has none.
+        A blank line or form feed always ends a sentence. Comments and MISC preserve the original text and its white
+        space (text, SpaceAfter, SpacesAfter). options: see blocks_of. Raises InputError for a file that is not UTF-8 or
+        has no text.
         """
         name = name_of(path)
         return self.segmented(text_lines.lines(path, name), name, tokenizer=self.tokenizer(options))
@@ -72,19 +74,20 @@ class Segmenter:
     def segmented(
         self, lines: Iterable[str], name: str, tokenizer: Any, start: text_lines.Start = text_lines.TOP
     ) -> Iterator[Block]:
-        """Yield the sentences of the lines of a text; see blocks and the function `segmented`. tokenizer: a new one."""
-        yield from segmented(lines, name, tokenizer, start)  # this keeps the model, which the tokenizer needs
+        """Yield the sentences in the lines of a text; see blocks and the function `segmented`. tokenizer: a new one."""
+        yield from segmented(lines, name, tokenizer, start)  # the tokenizer needs the model, which this generator keeps
 
     def blocks_of(self, text: str, name: str, options: str = "") -> Iterator[Block]:
-        """Return the sentences of a text, numbered from 1, which messages say are from `name`; see blocks.
+        """Return the sentences of a text, numbered from 1; see blocks.
 
-        options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence) or "ranges" (TokenRange in
-        MISC; see docs/howto/server.md). Raises InputError for those that it does not have.
+        name: what messages call the text. options: of UDPipe's tokenizer, separated by semicolons, such as
+        "presegmented" (a line is a sentence) or "ranges" (TokenRange in MISC; see docs/howto/server.md). Raises
+        InputError for unknown options.
         """
         return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=self.tokenizer(options))
 
     def sentences(self, text: str) -> list[Sentence]:
-        """Return the sentences of a text, without trees; none if there is nothing in it.
+        """Return the sentences of a text, without trees; an empty list if the text has no words.
 
         Raises InputError for NUL, which UDPipe cannot read, and for half a surrogate pair.
         """
@@ -107,27 +110,27 @@ class Segmenter:
 
 
 def segmented(lines: Iterable[str], name: str, reader: Any, start: text_lines.Start = text_lines.TOP) -> Iterator[Block]:
-    """Yield the sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see Segmenter.blocks.
+    """Yield the sentences in the lines of a text, with their numbers in the file; see Segmenter.blocks.
 
-    reader: a new tokenizer of UDPipe, or another of its readers of text. start: where in the file the lines begin; messages have its lines
-    and sentences.
+    name: what messages call the file. reader: a new tokenizer of UDPipe, or another of its readers of text. start:
+    where in the file the lines begin, for the line and sentence numbers in messages.
     """
     count = 0
     for number, portion in enumerate(_portions(lines, name, start.line)):
-        reader.resetDocument("")  # or it would have white space at the end of the portion before
+        reader.resetDocument("")  # otherwise the reader carries over white space from the end of the previous portion
         with suppress(conllu.NoSentences):
             place = text_lines.Start(0, start.sentence + count)
             for block in conllu.parsed(_segment(portion, reader, count), name, trees=False, start=place):
                 count += 1
                 block.portion = number
-                block.sentence.name = "%s, sentence %d" % (name, start.sentence + count)  # its line is none of the text
+                block.sentence.name = "%s, sentence %d" % (name, start.sentence + count)  # its line is unknown
                 yield block
     if not count:
         raise conllu.NoSentences("%s: no text in it" % name)
 
 
 def _segment(portion: _Portion, tokenizer: Any, before: int) -> Iterator[str]:
-    """Yield the lines of a portion as CoNLL-U; before: the number of sentences of the document before it."""
+    """Yield the CoNLL-U lines of a segmented portion; before: the number of sentences of the document before it."""
     writer = _udpipe().OutputFormat.newOutputFormat("conllu")
     for number, sentence in enumerate(
         udpipe_sentences(tokenizer, portion.text, "the text cannot be segmented"), start=before + 1
@@ -135,20 +138,20 @@ def _segment(portion: _Portion, tokenizer: Any, before: int) -> Iterator[str]:
         if before:
             sentence.setNewDoc(False)
             sentence.setSentId(str(number))
-            sentence.setText(sentence.getText())  # which stays below the number
+            sentence.setText(sentence.getText())  # adds the comment again, so that it stays below sent_id
         for tokens in (sentence.words, sentence.multiwordTokens):
             for k in range(len(tokens)):  # iterating over them would copy them
                 token = tokens[k]
                 if token.getTokenRange():
                     token.setTokenRange(portion.given(token.getTokenRangeStart()), portion.given(token.getTokenRangeEnd()))
-                token.misc = re.sub(r"\s", r"\\s", token.misc)  # no-break spaces and the like; UDPipe escapes the others
+                token.misc = re.sub(r"\s", r"\\s", token.misc)  # such as no-break spaces; UDPipe escapes the others
         yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
 
 
 def udpipe_sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
     """Yield the sentences, as UDPipe's objects, that a tokenizer or another reader of UDPipe finds in a text.
 
-    Raises InputError, which begins with `failure`, for what it cannot read.
+    Raises InputError, which begins with `failure`, if the reader fails.
     """
     udpipe = _udpipe()
     error = udpipe.ProcessingError()
@@ -160,16 +163,16 @@ def udpipe_sentences(reader: Any, text: str, failure: str) -> Iterator[Any]:
 
 
 def for_udpipe(text: str) -> str:
-    """Return the text of a CoNLL-U file without a byte order mark and spaces in blank lines, which UDPipe would read as words."""
+    """Remove the byte order mark and spaces in blank lines from CoNLL-U text, as UDPipe would read them as words."""
     return _SPACES.sub("", text.removeprefix("\ufeff"))
 
 
 def train(train_file: str, dev_file: str, path: str, epochs: int = EPOCHS, quiet: bool = True) -> None:
     """Train a segmenter on the sentences of a CoNLL-U file and write it to `path`, whole or not at all.
 
-    The text is made of the words and SpaceAfter=No. The segmenter of the epoch that is best on `dev_file` is kept. Unless `quiet`, UDPipe
-    reports on standard error. Raises InputError if a file is not CoNLL-U, if ufal.udpipe is not installed or cannot train one, or if
-    `path` cannot be written.
+    The text is reconstructed from the words and SpaceAfter=No. The segmenter of the epoch that is best on `dev_file` is
+    kept. Unless `quiet`, UDPipe reports on standard error. Raises InputError if a file is not CoNLL-U, if ufal.udpipe
+    is not installed, if training fails, or if `path` cannot be written.
     """
     _udpipe()
     texts = map(_conllu, (train_file, dev_file))
@@ -181,14 +184,14 @@ def train(train_file: str, dev_file: str, path: str, epochs: int = EPOCHS, quiet
 
 
 def _conllu(path: str) -> str:
-    """Return the text of a CoNLL-U file, or of the files of a folder, without the trees, which need not be there."""
+    """Return the text of a CoNLL-U file, or of the files of a folder, without trees. The files need not have any."""
     blocks = conllu.blocks(path, trees=False)
     texts = (block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
     return "".join(for_udpipe(text).replace("\r\n", "\n").strip("\n") + "\n\n" for text in texts)
 
 
 def _train(train_text: str, dev_text: str, epochs: int, quiet: bool) -> bytes:
-    """Return a trained model; raise InputError if UDPipe cannot train one. quiet: its messages are dropped."""
+    """Return a trained model; raise InputError if UDPipe cannot train one. quiet: drop UDPipe's messages."""
     if quiet:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     udpipe, failure = _udpipe(), "UDPipe cannot train a segmenter"

@@ -1,4 +1,4 @@
-"""A sentence: its words, their tags, and the tree that a file has or a parser predicts."""
+"""A sentence: its words, their tags, and a tree from a file or a parser."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,14 +10,15 @@ from mh4.data.cells import COLUMNS, DEPREL, DEPS, FEATS, HEAD, UPOS, XPOS, check
 from mh4.errors import InputError, counted, shown
 
 ROOT = "root"  # in UD, the label of words headed by the root, and only of those
-# Attributes of MISC, the probabilities of the arc to a word and of its label, and the fields of a Sentence that have them.
+# The attributes of MISC for the probabilities of a word's arc and label, and the fields of Sentence that contain these.
 PROBABILITIES = {"ArcProb": "probabilities", "LabelProb": "label_probabilities"}
 
 
 class Word(NamedTuple):
-    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: of the arc from its head.
+    """A word of a sentence. Fields that the sentence does not have are None.
 
-    label_probability: of its label, given the arc. What the sentence does not have is None.
+    id: from 1. head: the id of the word's head, 0 for the root. probability: of the arc from the head.
+    label_probability: of the label, given the arc.
     """
 
     id: int
@@ -35,21 +36,24 @@ class Word(NamedTuple):
 class Sentence:
     """A sentence of n words.
 
-    words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes; "" where a partly annotated tree has
-    none).
-    heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n, -1 where a partly annotated tree has none; None
-    where the file's HEAD column was not read.
+    words, upos, xpos, feats, deprels: lists of n strings. Labels (deprels) are as in the file, with subtypes; "" if a
+    word of a partly annotated tree has no label.
+    heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n, or -1 if a word of a partly annotated tree has no head;
+    None if the file's HEAD column was not read.
     name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
     rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
-    probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
+    probabilities: float64 (n+1,), the predicted probabilities of the arcs to the words, probabilities[0] = 1; None if
+    not requested.
     label_probabilities: of the labels of these arcs, likewise.
-    transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
-    note: how it was parsed, if not as all others (see mh4.parser.long_sentences); None if it was kept, as its tree was complete.
-    alternatives: the next best trees after this one, in order; None if not asked for.
+    transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not requested, or if the
+    tree has no derivation.
+    note: how the sentence was parsed, if not in the usual way (see mh4.parser.long_sentences); None if its tree was
+    already complete and was kept.
+    alternatives: the next best trees after this one, in order; None if not requested.
     """
 
     words: list[str]
-    # None until read or predicted; typed as what they will then be.
+    # These are None until they are read or predicted; the types are those of the values that they then have.
     upos: list[str] = None  # type: ignore[assignment]
     xpos: list[str] = None  # type: ignore[assignment]
     feats: list[str] = None  # type: ignore[assignment]
@@ -76,7 +80,7 @@ class Sentence:
         return len(self.words)
 
     def __iter__(self) -> Iterator[Word]:
-        """Iterate over the words. Raises InputError for a column without a string for each word, or heads out of range."""
+        """Iterate over the words. Raises InputError for columns of wrong length or type, and for heads out of range."""
         absent = [None] * len(self)
         *words_and_tags, deprels = [self._strings(field) for field in ("words", "upos", "xpos", "feats", "deprels")]
         name = self.name or "the sentence"
@@ -86,7 +90,10 @@ class Sentence:
         return (Word(*row) for row in columns)
 
     def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """Return the columns to write of a parse: HEAD, DEPREL, an empty DEPS unless it is kept, with `tags` UPOS, XPOS and FEATS."""
+        """Return the columns that a parse replaces: HEAD, DEPREL, and, with `tags`, UPOS, XPOS and FEATS.
+
+        Unless `keep_deps`, DEPS is replaced by "_".
+        """
         columns = {HEAD: [str(head) for head in self.heads[1:]], DEPREL: self.deprels}
         if not keep_deps:
             columns[DEPS] = ["_"] * len(self)
@@ -100,7 +107,10 @@ class Sentence:
         return {name: ["%.4f" % p for p in values] for name, values in given.items() if values is not None}
 
     def _of_words(self, field: str) -> list[float] | None:
-        """Return the probabilities in a field without that at 0, or None. Raises InputError unless they are n+1 numbers."""
+        """Return the n probabilities of the words in a field; None if the field is None.
+
+        Raises InputError for anything except n+1 numbers, of which the first, at 0, is left out.
+        """
         try:
             found = np.asarray(given := getattr(self, field), dtype=float)
         except (TypeError, ValueError):
@@ -110,7 +120,10 @@ class Sentence:
         return None if given is None else found[1:].tolist()
 
     def _strings(self, field: str) -> list[str | None]:
-        """Return a column, None for what is absent. Raises InputError unless it has a string for each word or, but for words, None."""
+        """Return a column of n strings, or of n times None if the field is None.
+
+        Raises InputError unless the field has a string for each word or, except in `words`, None.
+        """
         given = getattr(self, field)
         if given is None:
             return [None] * len(self)
@@ -127,8 +140,9 @@ class Sentence:
     def to_conllu(self) -> str:
         """Return the words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as with `mh4 parse`.
 
-        Raises InputError, naming the word, for what CoNLL-U cannot have: forms that are no words (`check_word`), tabs, line breaks and lone
-        surrogates in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.
+        Raises InputError for a sentence without words. Raises InputError, naming the word, for invalid word forms (see
+        `check_word`), and for tabs, line breaks and lone surrogates in any column. mh4.conversions converts sentences
+        to objects of other libraries.
         """
         where = self.name or "the sentence"
         if not len(self):
@@ -145,7 +159,7 @@ class Sentence:
         return "".join(lines) + "\n"
 
     def _repr_html_(self) -> str | None:
-        """Draw the tree, if there is one, for a notebook. Raises InputError as iteration does."""
+        """Return a picture of the tree, if there is one, for a notebook. Raises InputError as iteration does."""
         from mh4.drawing.svg import picture
 
         labels = [word.deprel or "" for word in self]
@@ -155,13 +169,13 @@ class Sentence:
             drawing = picture(self.words, checked_heads(self, ""), labels, self.probabilities)
         except ValueError:  # a word without a head, or a cycle
             return None
-        return '<div style="overflow-x: auto">%s</div>' % drawing  # which scrolls if the tree is wide
+        return '<div style="overflow-x: auto">%s</div>' % drawing  # scrolls if the tree is wide
 
 
 def checked_heads(sentence: Sentence, name: str) -> np.ndarray:
-    """Return the heads of a sentence, which the user may have made: int32 (n+1,), -1 for None.
+    """Return the heads of a sentence, which may be the user's, as int32 (n+1,), with -1 for None.
 
-    Raises InputError, which begins with `name`, unless they are -1 and, for each word, 0 to n or, where it has none, -1 or None.
+    Raises InputError, which begins with `name`, for a wrong length or type, and for heads outside -1 to n.
     """
     try:
         heads = np.asarray([-1 if head is None else head for head in sentence.heads])

@@ -1,4 +1,4 @@
-"""Text that is already split into sentences and words, in UDPipe's formats "horizontal" and "vertical"."""
+"""Read text that is already split into sentences and words, in UDPipe's formats "horizontal" and "vertical"."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,20 +11,20 @@ from mh4.data.text_lines import TOP, Start
 from mh4.errors import InputError, counted, on_line
 from mh4.util import reading
 
-_BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; a no-break space is one within a word, as UDPipe writes it
-_CR_ALONE = re.compile(r"(?<!\r)\r++(?!\n)")  # a whole run: each part of it, tried by itself, would take quadratic time
-# What ends a line, or a page, as a form feed of pdftotext does; and the byte order marks of files that were joined.
+_BETWEEN_WORDS = re.compile(r"[^\S\xa0]+")  # white space; UDPipe writes a space within a word as a no-break space
+_CR_ALONE = re.compile(r"(?<!\r)\r++(?!\n)")  # only whole runs, as trying each part of a run would take quadratic time
+# Characters that end a line or a page (pdftotext writes form feeds). Byte order marks in joined files become spaces.
 _LINE_ENDS, _PAGE_ENDS = "\v\x1c\x1d\x1e\x1f\x85\u2028", "\f\u2029"
 _ENDS = str.maketrans({**dict.fromkeys(_LINE_ENDS, "\n"), **dict.fromkeys(_PAGE_ENDS, "\n\n"), "\ufeff": " "})
 
 
 def with_line_ends(text: str) -> str:
-    """Return text with a line feed for whatever ends a line, and a blank line for whatever ends a page or a paragraph."""
+    """Return text with a line feed for each end of a line, and two for each end of a page or a paragraph."""
     return _CR_ALONE.sub(lambda run: "\n" * len(run[0]), text).translate(_ENDS)
 
 
 def added(text: str) -> list[int]:
-    """Return the offsets of the characters of with_line_ends(text) that text does not have, one for each end of a page."""
+    """Return the offsets of the characters that with_line_ends(text) has in addition, one for each end of a page."""
     return [end.start() + k for k, end in enumerate(re.finditer("[%s]" % _PAGE_ENDS, text), start=1)]
 
 
@@ -35,11 +35,11 @@ def blocks(path: str, split: str, at_once: bool = False) -> Iterator[Block]:
 
 
 def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP, at_once: bool = False) -> Iterator[Block]:
-    """Read sentences from lines, which messages say are from file `name`, a sentence at a time, as CoNLL-U without trees and tags.
+    """Yield the sentences in the lines of file `name` as CoNLL-U without trees and tags, with their sent_id and text.
 
     split: "horizontal", a sentence in each line, with white space between words; or "vertical", a word in each line (only the first
-    column if there are tabs), with a blank line between sentences. Blank lines more than that are ignored, and a form feed counts as one.
-    A comment has the text. start: where in the file the lines begin, for messages. Raises NoSentences if there are none.
+    column if there are tabs), with a blank line between sentences. Further blank lines are ignored; a form feed counts
+    as a blank line. start: where in the file the lines begin, for messages. Raises NoSentences if there are none.
     """
     numbers = count(1)
     words: list[str] = []

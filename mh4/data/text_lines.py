@@ -1,4 +1,4 @@
-"""The lines of text files, CoNLL-U or not, and the runs of lines that are a sentence or a paragraph."""
+"""Read the lines of text files, CoNLL-U or not, and group them into sentences or paragraphs."""
 
 import re
 import sys
@@ -10,22 +10,24 @@ from mh4.data.block import is_blank
 from mh4.errors import InputError, counted, on_line, unreadable
 from mh4.util import compression, reading
 
-# Files are parsed in portions of at least this many bytes, which end between sentences. Where they end depends on nothing but the bytes of
-# the file, so that whoever begins with one of them, as the shards of mh4.corpus do, parses it as it is parsed within the file.
+# Files are parsed in portions of at least this many bytes, which end between sentences. The ends depend only on the
+# bytes of the file, so that a portion is parsed in the same way within the file and in a shard of mh4.corpus that
+# begins with it.
 PORTION = 1 << 20
-MOST_LINES = 1 << 20  # of a sentence: short lines take far more memory than their characters
+MOST_LINES = 1 << 20  # of a sentence; a limit of its own, as short lines take far more memory than their characters
 
 _NO_TEXT = re.compile("[\0\udc80-\udcff]")  # NUL, and what errors="surrogateescape" makes of a byte that is not UTF-8
-# How files begin that are something else: byte order marks, and compressed files without the extension.
+# The first bytes of other formats: byte order marks of UTF-16 and UTF-32, and compressed files without the extension.
 _OTHER = {b"\xff\xfe\0\0": "UTF-32, expected UTF-8", **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "UTF-16, expected UTF-8")}
 _OTHER.update((start, "compressed, but the name does not end in " + end) for end, start in compression.STARTS.items())
 
 
 def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
-    """Yield the lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
+    """Yield the lines of a text file in UTF-8 ("-" is standard input), with their ends. name: the file's, in messages.
 
-    Only \\n ends a line: U+2028 and similar characters occur inside words. errors: what is done about bytes that are not UTF-8.
-    Raises InputError if the file cannot be read, or a compressed one is damaged.
+    Only \\n ends a line: U+2028 and similar characters occur inside words. errors: "strict" raises InputError for bytes
+    that are not UTF-8; with "surrogateescape" they are decoded as Python does. Raises InputError for a file that is
+    unreadable or damaged.
     """
     if path == "-" and sys.stdin is None:
         raise InputError("standard input is closed")
@@ -37,7 +39,7 @@ def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
 
 
 def decoded(file: BinaryIO, name: str, errors: str = "strict", before: int = 0) -> Iterator[str]:
-    """Yield the lines of an open file; see lines. before: how many lines there are before them, for messages."""
+    """Yield the lines of an open file; see lines. before: the number of lines before these, for messages."""
     for k, line in enumerate(reading.lines(file, name, before=before), start=before):
         text = line.decode("utf-8", "surrogateescape")
         if errors == "strict":
@@ -46,7 +48,7 @@ def decoded(file: BinaryIO, name: str, errors: str = "strict", before: int = 0) 
 
 
 def check_text(line: str, name: str, k: int) -> None:
-    """Raise InputError for a line, decoded with "surrogateescape", that is not UTF-8, or has NUL."""
+    """Raise InputError for line k (from 0), decoded with "surrogateescape", if it is not UTF-8 or contains NUL."""
     found = _NO_TEXT.search(line) if "\0" in line or not line.isascii() else None
     if found:
         wrong = "not UTF-8 (byte 0x%02x)" % (ord(found[0]) & 0xFF)
@@ -57,7 +59,7 @@ def check_text(line: str, name: str, k: int) -> None:
 
 
 class Start(NamedTuple):
-    """The beginning of a part of a file: after how many lines and sentences it comes."""
+    """Where a part of a file begins: the numbers of lines and sentences before it."""
 
     line: int = 0
     sentence: int = 0
@@ -67,9 +69,9 @@ TOP = Start()  # of a file
 
 
 class Run(NamedTuple):
-    """The lines of a sentence, or of a paragraph of text, with blank ones around it.
+    """The lines of a sentence, or of a paragraph of text, with surrounding blank lines.
 
-    first: the number of the first of them in the file, from 0; portion: the number of the portion that they are in, as in Block.
+    first: the number of the first line in the file, from 0. portion: as in Block.
     """
 
     first: int
@@ -78,9 +80,11 @@ class Run(NamedTuple):
 
 
 def runs(text: Iterable[str], name: str, first: int = 0, at_once: bool = False, by_line: bool = False) -> Iterator[Run]:
-    """Yield the sentences or paragraphs of lines of file `name`, the first of which has the number `first`. at_once: see blocks.
+    """Yield the sentences or paragraphs in lines of file `name`.
 
-    by_line: whether each line is a sentence, as in mh4.corpus.cutting. Raises InputError for one that is longer than any can be.
+    first: the number of the first line in the file, from 0. at_once: see conllu.blocks. by_line: each line is a
+    sentence.
+    Raises InputError for a sentence or paragraph that exceeds the limits of size (see reading.check_size) or lines.
     """
     portion = size = 0
     each_line = ((k, [line]) for k, line in enumerate(text, start=first))
@@ -114,7 +118,7 @@ def _between_blanks(text: Iterable[str], name: str, first: int, at_once: bool) -
 
 
 def check_lines(number: int, name: str, first: int) -> None:
-    """Raise InputError for more lines, from line `first` of a file, than a sentence or paragraph can have."""
+    """Raise InputError if a sentence or paragraph, from line `first` of a file, has more than MOST_LINES lines."""
     if number > MOST_LINES:
         wrong = "more than %s before the next sentence, which begins after a blank line"
         raise InputError("%s: %s" % (on_line(name, first), wrong % counted(MOST_LINES, "line", ",")))

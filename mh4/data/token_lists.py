@@ -1,4 +1,4 @@
-"""Conversion of TokenLists, the sentences of the package conllu, which are to be parsed or measured, and of their parses."""
+"""Convert TokenLists, the sentences of the package conllu, to Sentences, and add parses to copies of them."""
 
 from typing import Any
 
@@ -17,11 +17,11 @@ _WHOLE = (int, np.integer)
 
 
 def sentence_of(tokens: TokenList, number: int, partial: bool = False) -> Sentence:
-    """Return the words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
+    """Return the words of a TokenList, without multiword tokens and empty nodes, with their tags, labels and heads.
 
-    partial: with the heads of those that have one, -1 for others.
-    number: of the sentence, from 1, by which messages call it if it has no sent_id. Raises InputError if the ids of the words are
-    not the numbers 1, 2, 3, ..., as in a list that was filtered, and for what cannot be written as CoNLL-U.
+    The heads are None unless every word has one. partial: return heads anyway, -1 for words without one.
+    number: the number of the sentence, from 1, which messages give if it has no sent_id. Raises InputError if the ids
+    of the words are not 1, 2, 3, ..., as in a filtered list, and for values that cannot be written as CoNLL-U.
     """
     words = [token for token in tokens if _is_word(token)]
     heads = [token.get("head") for token in words]
@@ -62,10 +62,11 @@ def _cell(value: Any) -> str:
 
 
 def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -> TokenList:
-    """Return a copy with the columns of its parse, as `mh4 parse` writes them, with `tags` as --tags does, and all else as it was.
+    """Return a copy with the columns that `mh4 parse` would replace, with `tags` as with --tags; all else is unchanged.
 
-    As there, DEPS and empty nodes are left out unless `keep_deps`, and the comment that says how an earlier parse was made is not kept.
-    Otherwise, a sentence that was skipped only gets the comment that says so, and a complete tree that was kept only new probabilities.
+    DEPS and empty nodes are removed unless `keep_deps`, and the comment of an earlier parse is removed unless a
+    complete tree was kept. A skipped sentence only gets the comment that it was skipped. A complete tree that was kept
+    only gets its probabilities.
     """
     skipped, kept = sentence.heads is None, sentence.note is None
     probable = sentence.probable()
@@ -94,7 +95,7 @@ def parsed(tokens: TokenList, sentence: Sentence, tags: bool, keep_deps: bool) -
 
 
 def completed(tokens: TokenList) -> TokenList:
-    """Return a copy with all columns, as TokenLists are written as they are, and tokens made by hand may lack some."""
+    """Return a copy whose tokens have all columns, as tokens made by hand may lack some that CoNLL-U needs."""
     first = dict.fromkeys([*(tokens.default_fields or ()), *DEFAULT_FIELDS])
     copies = [Token({**first, **token}) for token in tokens]
     return TokenList(copies, metadata=tokens.metadata, default_fields=tokens.default_fields)

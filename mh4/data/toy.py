@@ -41,7 +41,7 @@ NOUNS = (
 ADJECTIVES = "brem sodi tuv gali nerp fosk wid morg peli zan hest kur".split()
 VERBS = "dorp mavik suln tegr wibon hask rulf peng jost binar kelv fomt".split()
 CONTROL_VERBS = "velt gund ospar timk".split()  # take an infinitive
-CAUSATIVES = "lag nurm".split()  # as infinitives, take one more
+CAUSATIVES = "lag nurm".split()  # as infinitives, they take another infinitive
 ADVERBS = "mels tovis rapis guns welis pors".split()
 SYLLABLES = "ba do ge hi ku la me no pi ro su ta ve wi zo".split()  # of names
 
@@ -91,7 +91,7 @@ class Grammar:
         return Word("t" + case, "t", "DET", "DT" + case, "Case=" + CASES[case], "det", noun)
 
     def noun_phrase(self, case: str, deprel: str, head: Word) -> tuple[Word, list[Word]]:
-        """[determiner] [adjective] noun [genitive, or "ve" noun]: the head noun, and the words in order."""
+        """Return the head noun, and the words in order: [determiner] [adjective] noun [genitive, or "ve" noun]."""
         noun = self.noun(case, deprel, head)
         words = [noun]
         if self.chance(0.3):
@@ -107,7 +107,7 @@ class Grammar:
         return noun, words
 
     def oblique(self, verb: Word) -> list[Word]:
-        """ "ke" and a dative; "ke" and the determiner "ti" are written together as "kei"."""
+        """Return the words of "ke" and a dative. "ke" and the determiner "ti" are written together as "kei"."""
         noun, words = self.noun_phrase("i", "obl", verb)
         return [Word("ke", "ke", "ADP", "IN", "_", "case", noun)] + words
 
@@ -188,7 +188,10 @@ class Grammar:
     # Sentences
 
     def sentence(self, pattern: str) -> list[Word]:
-        """Draw a clause with this pattern, perhaps joined to a plain one by ", ve" or ", da" ("that"); its length is in LENGTHS."""
+        """Draw a clause with this pattern, perhaps joined to a plain one by ", ve" ("and") or ", da" ("that").
+
+        Clauses are drawn until the length of the sentence is in LENGTHS.
+        """
         while True:
             verb, words = self.clause(pattern, "root", None)
             if self.chance(0.25):
@@ -215,7 +218,7 @@ def text_and_tokens(words: Sequence[Word]) -> tuple[str, list[list[Word]]]:
 
 
 def conllu(words: Sequence[Word], sent_id: str) -> str:
-    """Return a sentence in CoNLL-U; a dropped subject of the main verb is an empty node before it, only in DEPS."""
+    """Return a sentence in CoNLL-U. A dropped subject of the main verb is an empty node before it, only in DEPS."""
     number = {word: i for i, word in enumerate(words, 1)}
     text, tokens = text_and_tokens(words)
     root = next(word for word in words if word.head is None)
@@ -257,7 +260,7 @@ def treebank() -> dict[str, str]:
 
 
 def write(folder: str | Path) -> dict[str, Path]:
-    """Write missing files to the folder, each whole or not at all; return the paths of all, by split.
+    """Write missing files to the folder, each whole or not at all; return the paths of all files, by split.
 
     Raises InputError if something else is in the place of a file.
     """

@@ -85,7 +85,7 @@ def locate(
     to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the current folder.
     splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
     source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages); by
-    default the first, and the second if that does not answer (see Collection.places).
+    default "github", and "lindat" if GitHub does not answer (see Collection.places).
     Raises InputError if a file cannot be obtained.
     """
     if lang == TOY:
