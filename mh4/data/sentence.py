@@ -175,7 +175,8 @@ class Sentence:
 def checked_heads(sentence: Sentence, name: str) -> np.ndarray:
     """Return the heads of a sentence, which may be the user's, as int32 (n+1,), with -1 for None.
 
-    Raises InputError, which begins with `name`, for a wrong length or type, and for heads outside -1 to n.
+    Raises InputError, which begins with `name`, for a wrong length or type, for heads outside -1 to n, and for a first
+    head that is not -1.
     """
     try:
         heads = np.asarray([-1 if head is None else head for head in sentence.heads])

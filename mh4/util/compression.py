@@ -1,4 +1,4 @@
-"""Compressed files, by the extension of their names, read and written as streams."""
+"""Read and write compressed files as streams. The extension of the name determines the format."""
 
 import bz2
 import gzip
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from mh4.errors import InputError, needs, unreadable
 
-STARTS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\0", ".zst": b"(\xb5/\xfd"}  # how such files begin
+STARTS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\0", ".zst": b"(\xb5/\xfd"}  # their first bytes
 EXTENSIONS = tuple(STARTS)
 _CHUNK = 1 << 16
 
@@ -36,9 +36,10 @@ def with_extension(path: str, extension: str) -> str:
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file to read its content, decompressed, in binary. An empty file is empty, whatever its name.
+    """Open a file to read its decompressed content as bytes. An empty file has empty content, whatever its name.
 
-    Raises InputError, also while the block reads, if it cannot be read, is damaged or ends early; NotInstalled without the package.
+    Raises InputError, also while the block reads, if the file cannot be read, is damaged or ends early, and
+    NotInstalled if a package is missing.
     """
     extension = _extension(path)
     with _explained(path), open(path, "rb") as file:
@@ -73,7 +74,7 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
             stream = zstd.ZstdFile(file)
         else:
             stream = zstd.ZstdFile(file, mode, options={zstd.CompressionParameter.checksum_flag: 1})
-            stream.write(b"")  # without which nothing at all would be written of an empty file
+            stream.write(b"")  # otherwise nothing at all would be written if the content is empty
     return cast(BinaryIO, stream)
 
 
@@ -91,7 +92,10 @@ def _zstd(path: str) -> Any:
 
 
 class _Members(io.RawIOBase):
-    """The content of an archive of one or more members. A damaged member is an error; the modules bz2 and lzma would end there."""
+    """The content of an archive of one or more members.
+
+    A damaged later member raises an error, where the modules bz2 and lzma would report the end of the file.
+    """
 
     def __init__(self, file: BinaryIO, decompressor: Callable[[], Any]) -> None:
         self._file, self._decompressor, self._member, self._position = file, decompressor, decompressor(), 0
@@ -106,7 +110,7 @@ class _Members(io.RawIOBase):
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place by reading up to it, again from the start if it is further back."""
+        """Move to an offset by reading up to it, from the start if the offset is before the current one."""
         to = offset + self._position * (whence == io.SEEK_CUR)
         if whence == io.SEEK_END:
             raise io.UnsupportedOperation("the size of a compressed file is not known")
@@ -136,7 +140,7 @@ class _Members(io.RawIOBase):
                 return len(content)
 
     def _next(self) -> bytes:
-        """Return the bytes after a member and the zero padding that xz allows; empty at the end."""
+        """Return the next bytes after a member and after the zero padding that xz allows; empty at the end."""
         data = self._member.unused_data.lstrip(b"\0")
         while not data:
             read = self._file.read(_CHUNK)
@@ -158,7 +162,7 @@ def _explained(path: str) -> Iterator[None]:
         # gzip and bz2 raise an OSError without a number.
         if isinstance(error, OSError) and (error.errno or not is_compressed(path)):
             raise unreadable(path, error) from None
-        from_zstd = type(error).__name__ == "ZstdError"  # of a package that may not be there
+        from_zstd = type(error).__name__ == "ZstdError"  # by name, as its package may not be installed
         if not (from_zstd or isinstance(error, (zlib.error, lzma.LZMAError, OSError))):
             raise
         raise InputError("%s: cannot be read: damaged, or not a %s archive (%s)" % (path, _extension(path), error)) from None

@@ -1,4 +1,4 @@
-"""The processor of this machine: its name, features and cores, from /proc/cpuinfo."""
+"""Describe the processor of this machine: its name, features and cores."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ def fields() -> dict[str, str]:
 
 
 def model() -> str:
-    """Return the name of the model; in virtual machines often only a family, such as "AMD EPYC"."""
+    """Return the name of the model. In virtual machines, this is often only a family, such as "AMD EPYC"."""
     name = fields().get("model name") or platform.processor() or platform.machine()
     if sys.platform == "darwin":
         with suppress(OSError):
@@ -33,7 +33,7 @@ def described(processor: str, flags: str) -> str:
 
 
 def name() -> str:
-    """Describe this processor for pages of speed."""
+    """Describe this processor, for reports of speed."""
     return described(model(), fields().get("flags", ""))
 
 

@@ -1,8 +1,8 @@
-"""Downloads of files with known git blob ids. A file gets its name only when it is complete and verified.
+"""Download files with known git blob ids. A file gets its name only when it is complete and verified.
 
 Interrupted downloads resume. Files are fetched individually or extracted from an archive, which is kept
-once one of its files was verified. If a source does not answer, or asks for a long pause, the next one is tried.
-The files of a collection, with their blob ids, are listed in a manifest.
+once one of its files was verified. If a source does not answer, or asks for a long pause, the next source is tried.
+A manifest lists the files of a collection with their blob ids.
 """
 
 import csv
@@ -28,8 +28,8 @@ from mh4.util.files import atomic_path, git_blob_id, make_folder
 
 WAITS = (1, 3)  # seconds before the second and the third attempt
 TIMEOUT = 30  # seconds without a byte
-PATIENCE, SLOWEST = 60, 1000  # seconds, and bytes per second: a connection slower than this for that long is given up
-FILE, ARCHIVE = 200_000_000, 10_000_000_000  # bytes of a file and of an archive: several times what the largest have
+PATIENCE, SLOWEST = 60, 1000  # seconds, bytes per second: a connection slower than SLOWEST for PATIENCE is given up
+FILE, ARCHIVE = 200_000_000, 10_000_000_000  # most bytes of a file and of an archive: several times the largest sizes
 CHUNK = 1 << 16
 
 Row = TypeVar("Row")  # of a manifest: it has the name of a file as `file`, and its git blob id as `git_blob_sha1`
@@ -38,8 +38,9 @@ Row = TypeVar("Row")  # of a manifest: it has the name of a file as `file`, and 
 class Source(NamedTuple):
     """A place to fetch the files of a collection from.
 
-    address: the beginning of all URLs. place: from a file's manifest row to the rest of its URL and, for an archive,
-    the names that the file may have in it, without leading folders.
+    address: the beginning of all URLs.
+    place: returns, for a file's manifest row, the rest of its URL and, for an archive, the names that the file may have
+    in it, without leading folders.
     """
 
     address: str
@@ -49,8 +50,9 @@ class Source(NamedTuple):
 class Collection(Generic[Row]):
     """The files of a manifest, a tab-separated table whose header has the names of the fields of `row`.
 
-    name: what messages call it ("UD 2.0"). local_option: how a user names a folder that already has the files.
-    sources: where to fetch them from; see places.
+    name: what messages call the collection ("UD 2.0").
+    local_option: how a user names a folder that already has the files.
+    sources: where to fetch the files from; see places.
     """
 
     def __init__(
@@ -73,9 +75,10 @@ class Collection(Generic[Row]):
     def places(self, row: Any, name: str | None, folder: Path) -> list[tuple[str, Sequence[str]]]:
         """Return the URLs of a file, in the order to try them; for an archive, with the file's possible names in it.
 
-        name: the only source to use; by default the environment variable MH4_DATA_SOURCE, if set, otherwise all,
-        beginning with those whose archive is in `folder`. The environment variable MH4_DATA_URL, if set, replaces the address of the
-        first. Raises InputError for an unknown source.
+        name: the only source to use; by default the environment variable MH4_DATA_SOURCE. If neither is set, all
+        sources are used, beginning with those whose archive is in `folder`. The environment variable MH4_DATA_URL, if
+        set, is the address to use for the first source, and no other source is used. Raises InputError for an unknown
+        source.
         """
         name = name or os.environ.get("MH4_DATA_SOURCE")
         if name and name not in self._sources:
@@ -88,7 +91,7 @@ class Collection(Generic[Row]):
         return sorted(found, key=lambda place: not (place[1] and (folder / _archive(place[0])).exists()))
 
     def fetch(self, row: Any, folder: Path, source: str | None) -> Path:
-        """Return the path of a file in this folder, to which it is fetched unless it is already there. source: see places.
+        """Return the path of a file in this folder, after fetching it if it is missing. source: the `name` of places.
 
         Raises InputError if that fails.
         """
@@ -105,8 +108,8 @@ class Collection(Generic[Row]):
         except OSError as error:  # from the disk: network errors are already InputErrors
             raise InputError("%s cannot be written: %s" % (error.filename or path, reason(error))) from None
         finally:
-            for place in missing:  # unless there is something in it
-                with suppress(OSError):
+            for place in missing:
+                with suppress(OSError):  # there is something in it
                     place.rmdir()
         return path
 
@@ -153,11 +156,11 @@ def _archive(url: str) -> str:
 
 
 class _Wrong(Exception):
-    """Why what was fetched is not the file, or does not contain it."""
+    """The fetched content is not the expected file, or does not contain it. The message is the reason."""
 
 
 class _Unavailable(InputError):
-    """A source does not give the file. pause: the seconds after which it may, None if it will not."""
+    """A source does not send the file. pause: the seconds to wait before trying again; None if that is useless."""
 
     def __init__(self, message: str, pause: float | None = None) -> None:
         super().__init__(message)
@@ -172,7 +175,7 @@ def _check(path: str, blob: str) -> None:
 
 
 def _extract(members: Sequence[str], path: Path, blob: str, archive: IO[bytes]) -> None:
-    """Extract the file with this git blob id from the .tar.gz to its path. Raises _Wrong if it is not in there."""
+    """Extract the file with this git blob id from a .tar.gz to its path. Raises _Wrong if it is not in the archive."""
     wrong, endings = _Wrong("no file of that name"), tuple("/" + name for name in members)
     try:
         with tarfile.open(fileobj=archive, mode="r:gz") as tar:
@@ -187,13 +190,13 @@ def _extract(members: Sequence[str], path: Path, blob: str, archive: IO[bytes]) 
                         wrong = error
     except (InputError, MemoryError):
         raise
-    except Exception as error:  # tarfile has many, not all of which are its own
+    except Exception as error:  # tarfile raises many kinds of exceptions, and not only its own
         raise _Wrong("not a readable archive: %s" % error) from None
     raise wrong
 
 
 def _fetch_whole(url: str, name: str, part: IO[bytes], limit: int) -> None:
-    """Fetch url into `part`, which is called `name`. Raises InputError."""
+    """Fetch url into `part`, trying again after pauses. name: for the progress bar. Raises InputError."""
     for wait in (*WAITS, None):
         try:
             return _fetch_rest(url, name, part, limit)
@@ -214,14 +217,14 @@ def _pause(value: str | None) -> float:
 
 
 def _fetch_rest(url: str, name: str, part: IO[bytes], limit: int) -> None:
-    """Fetch what `part` lacks of url. Raises InputError, and leaves in `part` what was received."""
+    """Fetch the rest of url, after the bytes already in `part`. On an InputError, `part` keeps what was received."""
     have = part.seek(0, os.SEEK_END)
     headers = {"User-Agent": "mh4", "Range": "bytes=%d-" % have} if have else {"User-Agent": "mh4"}
     try:
         reply = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
     except HTTPError as error:
         error.close()
-        if error.code == 416 and have:  # nothing left to fetch: the caller checks the content
+        if error.code == 416 and have:  # there is nothing left to fetch; the caller checks the content
             return
         message = "%s: the server answered %d %s" % (url, error.code, " ".join(str(error.reason).split()))
         if error.code != 429 and error.code < 500:

@@ -1,7 +1,7 @@
-"""Writing files whole or not at all, locks on folders, relative paths, and git blob ids, which identify files by content.
+"""Write files whole or not at all, lock folders, make paths relative, and identify files by content (git blob ids).
 
-Writes are durable (fsync): a file is on the disk before it gets its name, and the name is before the block ends, so that after
-a loss of power there is either the old file or the new one.
+Writes are durable (fsync): a file is on the disk before it gets its name, and the name is on the disk before the block
+ends. So after a loss of power there is either the old file or the new one.
 """
 
 import errno
@@ -54,7 +54,7 @@ def write_text(path: str, text: str) -> None:
 
 
 def append_line(path: str, line: str) -> None:
-    """Add a line to a text file in UTF-8, which is created if there is none. Raises InputError if it cannot be written."""
+    """Add a line to a text file in UTF-8, creating the file if needed. Raises InputError if it cannot be written."""
     with explained(path):
         new = not os.path.exists(path)
         with open(path, "a", encoding="utf-8", newline="") as file:
@@ -73,7 +73,7 @@ def make_folder(path: str | Path) -> None:
         folder = os.path.dirname(folder)
     try:
         for folder in reversed(new):
-            with suppress(FileExistsError):  # another process may make it, too
+            with suppress(FileExistsError):  # another process may have created it
                 os.mkdir(folder)
             _sync_name(folder)
     except OSError as error:
@@ -84,7 +84,10 @@ def make_folder(path: str | Path) -> None:
 
 
 def check_owner(folder: str | Path) -> None:
-    """Raise InputError for the folder of another user that everybody can write to: a link in it may lead to any file of this user."""
+    """Raise InputError for a folder of another user to which everybody can write.
+
+    A link in such a folder may lead to any file of this user.
+    """
     with suppress(OSError):
         status = os.stat(folder)
         if status.st_uid not in (0, os.geteuid()) and status.st_mode & stat.S_IWOTH:
@@ -95,7 +98,7 @@ def check_owner(folder: str | Path) -> None:
 def locked(folder: str) -> Iterator[None]:
     """Lock `folder` against other processes and threads until the end of the block or of this process.
 
-    Raises InputError if another has locked it. On a file system without locks, there is no protection.
+    Raises InputError if it is locked already. On a file system without locks, there is no protection.
     """
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -109,9 +112,10 @@ def locked(folder: str) -> Iterator[None]:
 
 
 def lock(handle: int, waiting: Callable[[], object] | None = None) -> bool:
-    """Lock an open file or folder until it is closed; False if another process has locked it. Without locks in the file system, do nothing.
+    """Lock an open file or folder until it is closed. Return False if it is locked already.
 
-    waiting: called before waiting for another process's lock; without it, nothing waits.
+    waiting: called before waiting for the lock to be released; without it, do not wait. On a file system without locks,
+    do nothing and return True.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,7 +130,7 @@ def lock(handle: int, waiting: Callable[[], object] | None = None) -> bool:
 
 
 def check_writable(path: str) -> None:
-    """Raise InputError if no file can be written to `path`, before there is anything to write."""
+    """Raise InputError if no file can be written to `path`. This is a check before there is anything to write."""
     with explained(path):
         if _status(path)[1] and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
             raise InputError("%s: cannot be written: its folder does not exist, or nothing can be written to it" % path)
@@ -146,9 +150,9 @@ def explained(path: str) -> Iterator[None]:
 
 
 def _status(path: str) -> tuple[os.stat_result | None, bool]:
-    """Return the status of the file at `path`, None if there is none, and whether a new file replaces it, which is otherwise appended to.
+    """Return the status of the file at `path`, None if there is none, and whether a new file is to replace it.
 
-    Raises OSError or InputError if it may not be written.
+    A file that is not to be replaced is appended to. Raises OSError or InputError if the file may not be written.
     """
     if not path:
         raise InputError("the path of a file to be written is empty")
@@ -158,7 +162,7 @@ def _status(path: str) -> tuple[os.stat_result | None, bool]:
         status = None
     if path.endswith(os.sep) or status and stat.S_ISDIR(status.st_mode):
         raise InputError("%s: cannot be written: it is a folder" % path)
-    if status and not os.access(path, os.W_OK):  # renaming does not ask the file that it replaces
+    if status and not os.access(path, os.W_OK):  # renaming ignores the permissions of the file that it replaces
         why = errno.EROFS if os.statvfs(path).f_flag & os.ST_RDONLY else errno.EACCES
         raise PermissionError(why, os.strerror(why), path)
     replaced = not status or stat.S_ISREG(status.st_mode) and not _is_open_already(path)
@@ -170,7 +174,10 @@ def _status(path: str) -> tuple[os.stat_result | None, bool]:
 
 
 def _is_open_already(path: str) -> bool:
-    """Return whether `path` is, or leads to, an open file, such as /dev/stdout or /dev/fd/3: in /proc or, on macOS, in /dev/fd itself."""
+    """Return whether `path` is, or leads to, an open file, such as /dev/stdout or /dev/fd/3.
+
+    Such paths lead to /proc or, on macOS, to /dev/fd itself.
+    """
     while not os.path.realpath(os.path.dirname(path)).startswith(("/proc/", "/dev/fd")):
         if not os.path.islink(path):
             return False
@@ -180,16 +187,16 @@ def _is_open_already(path: str) -> bool:
 
 @contextmanager
 def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str, int]]:
-    """Yield the path of a new file next to `target`, which is deleted at the end of the block if it is still there, and a handle to it.
+    """Yield the path of a new file next to `target`, and a handle to it.
 
-    It gets the owner and permissions of the file that it replaces, given by its status. It is locked as long as this
-    process exists; unlocked ones were left by killed processes and are deleted first.
+    status: of the file to be replaced; the new file gets its owner and permissions. The new file is locked during the
+    block, and deleted at its end if it is still there. Unlocked files of killed processes are deleted first.
     """
     folder, name = os.path.split(target)
     name = os.fsdecode(os.fsencode(name)[:200])  # file systems limit the length of names
     delete_stale(folder, re.escape(name))
     temporary, handle = "", None
-    try:  # from here on, as a signal may end the process at any time
+    try:  # begins before the file exists, as a signal may end the process at any time
         while handle is None:
             temporary = os.path.join(folder, ".%s.%s.part" % (name, os.urandom(4).hex()))
             with suppress(FileExistsError):
@@ -200,7 +207,7 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
         os.fchmod(handle, stat.S_IMODE(status.st_mode) & 0o777 if status else 0o666 & ~_umask())
         yield temporary, handle
     finally:
-        with suppress(OSError):  # it would hide why the block failed
+        with suppress(OSError):  # it would hide the error of the block
             os.unlink(temporary)
         if handle is not None:
             os.close(handle)
@@ -208,7 +215,7 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
 
 def _locked_file(path: str) -> int | None:
     """Return a handle to a new, locked file; None if another process deleted it as stale before it was locked."""
-    # Only this user may open it at first: others could lock it, or read what is to replace a private file.
+    # At first, only this user may open the file: others could lock it, or read what is to replace a private file.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     with suppress(OSError):  # a file system without locks
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -219,20 +226,21 @@ def _locked_file(path: str) -> int | None:
 
 
 def _umask() -> int:
-    os.umask(mask := os.umask(0o077))  # it can only be read by setting it
+    os.umask(mask := os.umask(0o077))  # the mask can only be read by setting it
     return mask
 
 
 def _sync(handle: int) -> None:
     """Wait until the content of a file or folder is on the disk."""
-    if hasattr(fcntl, "F_FULLFSYNC"):  # on macOS, where fsync leaves them in the memory of the disk; not all file systems have it
+    # On macOS, fsync leaves data in the cache of the disk, but not all file systems have F_FULLFSYNC.
+    if hasattr(fcntl, "F_FULLFSYNC"):
         with suppress(OSError):
             fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
             return
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of a file system that cannot, for folders or at all
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some file systems have no fsync, for folders or at all
             raise
 
 
@@ -240,7 +248,7 @@ def _sync_name(path: str) -> None:
     """Wait until the name of a file or folder is on the disk."""
     try:
         handle = os.open(os.path.dirname(path) or os.curdir, os.O_RDONLY)
-    except PermissionError:  # one may write to a folder that one may not read
+    except PermissionError:  # a folder may be writable but not readable
         return
     try:
         _sync(handle)
@@ -251,7 +259,7 @@ def _sync_name(path: str) -> None:
 def delete_stale(folder: str, name: str = ".+") -> None:
     """Delete the temporary files that killed processes have left in a folder: the unlocked ones.
 
-    name: a regular expression for the names, perhaps shortened, of the files to be replaced; by default, of any.
+    name: a regular expression for the names, perhaps shortened, of the files to be replaced; by default, any name.
     """
     names = re.compile(r"\.%s\.[0-9a-f]{8}\.part" % name, re.DOTALL)
     with suppress(OSError):

@@ -1,11 +1,12 @@
-"""Memory used and available, so that an error comes before the system kills the process."""
+"""Measure used and available memory, so that an error is raised before the system kills the process."""
 
 import os
 import resource
 import sys
 from collections.abc import Iterator
 
-# What cgroup v2 and v1 call the limit, the use, and both including swap; and, in memory.stat, the page cache, which is given up.
+# File names of cgroup v2 and v1: limit and use of memory; limit and use of swap (v1: of memory and swap together); and
+# the fields of memory.stat for the page cache, which the system frees when memory is needed.
 _V2 = ("memory.max", "memory.current", "memory.swap.max", "memory.swap.current", ("inactive_file", "active_file"))
 _V1 = (
     "memory.limit_in_bytes",
@@ -16,12 +17,12 @@ _V1 = (
 )
 
 
-# This much memory is left for what is not checked against what there is, such as indices; what needs less is not checked.
+# Bytes left for allocations that are not checked, such as indices. Smaller requests are not checked.
 _LEFT = 32 << 20
 
 
 def require(size: int, what: str) -> None:
-    """Raise MemoryError, naming `what` needs them, if this process may not use `size` more bytes."""
+    """Raise MemoryError if this process may not use `size` more bytes. what: what needs them, for the message."""
     if size > _LEFT:
         there_is = available()
         if there_is is not None and size > there_is - _LEFT:
@@ -37,9 +38,10 @@ def peak_mb(usage: resource.struct_rusage | None = None) -> int:
 def available(root: str = "/") -> int | None:
     """Return the number of bytes that this process may still use; None if unknown, as outside Linux.
 
-    It is the least of what is free in the machine, in the control groups of the process (a container's, of cgroup v1 or
+    This is the least of what is free in the machine, in the control groups of the process (a container's, cgroup v1 or
     v2), and under its own limits on address space and data (`ulimit -v`, `ulimit -d`). Page cache and swap count as free.
-    Without memory to read even these figures, it is 0. root: the folder of proc and sys, for tests. Takes about 1 ms.
+    If there is not even enough memory to read these numbers, it is 0. root: the folder of proc and sys, for tests.
+    Takes about 1 ms.
     """
     try:
         return min(_rooms(root), default=None)
@@ -67,7 +69,8 @@ def _rooms(root: str) -> Iterator[int]:
 def _groups(root: str) -> Iterator[tuple[str, tuple]]:
     """Return the folders of the process's control groups that may limit its memory, and the names of the files in them.
 
-    A container sees its own group at the top, even if the path that it is told is the host's and has no folder here.
+    In a container, its own group is at the top, even if /proc/self/cgroup has a path of the host, without a folder
+    here.
     """
     for line in _lines(os.path.join(root, "proc/self/cgroup")):
         _, _, rest = line.rstrip("\n").partition(":")
@@ -110,6 +113,6 @@ def _numbers(path: str, unit: int = 1) -> dict[str, int]:
 
 
 def _number(path: str) -> int | None:
-    """Return the number in a file, None if there is none, as for "max"."""
+    """Return the number in a file; None if there is none, as for "max"."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isdigit() else None

@@ -1,4 +1,4 @@
-"""Text files that are written whole or not at all, standard output, and terminals."""
+"""Open text outputs: files, which are written whole or not at all, standard output, and terminals."""
 
 import sys
 from collections.abc import Iterator
@@ -12,10 +12,11 @@ from mh4.util import compression, files
 
 @contextmanager
 def open_output(path: str, errors: str = "strict") -> Iterator[TextIO]:
-    """Open a text file for writing: `path`, which is compressed if its extension says so, or "-" for standard output.
+    """Open a text file for writing: `path`, compressed if its extension requires it, or "-" for standard output.
 
-    A regular file is written whole or not at all; standard output, devices and FIFOs receive the text as it is written. On a terminal,
-    characters that would control it are made visible. errors: what is done about text that is not in UTF-8.
+    A regular file is written whole or not at all; standard output, devices and FIFOs receive the text as it is written.
+    On a terminal, characters that would control it are made visible. errors: the error handler of the UTF-8 encoder,
+    for a file.
     """
     if path != "-":
         with files.atomic_path(path) as temporary, open(temporary, "ab") as raw, compression.compressed(raw, path) as binary:

@@ -1,4 +1,4 @@
-"""Plots with matplotlib, if installed, written whole or not at all."""
+"""Plot with matplotlib, if it is installed. Files are written whole or not at all."""
 
 import io
 import logging
@@ -21,14 +21,14 @@ PAGE = """<!DOCTYPE html>
 
 def require_matplotlib() -> None:
     """Raise NotInstalled without matplotlib, and InputError if it cannot be imported."""
-    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports its first search for fonts, and where it keeps them
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports its search for fonts and their cache
     with needs("a plot", "plots", "matplotlib"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import matplotlib.figure  # noqa: F401
 
 
 def check_plot(path: str) -> None:
-    """Raise what require_matplotlib does, and InputError if `path` is not the name of an image."""
+    """Raise InputError if `path` is not the name of an image or page; also raise what require_matplotlib does."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -50,9 +50,9 @@ def plotted(path: str, width: float, height: float) -> Iterator[Any]:
     with rc_context({"text.parse_math": False}):  # file names are not formulas
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        kind, image = _kind(path), io.BytesIO()  # as it does not report all errors of a file
+        kind, image = _kind(path), io.BytesIO()  # matplotlib does not report all errors of writing a file
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of characters that no font has, for which it draws boxes
+            warnings.simplefilter("ignore")  # about characters that no font has, which are drawn as boxes
             figure.savefig(image, format="svg" if kind == "html" else kind, dpi=150)
         content = image.getvalue()
         if kind == "html":

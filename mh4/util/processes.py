@@ -1,4 +1,4 @@
-"""Child processes that end with this one, however it ends."""
+"""Run functions in child processes. The children end when this process ends, however it ends."""
 
 import ctypes
 import multiprocessing
@@ -18,7 +18,7 @@ from typing import Any
 
 from mh4.errors import InputError, reason
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command: it then ends its children
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command, which then ends its children
 _PR_SET_PDEATHSIG = 1
 
 
@@ -29,37 +29,41 @@ class Killed(Exception):
 class Child:
     """A new process that calls functions for this one.
 
-    It is spawned rather than forked, since this process may have threads. It ignores the signals that end
+    The child is spawned rather than forked, since this process may have threads. It ignores the signals that end
     commands, even while it starts. It ends by `kill`, or with this process.
     """
 
     def __init__(self) -> None:
         try:
             self._start()
-        except OSError as error:  # of files, processes or memory, there are too many in use
+        except OSError as error:  # too many open files or processes, or not enough memory
             raise InputError("no process can be started: %s" % reason(error)) from None
 
     def _start(self) -> None:
         python = spawn.get_executable()
-        if not os.access(python, os.X_OK):  # which multiprocessing does not notice
+        if not os.access(python, os.X_OK):  # multiprocessing would not raise an error
             raise InputError("no process can be started: %s is missing, or may not be executed" % os.fsdecode(python))
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,))
-        resource_tracker.ensure_running()  # a process that multiprocessing starts with the first child; it lifts a block of signals
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # which a child inherits
+        # Otherwise multiprocessing would start the tracker's process with the first child, and unblock the signals.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # the child inherits the mask
         try:
             process.start()
             self.pid = process.pid
-            self._kill = weakref.finalize(self, _kill, process, os.getpid())  # called by the end of this program at the latest
+            self._kill = weakref.finalize(self, _kill, process, os.getpid())  # called at program exit at the latest
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of the call in the child, which makes one at a time. Raises the function's exceptions, and Killed."""
+        """Return the result of a call in the child, which makes one call at a time.
+
+        Raises the function's exceptions, and Killed if the child was killed.
+        """
         answer = None
-        with suppress(EOFError, ConnectionError):  # which would keep, as the context of Killed, what could not be sent
+        with suppress(EOFError, ConnectionError):  # as the context of Killed, these would keep the arguments in memory
             self._connection.send((function, arguments))
             answer = self._connection.recv()
         if answer is None:
@@ -75,14 +79,14 @@ class Child:
 
 
 class Pool:
-    """Up to `number` children, started as they are needed, which end with the block. If one is killed, InputError says so of `what`.
+    """Up to `number` children, which are started when needed and end with the block.
 
-    advice: the end of the message.
+    If a child is killed, its call raises InputError: `what` was killed. advice: the end of the message.
     """
 
     def __init__(self, what: str, number: int = 1, advice: str = "") -> None:
         self._killed, self.number = "%s was killed, perhaps because memory ran out%s" % (what, advice), number
-        self._threads = ThreadPoolExecutor(number)  # each of which waits for a child
+        self._threads = ThreadPoolExecutor(number)  # each thread waits for a child
         self._children: list[Child] = []
         self._idle: SimpleQueue[Child] = SimpleQueue()
 
@@ -96,7 +100,7 @@ class Pool:
         self._threads.shutdown()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
-        """Have a child call a function, once one is idle; the calls are made in their order."""
+        """Call a function in a child as soon as one is idle. Calls begin in the order in which they are submitted."""
         if len(self._children) < self.number:
             self._children.append(Child())
             self._idle.put(self._children[-1])
@@ -117,7 +121,7 @@ class Pool:
 
 
 def _kill(process: Any, parent: int) -> None:
-    if os.getpid() == parent:  # and not a fork of it, which the child is none of
+    if os.getpid() == parent:  # not in a fork of the parent, where the process is not a child
         process.kill()
         process.join()
 
@@ -127,7 +131,7 @@ def _serve(requests: "multiprocessing.connection.Connection") -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None and parent.pid is not None
     _end_with_parent(parent.pid)
-    if _prctl is None:  # as on macOS: there, a child ends when the library that holds Python's lock returns
+    if _prctl is None:  # as on macOS; a child then ends only when a library that holds Python's lock returns
         Thread(target=_end_after, args=(parent,), daemon=True).start()
     with suppress(EOFError, ConnectionError):
         while True:
@@ -140,25 +144,25 @@ def _serve(requests: "multiprocessing.connection.Connection") -> None:
 
 
 def _end_after(parent: Any) -> None:
-    """End this process after its parent."""
+    """Wait for the parent to end, then kill this process."""
     parent.join()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def with_parent() -> Callable[[], None]:
-    """Return a `preexec_fn` for `subprocess`: the child is killed when this process ends."""
+    """Return a `preexec_fn` for `subprocess` with which the child is killed when this process ends."""
     return partial(_end_with_parent, os.getpid())
 
 
 def _end_with_parent(parent: int) -> None:
-    """Have the system, if it is Linux, kill this process when its parent, the process `parent`, ends.
+    """On Linux, have the system kill this process when its parent, the process `parent`, ends.
 
-    More exactly, when the thread that started it ends. Unlike a thread that waits for the parent, this does not
-    depend on Python, whose lock a library may hold for hours.
+    More exactly, this process is killed when the thread that started it ends. Unlike a thread that waits for the
+    parent, this does not depend on Python, whose lock a library may hold for hours.
     """
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # it had ended before
+        if os.getppid() != parent:  # the parent had ended before
             os.kill(os.getpid(), signal.SIGKILL)
 
 

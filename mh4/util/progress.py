@@ -1,4 +1,4 @@
-"""Progress bars, shown only on a terminal, and the progress of training, also as lines of text for pipes and logs."""
+"""Show progress bars on terminals, and the progress of training also as lines of text for pipes and logs."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ class Listener:
         """Epoch `number`, counted from 1, begins or resumes: `done` of its `words` words have been trained on."""
 
     def learning(self, words: int) -> None:
-        """An update begins with a sentence of so many words that it may take long."""
+        """An update begins that may take long, as a sentence has `words` words."""
 
     def update(self, words: int, loss: float) -> None:
         """An update on a minibatch of `words` words has been made; `loss` is its loss per word."""
@@ -37,7 +37,7 @@ class Listener:
 
 
 class _Speed(ProgressColumn):
-    """The speed of late or, as words come in bursts when they are written, the average."""
+    """The recent speed or, for tasks with `average`, the average speed, as words come in bursts when written."""
 
     def render(self, task: Task) -> Text:
         speed = task.completed / task.elapsed if task.fields.get("average") and task.elapsed else task.speed
@@ -45,7 +45,7 @@ class _Speed(ProgressColumn):
 
 
 def console() -> Console:
-    """Return a console on standard error, which may be a log, whatever FORCE_COLOR and TTY_COMPATIBLE say."""
+    """Return a console on standard error. It ignores FORCE_COLOR and TTY_COMPATIBLE, as standard error may be a log."""
     return Console(stderr=True, highlight=False, force_terminal=sys.stderr.isatty())
 
 
@@ -54,7 +54,7 @@ def words_bar(hidden: bool = False) -> Progress:
     shown_on = console()
     return Progress(
         TextColumn("{task.description}", table_column=Column(no_wrap=True)),
-        BarColumn(bar_width=None, table_column=Column(ratio=1, max_width=40)),  # which takes the room that the others leave
+        BarColumn(bar_width=None, table_column=Column(ratio=1, max_width=40)),  # fills the rest of the line
         TimeRemainingColumn(table_column=Column(no_wrap=True)),
         _Speed(table_column=Column(no_wrap=True)),
         TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True)),
@@ -66,15 +66,16 @@ def words_bar(hidden: bool = False) -> Progress:
 
 @contextmanager
 def counting(doing: str, total: int | None = None, hidden: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show such a bar during the block; yield a function to call with each number of words done."""
+    """Show a bar that counts words during the block; yield a function to call with each number of words done."""
     with words_bar(hidden) as bar:
         yield partial(bar.advance, bar.add_task(doing, total=total, note="", average=True))
 
 
 class TrainingProgress(Listener):
-    """A line for every evaluation, and on a terminal a bar for the epoch (words, time left, tokens per second, loss, dev score).
+    """Shows a line for every evaluation and, on a terminal, a bar for the epoch.
 
-    The lines go to standard error unless `quiet`, and, with the time, to the end of the file `log`, if given.
+    The bar has words, time left, tokens per second, loss and dev score. The lines go to standard error unless `quiet`,
+    and, with the time, to the end of the file `log`, if given.
     """
 
     def __init__(self, log: str | None = None, quiet: bool = False) -> None:
@@ -96,11 +97,11 @@ class TrainingProgress(Listener):
                 append_line(self._log, _timed("training has finished: %s" % self._scores))
             else:
                 why = one_line(str(error)) if isinstance(error, Exception) else "interrupted"
-                with suppress(Exception):  # the first error matters
+                with suppress(Exception):  # the error that ended training matters more
                     append_line(self._log, _timed("training stops: %s" % why))
 
     def say(self, line: str) -> None:
-        """A line of progress."""
+        """Show a line of progress, and add it to the log."""
         if self._log:
             append_line(self._log, _timed(line))
         if self._bar.disable and not self._quiet:

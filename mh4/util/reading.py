@@ -1,4 +1,4 @@
-"""Checks of the paths of models and inputs, and reading of small files, with one sentence for any error."""
+"""Check the paths of models and inputs, list the files in folders, and read small files. Errors are InputErrors."""
 
 import hashlib
 import os
@@ -13,16 +13,19 @@ from typing import Any, BinaryIO
 from mh4.errors import InputError, listed, on_line, one_line, shown, unreadable, warn
 from mh4.util import compression
 
-MOST = 1 << 26  # bytes; a large vocabulary has a few millions
+MOST = 1 << 26  # bytes of a small file; a large vocabulary has a few million
 CONLLU = ".conllu"
-LONGEST = 1 << 27  # bytes of a line, and of those between two blank ones; more is perhaps a device that never ends
+LONGEST = 1 << 27  # bytes of a line, and of a sentence or paragraph; more may come from a device that never ends
 
 Path = str | bytes | os.PathLike[Any]
 Paths = Path | Iterable[Path]  # one, or several
 
 
 def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected the path of its folder or file") -> str:
-    """Return a path given as str, bytes or pathlib.Path. Raises InputError, `wrong`, for anything else, or if it is empty or has a NUL."""
+    """Return a path given as str, bytes or pathlib.Path.
+
+    wrong: the message of the InputError for any other type, an empty path, or a NUL in it.
+    """
     path = os.fsdecode(given) if isinstance(given, (str, bytes, os.PathLike)) else ""
     if not path or "\0" in path:
         raise InputError(wrong % shown(given))
@@ -30,7 +33,7 @@ def path_of(given: Path, wrong: str = "no model can be loaded from %s: expected 
 
 
 def is_there(path: str) -> bool:
-    """Return whether there is anything at a path. Raises InputError if the system does not say, as for the folder of another user."""
+    """Return whether anything exists at a path. Raises InputError if this is unknown, as in another user's folder."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -41,7 +44,10 @@ def is_there(path: str) -> bool:
 
 
 def paths_of(given: Paths, what: str) -> list[str]:
-    """Return the paths in an iterable, or a single one. Raises InputError, which names `what`, for anything else, and if there are none."""
+    """Return the paths in an iterable, or a single path, as a list.
+
+    Raises InputError, which names `what`, for other types, and if there are no paths.
+    """
     try:
         several = [given] if isinstance(given, (str, bytes, os.PathLike)) else list(given)
     except TypeError:
@@ -52,11 +58,11 @@ def paths_of(given: Paths, what: str) -> list[str]:
 
 
 def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str, str]]:
-    """Return the paths of files, and of those in folders (see files_in), each once, with the name of the file that `mh4 parse` writes, and
-    with the path of its folder, empty for a file that is given itself.
+    """Return (path, name, folder) for the files in `paths` and in its folders (see files_in), each file once.
 
-    For a file in a folder, the name is relative to the folder. It ends in .conllu. Where two names would be the same, or a file and a
-    folder would have the same, the later one, or the file, is called NAME-2.conllu, and so on.
+    name: the name of the file that `mh4 parse` writes. It ends in .conllu, and is relative to the folder if there is
+    one. If an earlier file or a folder has the same name, the file is called NAME-2.conllu, and so on.
+    folder: the path of the folder, empty for a file in `paths`.
     """
     found: dict[str, tuple[str, str, str]] = {}  # by absolute paths
     for path in paths:
@@ -77,10 +83,10 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[str]:
-    """Return the sorted paths of the files with this extension in a folder and its subfolders, also compressed ones, but not hidden ones.
+    """Return the sorted paths of files with this extension, perhaps compressed, in a folder and its subfolders.
 
-    The extension may be in capitals. Other files, such as a FIFO, from which a read may
-    never return, or a link to nothing, are left out with a RuntimeWarning, except hidden ones.
+    The extension may be in capitals. Hidden files are ignored. Other files are left out with a RuntimeWarning, as are
+    FIFOs, from which a read may never return, and links to nothing.
     omitted: folders to leave out. Each folder is read once; see all_files. Raises InputError if there are no files.
     """
     found: list[str] = []
@@ -100,11 +106,12 @@ def files_in(folder: str, extension: str = CONLLU, omitted: Sequence[str] = ()) 
 
 
 def all_files(folder: str, omitted: Sequence[str] = ()) -> Iterator[str]:
-    """Return the paths of all files in a folder and its subfolders, without hidden ones. Raises InputError for unreadable folders.
+    """Yield the paths of all files in a folder and its subfolders, except hidden ones.
 
-    Each folder is read once, also if there are links to it, by its own name if that is in the folder.
+    Each folder is read once, even if there are links to it. Its paths begin with its own path if that is in the folder,
+    otherwise with the path of a link. Raises InputError for unreadable folders.
     """
-    own, links = [folder], list[str]()  # folders to be read
+    own, links = [folder], list[str]()  # folders to be read: links only after all others
     try:
         entered = {_identity(place) for place in omitted if os.path.isdir(place)} - {_identity(folder)}
         while own or links:
@@ -115,7 +122,7 @@ def all_files(folder: str, omitted: Sequence[str] = ()) -> Iterator[str]:
             for entry in os.scandir(place):
                 if entry.name.startswith("."):
                     continue
-                if not os.path.isdir(entry.path):  # also not a link to itself, for which entry.is_dir would raise an error
+                if not os.path.isdir(entry.path):  # entry.is_dir would raise an error for a link to itself
                     yield entry.path
                 elif entry.is_symlink():
                     heappush(links, entry.path)
@@ -132,7 +139,7 @@ def _identity(folder: str) -> tuple[int, int]:
 
 @contextmanager
 def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
-    """Open a regular file, to be read.
+    """Open a regular file for reading.
 
     Raises InputError if it cannot be read, or might never end: a device or, unless `pipe`, a FIFO.
     """
@@ -162,7 +169,7 @@ def text(path: str, most: int = MOST, pipe: bool = False) -> str:
 
 
 def decompressed_text(path: str) -> str:
-    """Return the text of a file, as `text` does, which is compressed if its name says so. Raises InputError for more than MOST bytes."""
+    """Return the text of a file, decompressed if its extension requires it. Raises InputError as `text` does."""
     with open_regular(path), compression.opened(path) as file:
         return _text(file.read(MOST + 1), path, MOST)
 
@@ -174,9 +181,9 @@ def _text(content: bytes, path: str, most: int) -> str:
 
 
 def line(file: BinaryIO, name: str, number: int, most: int | None = None) -> bytes:
-    """Read the next line of a file, with its end; empty at the end of the file. number: of the line.
+    """Read the next line of a file, with its end; empty at the end of the file. number: the number of the line.
 
-    Raises InputError, naming file and line, without reading on, if it has more than `most` bytes, by default LONGEST.
+    Raises InputError, naming file and line, as soon as the line has more than `most` bytes, by default LONGEST.
     """
     most = LONGEST if most is None else most
     found = file.readline(most + 1)
@@ -186,13 +193,13 @@ def line(file: BinaryIO, name: str, number: int, most: int | None = None) -> byt
 
 
 def lines(file: BinaryIO, name: str, most: int | None = None, before: int = 0) -> Iterator[bytes]:
-    """Read the lines of a file, each as `line` does; before: the number of lines before them."""
+    """Read the lines of a file, each as `line` does; before: the number of earlier lines, for messages."""
     numbers = count(before + 1)
     return iter(lambda: line(file, name, next(numbers), most), b"")
 
 
 def check_size(size: int, name: str, number: int) -> None:
-    """Raise InputError if this line and the following ones up to a blank one have more than LONGEST bytes or characters."""
+    """Raise InputError if a sentence or paragraph from line `number` on has more than LONGEST bytes or characters."""
     if size > LONGEST:
         wrong = "more than %d MB without a blank line, which ends a sentence or a paragraph" % (LONGEST >> 20)
         raise InputError("%s: %s" % (on_line(name, number), wrong))

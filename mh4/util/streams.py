@@ -1,8 +1,9 @@
-"""Standard input and output that lose nothing: every byte arrives or there is an error.
+"""Make standard input and output reliable: every byte arrives, or there is an error.
 
-A full disk or a pipe that does not block may accept only part of a write, and such a pipe may have nothing to read yet.
-Python's own streams miss both: with PYTHONUNBUFFERED, which is usual in containers, the rest of a write is lost, and if a
-descriptor does not block, a pause counts as the end of the input. So commands use buffered streams on descriptors that block.
+A full disk or a non-blocking pipe may accept only part of a write, and a non-blocking pipe may have nothing to read
+yet. Python's own streams handle neither. With PYTHONUNBUFFERED, which is usual in containers, the rest of a write is
+lost. On a non-blocking descriptor, a pause counts as the end of the input. So commands use buffered streams on blocking
+descriptors.
 """
 
 import atexit
@@ -15,9 +16,10 @@ from typing import Any
 
 
 def open_standard() -> None:
-    """Make standard input, output and error such streams, and all text printable. Closed ones are opened as /dev/null.
+    """Make standard input, output and error reliable streams, and all text printable.
 
-    Otherwise our files would get their descriptors, to which libraries write. sys.stdin and sys.stdout then remain None.
+    The descriptors of closed streams are opened as /dev/null; otherwise our files would get these descriptors, to which
+    libraries write. If they were closed, sys.stdin and sys.stdout remain None.
     """
     atexit.register(_drop_messages)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
@@ -27,8 +29,8 @@ def open_standard() -> None:
             if null != number:
                 os.dup2(null, number)
                 os.close(null)
-            os.set_inheritable(number, True)  # or our children's would be closed
-            if number == 2:  # messages go nowhere; without the others, commands stop
+            os.set_inheritable(number, True)  # otherwise it would be closed in child processes
+            if number == 2:  # messages are dropped, while commands that need another closed stream end with an error
                 sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
         elif isinstance(stream, io.TextIOWrapper):
             if _is_standard(stream, number):
@@ -42,7 +44,7 @@ def open_standard() -> None:
 
 
 class _Named(io.FileIO):
-    """Standard output or error, whose errors name it, as files' errors do."""
+    """Standard output or error. As with files, its errors have a file name: the name of the stream."""
 
     def write(self, content: Any) -> int:
         try:
@@ -53,7 +55,7 @@ class _Named(io.FileIO):
 
 
 def tell(text: str) -> None:
-    """Write a line to standard error. The work goes on if that fails, as nobody reads it, or its disk is full."""
+    """Write a line to standard error. A failure, such as a closed pipe or a full disk, is ignored."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
@@ -90,7 +92,7 @@ def _drop(stream: object, number: int) -> None:
 
 
 def _drop_messages() -> None:
-    """Drop what standard error does not accept, or Python would exit with code 120."""
+    """Drop what standard error does not accept. Otherwise, Python would exit with code 120."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -98,7 +100,7 @@ def _drop_messages() -> None:
 
 
 def _is_standard(stream: object, number: int) -> bool:
-    """Return whether this is the process's stream on this descriptor, not a replacement."""
+    """Return whether `stream` is the process's stream on this descriptor, and not a replacement."""
     with suppress(OSError, ValueError):
         return isinstance(stream, io.TextIOWrapper) and stream.fileno() == number
     return False

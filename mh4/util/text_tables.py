@@ -53,11 +53,11 @@ class Table:
         return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
 
     def written(self, form: Form) -> str:
-        """Return the table in a form."""
+        """Format the table in the form `form`."""
         return {"text": self.text, "markdown": self.markdown, "csv": self.csv, "latex": self.latex}[form]()
 
     def text(self) -> str:
-        """Aligned columns."""
+        """Format as aligned columns."""
         rows = [[one_line(cell) for cell in line] for line in (self.header, *self.body)]
         widths, above, column = [max(map(len, cells)) for cells in zip(*rows, strict=True)], [], 0
         for title, columns in self.groups:
@@ -116,7 +116,7 @@ class Table:
 
 
 def _latex(cell: str) -> str:
-    """Format a name for LaTeX; one that is a range of numbers, as in `group_names`, gets a dash."""
+    """Format a name for LaTeX. A range of numbers, as from `group_names`, gets a dash."""
     escaped = "".join(_LATEX.get(character, character) for character in one_line(cell))
     return re.sub(r"^(\d+)-(\d+)$", r"\1--\2", escaped)
 
@@ -127,7 +127,7 @@ def _latex_number(cell: str) -> str:
 
 
 def written(parts: Iterable[Table | str], form: Form = "text") -> str:
-    """Format tables and the paragraphs between them, which are comments in LaTeX and left out of csv."""
+    """Format tables and the paragraphs between them. Paragraphs are comments in LaTeX, and are left out of csv."""
     new_line = {"latex": "\n% ", "markdown": "\\\n"}.get(form, "\n")
     shown = []
     for part in parts:
@@ -139,9 +139,9 @@ def written(parts: Iterable[Table | str], form: Form = "text") -> str:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of files or folders without their parents if they remain distinct, otherwise the paths, printable.
+    """Return the names of files or folders without their parents if these names are distinct, otherwise the paths.
 
-    "-" is standard input.
+    All are printable; "-" is standard input.
     """
     paths = ["standard input" if path == "-" else path for path in paths]
     short = [os.path.basename(path.rstrip(os.sep)) or path for path in paths]
