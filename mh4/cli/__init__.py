@@ -1,6 +1,7 @@
 """The command ``mh4``: a module for each of its commands, and what they share.
 
-Every module imports what its command needs only when it runs (DyNet only if it needs a model), so that `--help` responds at once.
+Each module imports what its command needs only when the command runs (DyNet only if it needs a model), so that `--help`
+responds at once.
 """
 
 from importlib import import_module

@@ -124,7 +124,7 @@ def parse(
             driver.parse(begun, pool, display)
         if not quiet:
             say(display.summary(), *display.notes(), err=True)
-    raise Exit(display.failures > 0)  # which have already been reported
+    raise Exit(display.failures > 0)  # the failures have already been reported
 
 
 @corpus.command()

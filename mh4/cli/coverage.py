@@ -41,7 +41,7 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
     with counting("measuring") as progress:
         for name, blocks in conllu.each_file(files):
             row = measuring.measure_coverage((block.sentence.heads for block in blocks), progress)
-            if row.sentences or row.left_out:  # it is not empty
+            if row.sentences or row.left_out:  # the file is not empty
                 rows.append((name, row))
     total = measuring.total(rows)
     shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])

@@ -1,4 +1,4 @@
-"""How all commands respond to bad input, signals and warnings, and how they print."""
+"""What all commands share: how they respond to bad input, signals and warnings, and how they print."""
 
 import os
 import re
@@ -17,18 +17,18 @@ import click
 from mh4.errors import InputError, because, one_line, reason, telling_warnings
 from mh4.util import streams
 
-_NO_TEMPORARY = "No usable temporary directory found in "  # which tempfile says, before a list of those that it has tried
+_NO_TEMPORARY = "No usable temporary directory found in "  # tempfile's message, before a list of those tried
 
 
 class Group(click.Group):
-    """A group whose commands reject an option given twice, unless it may be repeated; click would silently use the last."""
+    """A group whose commands reject an option given twice, unless it may be repeated. Click would use the last one."""
 
-    once = True  # False: of an option that is given twice, the last counts
+    once = True  # False: if an option is given twice, the last one counts
 
     def resolve_command(self, context: click.Context, arguments: list[str]) -> Any:
         name, command, rest = super().resolve_command(context, arguments)
         if self.once and command is not None and not context.resilient_parsing:
-            with suppress(click.UsageError):  # which the command reports by itself
+            with suppress(click.UsageError):  # the command itself reports it
                 _, _, order = command.make_parser(click.Context(command, parent=context)).parse_args(list(rest))
                 for option, times in Counter(order).items():
                     if times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_eager:
@@ -40,7 +40,7 @@ class Commands(Group):
     """A group whose commands respond to bad input with one sentence and exit code 2."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
-        # A process computes with one thread. On each further core, numpy would start another, which keeps it busy for a while.
+        # A process computes with one thread. Otherwise, numpy would start a thread on each core and keep it busy.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         with reporting_errors():
             streams.open_standard()
@@ -52,7 +52,7 @@ class Commands(Group):
                 raise
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        with reporting_errors():  # by which --help and --version print
+        with reporting_errors():  # --help and --version print here
             return super().make_context(*arguments, **options)
 
     def invoke(self, context: click.Context) -> Any:
@@ -63,7 +63,7 @@ class Commands(Group):
 
 
 def describe(group: click.Group) -> None:
-    """Have lists of commands show the whole first paragraph of each one's help, which click would truncate."""
+    """Make lists of commands show the whole first paragraph of each command's help. Click would truncate it."""
     for command in group.commands.values():
         command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
         if isinstance(command, click.Group):
@@ -71,26 +71,26 @@ def describe(group: click.Group) -> None:
 
 
 def say(*lines: str, err: bool = False) -> None:
-    """Print lines for people; text in them that comes from files cannot control the terminal."""
+    """Print lines for people. Text from files is printed so that it cannot control the terminal."""
     (streams.tell if err else click.echo)("\n".join(map(one_line, lines)))
 
 
 def say_written(what: str, path: str) -> None:
-    """Print on standard error what was written to which file or folder; nothing about standard output."""
+    """Print on standard error what was written to a file or folder; print nothing if that is standard output."""
     if path != "-":
         say("mh4: %s written to %s" % (what, path), err=True)
 
 
 @contextmanager
 def reporting_errors(program: str = "mh4") -> Iterator[None]:
-    """End the process on errors in the block, with one sentence, which begins with the program's name, and an exit code."""
+    """On an error in the block, print one sentence that begins with the program's name, and exit with an error code."""
     try:
         yield
     except InputError as error:
         _fail(program, str(error))
     except MemoryError as error:
         _fail(program, "not enough memory" + because(error))
-    except (ImportError, AttributeError, TypeError, ValueError) as error:  # of other packages, InputError says so
+    except (ImportError, AttributeError, TypeError, ValueError) as error:  # missing packages raise InputError instead
         if not _of_compiled_modules(error):
             raise
         _fail(program, "%s: compiled modules are missing, or older than their sources: run `make setup`" % error)
@@ -99,14 +99,15 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
     except RuntimeError as error:
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        _fail_interrupted(program, error.__cause__)  # while Python 3.11 was making a class
+        _fail_interrupted(program, error.__cause__)  # Python 3.11 wraps errors in RuntimeError while it makes a class
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
         if reason(error).startswith(_NO_TEMPORARY):
             folders = reason(error).removeprefix(_NO_TEMPORARY).strip("[]")
             _fail(program, "no temporary file can be written in %s: set TMPDIR to a folder where one can" % folders)
-        place = error.filename or (isinstance(error, FileNotFoundError) and "the current folder")  # which has been deleted
+        # Without a file name, it is the current folder that is not found: it has been deleted.
+        place = error.filename or (isinstance(error, FileNotFoundError) and "the current folder")
         _fail(program, "%s%s" % ("%s: " % place if place else "", reason(error)))
     except click.ClickException as error:
         error.message = "\n".join(map(one_line, error.message.split("\n")))  # type: ignore[misc]
@@ -114,16 +115,16 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
 
 
 def _of_compiled_modules(error: Exception) -> bool:
-    """Return whether a compiled module of mh4 is missing, or lacks what others use of it, as after `git pull` without `make setup`."""
+    """Return whether a compiled module of mh4 is missing or outdated, as after `git pull` without `make setup`."""
     if isinstance(error, ImportError):
         return "mh4." in (error.name or str(error))
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         return error.obj.__name__.startswith("mh4.") and str(error.obj.__file__).endswith(".so")
-    return bool(re.search("^C (function|variable) mh4[.]|^mh4[.].* size changed", str(error)))  # of Cython
+    return bool(re.search("^C (function|variable) mh4[.]|^mh4[.].* size changed", str(error)))  # from Cython
 
 
 def resumable(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a command that is stopped say that it resumes its work when it is run again."""
+    """Make a command that is stopped print that running it again resumes its work."""
 
     @wraps(command)
     def saying_how(*arguments: Any, **options: Any) -> Any:
@@ -137,10 +138,11 @@ def resumable(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks this process to end. Python drops any other exception while it computes constants such as 2**31 of a module.
+    """A signal asks this process to end.
 
-    Python drops even this one in some callbacks, such as a weak reference's. If that happens while there still is something `to_end`,
-    the signal ends the process.
+    This is a KeyboardInterrupt because Python drops all other exceptions while it computes constants of a module such
+    as 2**31. Python drops even a KeyboardInterrupt in some callbacks, such as those of weak references. If it is
+    dropped while `to_end` returns True, the signal ends the process.
     """
 
     def __init__(self, number: int, to_end: Callable[[], bool]) -> None:
@@ -162,7 +164,10 @@ _BEFORE: dict[int, Any] = {
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Have the signals that end a command raise Stopped, so that unfinished files are deleted. The second time, they do as in Python."""
+    """Make the signals that end a command raise Stopped, so that unfinished files are deleted.
+
+    A second signal has its usual effect in Python.
+    """
 
     running = True
 
@@ -184,7 +189,7 @@ def _stopped_by_signals() -> Iterator[None]:
 
 
 def _fail_interrupted(program: str, end: KeyboardInterrupt) -> NoReturn:
-    streams.drop()  # its reader may be what we were waiting for
+    streams.drop()  # perhaps we were waiting for its reader, and would wait again
     number = getattr(end, "number", signal.SIGINT)
     _fail(program, "; ".join([str(end) or "interrupted", *getattr(end, "__notes__", [])]), code=128 + number)
 
@@ -195,7 +200,7 @@ def _fail(program: str, message: str, code: int = 2) -> NoReturn:
 
 
 def _end(code: int) -> NoReturn:
-    """Exit; what standard output has not accepted, because it is full or closed, is dropped."""
+    """Write the rest of standard output and exit. If standard output is full or closed, drop the rest."""
     with suppress(OSError):
         streams.finish()
     sys.exit(code)

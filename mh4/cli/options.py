@@ -1,4 +1,4 @@
-"""Options that several commands have: how a parser searches, where its output goes, and how measures are shown."""
+"""Options that several commands have: how a parser searches, where its output goes, and how results are shown."""
 
 from collections.abc import Callable, Iterator
 from functools import partial, reduce
@@ -18,7 +18,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 
 
 def together(*options: Decorator) -> Decorator:
-    """Return these options of a command as one decorator; its help lists them in this order."""
+    """Return one decorator that adds these options to a command. Its help lists them in this order."""
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
@@ -33,7 +33,7 @@ decoding_options = together(
     click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % BEAM),
 )
 
-# Which sentences are too long, and what becomes of them.
+# Which sentences are too long, and how they are decoded.
 limit_options = together(
     click.option(
         "--longest",
@@ -81,8 +81,10 @@ input_option = click.option(
 
 
 def input_format(format_of_input: str | None, text: bool, segmenter: str | None, **for_conllu: object) -> str:
-    """Return which of INPUTS the options name. Raises InputError unless exactly those that need a segmenter have one, and if
-    text is given with options that are only for CoNLL-U.
+    """Return which of INPUTS the options name.
+
+    for_conllu: options that are only for CoNLL-U. Raises InputError if these are given for text, and if a segmenter is
+    missing or given needlessly.
     """
     if text and format_of_input not in (None, "text"):
         raise InputError("--text is the same as --input text, so it excludes --input %s" % format_of_input)
@@ -98,7 +100,7 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
 
 
 def blocks_of_text(form: str, segmenter: str | None, at_once: bool = False) -> "Callable[[str], Iterator[Block]]":
-    """Return the reader for one of INPUTS other than CoNLL-U; at_once: see conllu.blocks, for text that is split into words."""
+    """Return the reader for one of INPUTS except CoNLL-U. at_once: see conllu.blocks; only for text already split."""
     if segmenter:
         from mh4.data.segmenter import Segmenter
 
@@ -108,7 +110,7 @@ def blocks_of_text(form: str, segmenter: str | None, at_once: bool = False) -> "
     return partial(split_text.blocks, split=form, at_once=at_once)
 
 
-# What is written of a parse.
+# What a parse writes.
 column_options = together(
     click.option("--tags", is_flag=True, help="Also write UPOS, XPOS and FEATS, as far as the model predicts them."),
     click.option(
@@ -122,13 +124,13 @@ confidence_option = click.option(
     help="Also write the probabilities of each arc and label to MISC: ArcProb=0.9712|LabelProb=0.9954.",
 )
 
-# Of a command that measures.
+# For commands that measure.
 json_option = click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 plot_option = click.option(
     "--plot", "plot_file", type=LATE_OUTPUT, metavar="FILE.png", help="Also draw a plot (.png, .pdf, .svg; needs matplotlib)."
 )
 
-# Of a command that writes parsed files: how much it says, output, columns and processes.
+# For commands that write parsed files: messages, output, columns and processes.
 output_options = together(
     click.option("--verbose", is_flag=True, help="Say how much was parsed, and how fast."),
     click.option("--quiet", is_flag=True, help="No progress bar and no notes."),

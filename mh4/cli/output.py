@@ -1,4 +1,4 @@
-"""Writing parsed files, and where they go."""
+"""Write parsed files, and determine their paths."""
 
 import os
 import time
@@ -20,9 +20,10 @@ def write(
 ) -> Written:
     """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
 
-    tags, keep_deps: see Sentence.columns. A progress bar is shown if standard error is a terminal, unless `quiet`; if `verbose`, at
-    the end a line on standard error says how much was parsed of the file `source`, and how fast. Sentences that were not parsed as
-    usual are counted there, too, unless `quiet`. flush: write out each sentence at once.
+    tags, keep_deps: see Sentence.columns. flush: write out each sentence at once. source: the name of the input, for
+    messages. Unless `quiet`, a progress bar is shown if standard error is a terminal, and sentences that were not
+    parsed as usual are counted on standard error. If `verbose`, a line on standard error reports at the end how much
+    was parsed, and how fast.
     """
     start = time.perf_counter()
     with open_output(output_file) as output, counting("parsing", hidden=quiet) as progress:
@@ -37,7 +38,7 @@ def write(
 
 
 def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
-    """Say how much was written to these files, of which there are several only in a folder."""
+    """Print how much was written to a file, or to several files in one folder."""
     trees, sentences, words = (sum(getattr(one, noun) for one in written) for noun in ("trees", "sentences", "words"))
     done = "%s with %s" % (counted(sentences, "sentence"), counted(words, "word"))
     done = done if trees == sentences else "%s of %s" % (counted(trees, "tree"), done)
@@ -52,10 +53,11 @@ def destinations(
 ) -> list[tuple[str, str]]:
     """Return the files to parse, each with the path of its parse.
 
-    inputs: files, and folders, which stand for the files in them with this extension, except those in `output` and the omitted folders.
-    A single file goes to `output`, others into the folder `output`, under the names that mh4.util.reading.named gives them. `output`
-    is a folder if it ends with a slash, if it is an existing folder, or if the input is several files or a folder; it is made if there
-    is none. Raises InputError if one is standard input and so has no name, if an output is a folder, or an input of the running command.
+    inputs: files, and folders, which stand for the files in them with this extension, except those in `output` and the
+    omitted folders. `output` is a folder if it ends with a slash, if it is an existing folder, or if the input is
+    several files or a folder; otherwise it is the file for the only parse. In a folder, which is created if needed,
+    parses have the names that mh4.util.reading.named returns. Raises InputError if a parse in a folder has no name, as
+    its input is standard input, if an output is a folder, and if an output is an input of the running command.
     """
     pairs = named(inputs, extension, [output, *omitted])
     files = [file for file, _, _ in pairs]
@@ -69,7 +71,7 @@ def destinations(
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
     for file, name, _ in pairs:
-        os.stat(file)  # a missing one ends the command before others are parsed
+        os.stat(file)  # raises OSError for a missing file before any file is parsed
         path = os.path.join(output, name)
         if os.path.isdir(path):
             raise InputError("%s is a folder, so the parse of %s cannot be written there" % (path, file))

@@ -25,7 +25,7 @@ def pack(folder: str, output: str, test_file: str | None, **about: str | None) -
     from mh4.training.card import pack as pack_model
 
     card = pack_model(folder, output, {name: value for name, value in about.items() if value}, test_file)
-    into_output = os.path.samestat(os.stat(output), os.fstat(1))  # as `-o /dev/stdout` is
+    into_output = os.path.samestat(os.stat(output), os.fstat(1))  # as with `-o /dev/stdout`
     for data, scores in card["scores"].items():
         say("%s UAS %.2f  LAS %.2f" % (data, scores["uas"], scores["las"]), err=into_output)
     say("Written: %s" % output, err=into_output)

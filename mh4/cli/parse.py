@@ -108,11 +108,11 @@ def parse(
     options.set_verbosity(quiet, verbose)
     found = destinations(input_files, output, ".conllu" if form == "conllu" else ".txt")
     outputs = [destination for _, destination in found]
-    is_device = rejects_file and os.path.exists(rejects_file) and not os.path.isfile(rejects_file)  # to which both can be written
+    is_device = rejects_file and os.path.exists(rejects_file) and not os.path.isfile(rejects_file)  # can take both
     if rejects_file and not is_device and os.path.realpath(rejects_file) in map(os.path.realpath, outputs):
         raise InputError("%s is both the output and the file of --rejects: choose another for one of them" % rejects_file)
 
-    def say_rejected(number: int) -> None:  # in files that are finished, even if another fails
+    def say_rejected(number: int) -> None:  # number: of blocks in finished files, even if a later file fails
         if number and not quiet:
             are = counted(number, "block") + (" is" if number == 1 else " are")
             written = "it was written to %s" if number == 1 else "they were written to %s, each"

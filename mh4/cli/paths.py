@@ -1,6 +1,6 @@
-"""The paths on a command line: which files are read and which written, so that no output is an input.
+"""Types of paths on a command line. They record which files are read and written, and reject outputs that are inputs.
 
-An input may be a folder, which stands for the files of its kind in it, and may be left out where something is piped in.
+An input may be a folder, which stands for the files of its kind in it. It may be left out if something is piped in.
 """
 
 import os
@@ -15,11 +15,12 @@ from mh4.util import streams
 
 
 class Path(click.Path):
-    """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
+    """A path, which may not be empty.
 
-    written: whether the command writes to it; then it cannot be a file that the command reads. late: whether it does so in the end, to a
-    file whose folder it does not make. extensions: one of which its name has, apart from .gz and the like. plain: whether it cannot be
-    compressed.
+    standard: whether "-" is allowed, for standard input or output. written: whether the command writes to the path,
+    which then may not be a file that the command reads. late: whether the command writes only in the end, to a folder
+    that it does not create; then the path is checked at once. extensions: the name must end in one of these, perhaps
+    followed by the extension of a compressed file. plain: whether the file may not be compressed.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ LATE_PLAIN_OUTPUT = Path(standard=False, written=True, late=True, plain=True)
 
 
 class Input(click.Argument):
-    """An argument that names input: without it, standard input is read if it is piped or redirected; otherwise it is missing."""
+    """An argument for input. If it is left out, standard input is read if it is piped or redirected."""
 
     def process_value(self, context: click.Context, value: Any) -> Any:
         if self.value_is_missing(value) and streams.is_fed() and not context.resilient_parsing:
@@ -84,7 +85,7 @@ class Input(click.Argument):
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """Raise InputError if the running command, which reads these files, writes to one of them."""
+    """Raise InputError if the running command writes to one of these files, which it is to read."""
     read, written = _paths(click.get_current_context())
     read += set(paths) - set(read)
     _check(written, paths)
@@ -97,13 +98,17 @@ def check_outputs(paths: Iterable[str]) -> None:
 
 
 def _paths(context: click.Context) -> tuple[list[str], list[str]]:
-    """Return the paths on the command line that are read, and those that are written: every command writes to standard output."""
+    """Return the paths on the command line that are read, and those that are written.
+
+    Standard output ("-") is always written.
+    """
     return context.meta.setdefault(__name__, ([], ["-"]))
 
 
 def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] = ()) -> None:
-    """Raise InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name.
+    """Raise InputError if a file to be written is also read, perhaps by another name, or in a model or folder.
 
+    This includes new files in a folder of CoNLL-U files, which would be read the next time.
     omitted: folders from which nothing is read.
     """
     from mh4.util.files import identity
@@ -112,7 +117,7 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
     outputs.pop(None, None)
     keys: dict[str, Any]
     for path in read if outputs else ():
-        # A file that a model may have counts even if there is none.
+        # The files of a model count even if they do not exist.
         if path != "-" and (os.path.isdir(path) or not os.path.exists(path)):
             keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path, omitted)}
         else:
@@ -127,12 +132,15 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
 
 
 def _is_treebank(path: str) -> bool:
-    """Return whether this is a folder whose CoNLL-U files are read, and not a model's."""
+    """Return whether the path is a folder of CoNLL-U files, and not of a model."""
     return os.path.isdir(path) and not os.path.exists(os.path.join(path, "vocabulary.json"))
 
 
 def _next_input(folder: str, outputs: Mapping[Any, str], omitted: Sequence[str]) -> list[str]:
-    """Return the new CoNLL-U files, given by their real paths, that would be in a folder of such files, though in none of those omitted."""
+    """Return the outputs that would be new CoNLL-U files in a folder of such files, outside the omitted folders.
+
+    outputs: paths, by the real paths of new files and by the identities of existing ones.
+    """
     inside, apart = (tuple(os.path.realpath(each) + os.sep for each in of) for of in ([folder], omitted))
     new = {key: path for key, path in outputs.items() if isinstance(key, str) and ".conllu" in key[len(inside[0]) :].lower()}
     return [path for key, path in new.items() if key.startswith(inside) and not key.startswith(apart)] * _is_treebank(folder)
@@ -143,7 +151,7 @@ def _in_folder(folder: str, omitted: Sequence[str]) -> list[str]:
     from mh4.util.reading import all_files
 
     if _is_treebank(folder):
-        with suppress(InputError):  # that it cannot be read is said when it is to be read
+        with suppress(InputError):  # it is raised again when the folder is read
             return [path for path in all_files(folder, omitted) if ".conllu" in path.lower()]
     from mh4.parser.model_files import FILES
 

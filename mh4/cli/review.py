@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from mh4.annotating.review import Reviewed
     from mh4.data.block import Block
 
-Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in that
+Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in the file
 OUTPUT = Path(standard=False, written=True, late=True, extensions=(".tsv", ".json", ".conllu", ".html"))
-LIKELIHOOD = {"training": {"loss": "likelihood"}}  # whose probabilities find more errors than a margin's (make review)
+LIKELIHOOD = {"training": {"loss": "likelihood"}}  # finds more errors than the hinge loss (make review)
 
 
 @click.command()
@@ -94,7 +94,7 @@ def review(
         raise InputError("%s is the folder of the treebank: name another --folder, where parsers are trained" % folder)
     if folder:
         settings_of(training["system"], training["config"], training["settings"])
-        if systems.get(training["system"]).marginals is None:  # which would be found once parsers are trained
+        if systems.get(training["system"]).marginals is None:  # otherwise found only after training
             raise systems.no_marginals(training["system"])
     skip = review.known(since) if since else set()
     there = os.listdir(folder) if folder and os.path.isdir(folder) else []
@@ -107,7 +107,7 @@ def review(
         for file, _, of in named(treebanks, omitted=omitted)
     }
     for file, times in Counter(map(os.path.realpath, names)).items():
-        if times > 1:  # a parser would have learned sentences that it judges
+        if times > 1:  # otherwise a parser would judge sentences that it has learned
             raise InputError("%s: this file is given twice" % file)
     if len(set(names.values())) < len(names):
         names = {file: name_of(file) for file in names}
@@ -147,7 +147,10 @@ def review(
 
 
 def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> str:
-    """Return the page of `mh4 view` with the sentences that have a doubt, in the order of the first of each."""
+    """Return the page of `mh4 view` with the doubtful sentences, ordered by each sentence's first doubt.
+
+    ranks: the rank of the first doubt of a sentence, by its file and name.
+    """
     from dataclasses import replace
 
     from mh4.data.cells import LEMMA
@@ -169,13 +172,16 @@ def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> 
 
 
 def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[str, Any]) -> list[str]:
-    """Train a parser for each part, on all parts but this and the next, its development set; return the folders of the parsers."""
+    """Train a parser for each part, and return the folders of the parsers.
+
+    The development set is the next part, and the training set all others.
+    """
     from mh4.util import reading
     from mh4.util.files import make_folder, write_text
     from mh4.util.processes import Pool
 
     arguments = []
-    make_folder(os.path.join(folder, str(len(parts))))  # the first to be made, as its name is the number of parts
+    make_folder(os.path.join(folder, str(len(parts))))  # made first, as its name records the number of parts
     for k in range(len(parts)):
         place = os.path.join(folder, str(k + 1))
         make_folder(place)
@@ -198,7 +204,7 @@ def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[s
 
 
 def train_parser(arguments: dict[str, Any]) -> None:
-    """Train a parser, or resume its training, as mh4.train does, with a line for each warning and evaluation."""
+    """Train a parser or resume its training, as mh4.train does, and print a line for each warning and evaluation."""
     import mh4
 
     def tell(text: str) -> None:
@@ -207,5 +213,5 @@ def train_parser(arguments: dict[str, Any]) -> None:
     def progress(metrics: dict[str, Any]) -> None:
         tell("evaluation %(evaluation)d, epoch %(epoch).1f, dev UAS %(dev_uas).2f, best %(best_dev_uas).2f" % metrics)
 
-    with telling_warnings(tell):  # warnings of another process
+    with telling_warnings(tell):  # this is a child process, without the main process's handling of warnings
         mh4.train(progress=progress, **arguments)

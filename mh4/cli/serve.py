@@ -16,7 +16,7 @@ Pairs = tuple[tuple[str, str], ...]  # names, each with a path
 
 
 class _Named(click.ParamType):
-    """NAME=PATH, or PATH alone, whose name is then empty."""
+    """The type of a parameter NAME=PATH, or PATH alone, which gets an empty name."""
 
     name = "name=path"
 
@@ -97,7 +97,7 @@ def serve(
         from mh4.serving.app import Limits
         from mh4.serving.server import serve
 
-    if math.isnan(timeout):  # which is in every range of click's
+    if math.isnan(timeout):  # click's ranges do not exclude it
         raise InputError("--timeout nan: expected a number of seconds")
     models = tuple((name or _name_of(path), path) for name, path in models)
     names = [name for name, _ in models]
@@ -127,7 +127,7 @@ def _replaces(output: str) -> bool:
 
 
 def _name_of(path: str) -> str:
-    """Return the name of a model that is given none: its folder's or, without .mh4, its file's."""
+    """Return the name of a model that was given without one: that of its folder or, without .mh4, of its file."""
     name = os.path.basename(os.path.realpath(path)).removesuffix(".mh4")
     if not _NAME.fullmatch(name):
         raise InputError("--model %s: expected NAME=DIR, as %s is no name of letters, digits, _, - and ." % (path, shown(name)))

@@ -115,8 +115,8 @@ def train(system: SystemName | None, model: str, init: str | None, log: str | No
     if system is None and init is None:
         raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
     if log and not os.path.join(os.path.realpath(model), "").startswith(os.path.dirname(os.path.realpath(log)) + os.sep):
-        check_writable(log)  # the folder of the model, and those that it is in, are made
-    with TrainingProgress(log, quiet) as listener:  # the other options are called as the arguments of mh4.train
+        check_writable(log)  # not if the log is in the model's folder or above it, as training creates these folders
+    with TrainingProgress(log, quiet) as listener:  # the other options have the names of mh4.train's arguments
         mh4.train(model=model, system=system, init=init, progress=listener, **given)
     files = Folder(model)
     with files.intact("summary.json"):

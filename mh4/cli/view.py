@@ -71,12 +71,13 @@ def view(
         columns = shutil.get_terminal_size().columns if on_terminal else sys.maxsize
         texts = (draw(shown, names, color, columns) + "\n" for shown in sentences)
         if on_terminal:
-            # less shows colours, and leaves on the screen what fits on one. The user's options follow, and can switch these off.
+            # less shows colours (R), and leaves text that fits on one screen there (F, X). The user's options come
+            # last, so that they can switch these off.
             os.environ["LESS"] = "-FRX " + os.environ.get("LESS", "")
-            if sys.stdout.encoding.lower() == "utf-8":  # as Python has it in the locale C, too, where less would expect ASCII
+            if sys.stdout.encoding.lower() == "utf-8":  # in the locale C, too, where less would expect ASCII
                 os.environ.setdefault("LESSCHARSET", "utf-8")
-            first = next(texts, "")  # which has opened the input
-            if not sys.stdin.isatty():  # then click starts no pager, which reads keys from the terminal itself
+            first = next(texts, "")  # opens the input, which may be the standard input that is replaced below
+            if not sys.stdin.isatty():  # click would start no pager, though pagers read keys from /dev/tty
                 with suppress(OSError):
                     sys.stdin = open("/dev/tty", encoding="utf-8")
             click.echo_via_pager(chain([first], texts), color=color)
@@ -86,7 +87,7 @@ def view(
 
 
 def _pager_shows_colours() -> bool:
-    """Return whether escape codes reach the terminal through the user's pager, which is known only for less and cat."""
+    """Return whether the user's pager is known to pass escape codes to the terminal: only less and cat are."""
     try:
         command = shlex.split(os.environ.get("PAGER", "")) or ["less"]
     except ValueError as error:

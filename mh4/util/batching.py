@@ -28,8 +28,7 @@ def batches(items: Iterable[Item], length: Callable[[Item], int], words: int) ->
 def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: np.random.Generator, similar: bool = True) -> list[list[int]]:
     """Return the minibatches of an epoch, shuffled by `rng`.
 
-    If `similar`, the sentences of a minibatch have similar lengths. An LSTM runs as many steps as the longest has
-    words.
+    If `similar`, sentences of a minibatch have similar lengths, as an LSTM runs as many steps as the longest has words.
     """
     order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths))) if similar else rng.permutation(len(lengths))
     minibatches = list(batches(order.tolist(), lengths.__getitem__, tokens))

@@ -69,8 +69,7 @@ def _rooms(root: str) -> Iterator[int]:
 def _groups(root: str) -> Iterator[tuple[str, tuple]]:
     """Return the folders of the process's control groups that may limit its memory, and the names of the files in them.
 
-    In a container, its own group is at the top, even if /proc/self/cgroup has a path of the host, without a folder
-    here.
+    A container's own group is at the top, even if /proc/self/cgroup has a path of the host, which has no folder here.
     """
     for line in _lines(os.path.join(root, "proc/self/cgroup")):
         _, _, rest = line.rstrip("\n").partition(":")
