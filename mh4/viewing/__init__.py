@@ -1,4 +1,5 @@
-"""Showing trees: in the terminal, and as an interactive page.
+"""Show trees in the terminal, and as an interactive page.
 
-analyses.py collects what there is to show; terminal.py and page.py draw it, as mh4.drawing draws pictures. Only a model needs DyNet.
+analyses.py collects the trees to show; terminal.py and page.py draw them (mh4.drawing draws pictures). Only a model
+needs DyNet.
 """

@@ -1,4 +1,5 @@
-// The search and the sentence at the top of the window are in the page's address, behind "#", so that a link opens the same place.
+// Keeps the search and the sentence at the top of the window in the page's address, after "#". So a link opens them
+// again.
 
 function address(number) {
   const said = new URLSearchParams();
@@ -8,7 +9,7 @@ function address(number) {
   return `#${said}`;
 }
 
-// Nothing is said of the first sentence found: there the page opens by itself.
+// The address leaves out the first sentence found, as the page opens there anyway.
 function writeAddress() {
   const article = current(), first = !article || article.index === matches[0][0];
   const said = address(first ? 0 : DATA.sentences[article.index][0]);
@@ -28,7 +29,7 @@ function readAddress() {
 let waiting = 0;
 function writeAddressSoon() {
   clearTimeout(waiting);
-  waiting = setTimeout(writeAddress, 200); // some browsers refuse to write it too often
+  waiting = setTimeout(writeAddress, 200); // some browsers limit how often it can be written
 }
 
 window.addEventListener("hashchange", readAddress);

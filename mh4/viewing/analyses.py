@@ -1,4 +1,4 @@
-"""Reads what there is to show: the sentences of a CoNLL-U file with their trees, beside the trees of another file or of a model."""
+"""Read the sentences of a CoNLL-U file to show, with their trees and perhaps those of another file or of a model."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,11 @@ _Numbered = Iterator[
 
 @dataclass(frozen=True)
 class SentenceView:
-    """A sentence to show. number: its place in the file, from 1; text: as written, if the file has it.
+    """A sentence to show.
 
-    analyses: one or two, as Sentences of the same words; unknown probabilities of arcs are nan, and if none is known, there are none.
+    number: its place in the file, from 1. text: from the comment in the file if there is one, otherwise the words.
+    analyses: one or two Sentences of the same words. Unknown probabilities of arcs are nan; if all are unknown,
+    `probabilities` is None.
     """
 
     number: int
@@ -53,10 +55,10 @@ class SentenceView:
 
 
 def read(path: str, second: str | None = None, model: str | None = None, sentence: str | None = None) -> Iterator[SentenceView]:
-    """The sentences of CoNLL-U file `path`, as needed, each with its tree and the tree of file `second`, or of a `model`.
+    """Yield the sentences of CoNLL-U file `path` with their trees and perhaps those of file `second` or of a `model`.
 
-    sentence: show only the sentence of this number, or with this sent_id. Raises InputError for bad files, if the words of the
-    two differ, if there is no such sentence, and as mh4.load and Parser.parse do.
+    sentence: yield only the sentence with this number or sent_id. Raises InputError for bad files, if the words of the
+    two files differ, if there is no such sentence, and as mh4.load and Parser.parse do.
     """
     blocks = chain.from_iterable(of_file for _, of_file in conllu.each_file([path], [second] if second else []))
     pairs: _Numbered = enumerate(conllu.in_parallel(blocks, [second] if second else []), start=1)
@@ -74,7 +76,7 @@ def _unequal(columns: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
-    number, called = 0, []  # those with this sent_id, of which the first is meant, unless it is also a number
+    number, called = 0, []  # called: sentences with this sent_id; the first is shown, unless `wanted` is also a number
     for number, pair in pairs:
         if pair[0].sent_id == wanted:
             called.append((number, pair))
@@ -90,7 +92,7 @@ def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
 
 
 def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
-    """The sentences with their own analysis and the model's, which are parsed as `mh4 parse` does, also where they are long."""
+    """Yield the sentences with the tree of the file and the model's, parsed as by `mh4 parse`, including long ones."""
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
@@ -104,7 +106,7 @@ def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:
 
 
 def shown(number: int, block: Block, analyses: list[Sentence]) -> SentenceView:
-    """Sentence `number` of a file with one or two trees."""
+    """Return a view of sentence `number` of a file, with one or two trees."""
     text = block.comment("text") or " ".join(block.sentence.words)
     return SentenceView(number, block.sent_id, text, block.column(LEMMA), analyses)
 
@@ -115,7 +117,7 @@ def _as_read(block: Block) -> Sentence:
 
 
 def _probability(misc: str) -> float:
-    """The probability of an arc according to MISC, nan if there is none."""
+    """Return the probability of an arc in MISC; nan if there is none."""
     given = dict(attribute.split("=", 1) for attribute in misc.split("|") if "=" in attribute)
     with suppress(KeyError, ValueError):
         if 0 <= (probability := float(given["ArcProb"])) <= 1:

@@ -1,4 +1,4 @@
-// Drawing a tree as SVG. Where things are is computed by mh4/drawing/layout.py; paths are as in Layout.arc.
+// Draws a tree as SVG. mh4/drawing/layout.py computes the places; paths are as in Layout.arc.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
@@ -9,11 +9,11 @@ const html = (name, ...rest) => made(document.createElement(name), ...rest);
 
 function made(element, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children); // of which strings become text
+  element.append(...children); // strings become text
   return element;
 }
 
-// The paths of the line and the arrowhead of the arc to word m, and the place of its label.
+// Returns the paths of the line and the arrowhead of the arc to word m, and the place of its label.
 function arcPaths(tree, m) {
   const { level, corner } = DATA.layout, bottom = tree.bottom;
   const start = tree.from[m], end = tree.to[m], top = bottom - level * tree.levels[m];
@@ -30,11 +30,11 @@ function drawTree(sentence, tree, id) {
   const { palest, wordSize, labelSize, tagSize } = DATA.layout;
   const markers = svg("g", {}), arcs = svg("g", { "aria-hidden": "true" }), labels = svg("g", { "aria-hidden": "true" });
   const tags = svg("g", { "aria-hidden": "true" });
-  const words = svg("g", { role: "none" }); // or its words would not be options of the list box
+  const words = svg("g", { role: "none" }); // otherwise the words would not be options of the list box
   const parts = sentence.words.map((form, m) => {
     const crossed = tree.crossed.has(m) ? " crossed" : "", probability = tree.probabilities?.[m] ?? 1;
     const [head, relation] = [sentence.differingHeads.has(m), sentence.differingLabels.has(m)];
-    // Arcs that differ are what one looks for, so they are not paler if they are improbable, but dashed.
+    // Readers look for arcs that differ, so these are not paler if they are improbable, but only dashed.
     const paths = arcPaths(tree, m), shade = head || relation ? 1 : palest + (1 - palest) * probability;
     const arc = svg(
       "g",
@@ -42,7 +42,7 @@ function drawTree(sentence, tree, id) {
       svg("path", { class: "line", d: paths.line, opacity: shade }),
       svg("path", { class: "arrowhead", d: paths.arrowhead, opacity: shade }),
     );
-    const ofLabel = { "font-size": labelSize, "fill-opacity": (1 + shade) / 2 }; // less pale, to be read
+    const ofLabel = { "font-size": labelSize, "fill-opacity": (1 + shade) / 2 }; // less pale, to remain legible
     const label = svg("text", { class: "label" + crossed + (relation ? " differs" : ""), x: paths.x, y: paths.y, ...ofLabel }, tree.deprels[m]);
     const word = svg(
       "text",
@@ -61,7 +61,7 @@ function drawTree(sentence, tree, id) {
   return { picture, tree, markers, parts };
 }
 
-// A word, its tags and its arc in words.
+// Describes a word, its tags and its arc in text.
 function described(sentence, tree, m) {
   const head = tree.heads[m], probability = tree.probabilities?.[m] ?? null;
   const [upos, xpos, feats] = tree.tags[m];
@@ -78,7 +78,7 @@ function described(sentence, tree, m) {
   ].filter((line) => line).join("\n");
 }
 
-// A word of any script within an English sentence, whose order it must not change.
+// Isolates a word of any script, so that it does not change the order of the English text around it.
 function isolated(word) {
   return `\u2068${word}\u2069`;
 }
@@ -87,7 +87,7 @@ function known(value) {
   return value && value !== "_";
 }
 
-// A rectangle behind a text element of the drawing.
+// Adds a rectangle behind a text element of the drawing.
 function mark(markers, element) {
   const box = element.getBBox();
   markers.append(svg("rect", { class: "marker", x: box.x - 2, y: box.y, width: box.width + 4, height: box.height }));

@@ -1,9 +1,9 @@
 // The page: sentences in pages of 50, drawn when they come into view; search, filter, tables and transitions.
 
 const PER_PAGE = 50;
-const WORDS = 3, DIFFERING = 6; // places in a packed sentence
+const WORDS = 3, DIFFERING = 6; // indices in a packed sentence
 
-// A sentence as page.py packs it, with names. Each is unpacked once.
+// Unpacks a sentence of page.py into an object with names. Each sentence is unpacked once.
 const unpacked = [];
 const unpack = (index) => (unpacked[index] ??= unpackSentence(...DATA.sentences[index]));
 
@@ -24,7 +24,7 @@ function unpackTree(packed) {
 
 // ------------------------------------------------------------------------------------------------------------- search
 
-// The words, from 0, in which each of the terms was found, or null if one was not found.
+// Returns the words, from 0, in which terms were found; null if the sentence does not have all terms.
 function search(sentence, terms) {
   const hits = new Set();
   for (const term of terms) {
@@ -41,7 +41,8 @@ function search(sentence, terms) {
   return hits;
 }
 
-// What can be searched for of a word and its arc: the relation, with and without its subtype, UPOS, XPOS, and each feature.
+// Returns what a search finds of a word and its arc: the relation with and without subtype, UPOS, XPOS and each
+// feature.
 function descriptions(tree, m) {
   const [upos, xpos, feats] = tree.tags[m], relation = tree.deprels[m];
   return [relation, relation.split(":")[0], upos, xpos, ...feats.split("|")].filter(known).map((each) => each.toLowerCase());
@@ -72,7 +73,7 @@ function nothingFound() {
   return html("p", { class: "nothing" }, `No sentence${where}${what}`);
 }
 
-// "7 of 19 arcs differ", of one sentence or all.
+// Returns text such as "7 of 19 arcs differ", for one sentence or all.
 function differing(sentences) {
   const [some, all] = [DIFFERING, WORDS].map((k) => sentences.reduce((sum, packed) => sum + packed[k].length, 0));
   return `${some.toLocaleString("en")} of ${all.toLocaleString("en")} arc${all === 1 ? "" : "s"} differ${some === 1 ? "s" : ""}`;
@@ -104,18 +105,18 @@ function turnTo(number) {
   writeAddress();
 }
 
-// Turns to the page with the sentence of this number, if it is among those found, and shows it.
+// Turns to the page with the sentence of this number and shows the sentence, if it is among those found.
 function goTo(number) {
   const place = matches.findIndex(([index]) => DATA.sentences[index][0] === number);
   if (place < 0) return;
   turnTo(Math.floor(place / PER_PAGE));
   const articles = [...byId("sentences").children], at = place % PER_PAGE;
-  articles.slice(Math.max(at - 4, 0), at + 2).forEach(fill); // those above now, or they would grow and push it down
+  articles.slice(Math.max(at - 4, 0), at + 2).forEach(fill); // fill those above first, as they would push it down
   articles[at].scrollIntoView();
   writeAddress();
 }
 
-// The article at the top of the window.
+// Returns the article at the top of the window.
 function current() {
   const top = parseFloat(document.documentElement.style.scrollPaddingTop) + 1;
   return [...document.querySelectorAll("article")].find((article) => article.getBoundingClientRect().bottom > top);
@@ -162,7 +163,7 @@ function addTree(article, sentence, tree, id, name) {
   if (!tree.transitions.length) actions.append(html("span", { class: "reason" }, tree.source));
 }
 
-// A button that opens a panel in its place and closes it again.
+// Returns a button that opens a panel in `place` and closes it again.
 function toggle(name, place, id, open, close) {
   const button = html("button", { type: "button", "aria-pressed": "false", "aria-expanded": "false", "aria-controls": id }, name);
   button.addEventListener("click", () => {
@@ -174,7 +175,7 @@ function toggle(name, place, id, open, close) {
   return button;
 }
 
-// The tree as a table, which any screen reader reads.
+// Returns the tree as a table, which any screen reader can read.
 function table(sentence, tree, id) {
   const row = (kind, cells) => html("tr", {}, ...cells.map((cell) => html(kind, kind === "th" ? { scope: "col" } : { dir: "auto" }, String(cell))));
   const shown = ["Word", "Form", "Lemma", "UPOS", "XPOS", "FEATS", "Head", "Relation"].concat(tree.probabilities ? ["Probability"] : []);

@@ -1,6 +1,6 @@
-"""The interactive page: one HTML file that needs nothing else, with all trees as JSON and the scripts that draw them.
+"""Make the interactive page: one self-contained HTML file, with all trees as JSON and the scripts that draw them.
 
-Everything that depends on what a tree is, such as levels, crossed arcs and transitions, is computed here; the scripts draw.
+Properties of trees, such as levels, crossed arcs and transitions, are computed here; the scripts only draw.
 """
 
 import json
@@ -20,11 +20,11 @@ from mh4.parser import oracle
 from mh4.transitions import ARC, MH5
 from mh4.viewing.analyses import SentenceView
 
-_LONGEST_FOR_MH5 = 80  # in words, which take a fraction of a second; the chart takes O(n^5)
+_LONGEST_FOR_MH5 = 80  # words, which take a fraction of a second; the time grows with O(n^5)
 
 _SCRIPTS = ("draw.js", "steps.js", "size.js", "words.js", "address.js", "page.js")
 
-# Where the transitions of a tree come from, or why there are none.
+# Indices in _SOURCES: where the transitions of a tree come from, or why there are none.
 _OF_MODEL, _CANONICAL, _OF_MH5, _OUTSIDE, _TOO_LONG = range(5)
 _SOURCES = (
     "The derivation that the model chose.",
@@ -37,9 +37,9 @@ _SOURCES = (
 
 
 def page(sentences: Sequence[SentenceView], names: Sequence[str]) -> str:
-    """The page, in HTML. names: of the files or models that the analyses are from, one or two."""
+    """Return the page in HTML. names: of the one or two files or models that the analyses are from."""
     packer = _Packer(sentences, names)
-    # In a script element "<" could begin its end tag; in JSON it can be written otherwise.
+    # "<" could begin the end tag of the script element, so it is escaped.
     data = json.dumps(packer.data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     parts = {
         "title": escape(" and ".join(names)),
@@ -51,7 +51,7 @@ def page(sentences: Sequence[SentenceView], names: Sequence[str]) -> str:
 
 
 def transitions(analysis: Sentence) -> tuple[list[int], int]:
-    """The codes of the transitions to show for a tree, and the index of their source in _SOURCES; no codes if there are none."""
+    """Return the codes of the transitions to show for a tree, perhaps none, and their source, an index in _SOURCES."""
     if analysis.transitions is not None:
         return analysis.transitions[:, 0].tolist(), _OF_MODEL
     canonical = oracle.canonical(analysis.heads)
@@ -70,7 +70,7 @@ def transitions(analysis: Sentence) -> tuple[list[int], int]:
 
 
 class _Packer:
-    """The page's data: sentences as short lists, with relations and tags by their number in a table."""
+    """The page's data: sentences as short lists, with numbers for relations and tags, which are listed in tables."""
 
     def __init__(self, sentences: Sequence[SentenceView], names: Sequence[str]) -> None:
         self._deprels: dict[str, int] = {}
@@ -132,7 +132,7 @@ class _Packer:
 
 
 def _rounded(probabilities: np.ndarray | None) -> list[float | None] | None:
-    """None where unknown."""
+    """Return the rounded probabilities of the words, None where unknown; None if there are none."""
     if probabilities is None:
         return None
     return [None if np.isnan(p) else round(p, 4) for p in probabilities[1:].tolist()]

@@ -1,9 +1,9 @@
-// How large trees are: as wide as the window as long as that leaves them legible, or by a factor of the reader's. The trees of a
-// sentence scroll together, and labels slide along their arcs to where these can be seen.
+// Sets the size of trees: they fit the width of the window if they remain legible, or have a factor that the reader
+// chooses. The trees of a sentence scroll together, and labels slide along their arcs to remain in view.
 
 const FACTORS = [0.5, 0.6, 0.75, 1, 1.25, 1.5, 2];
 const legible = () => (window.innerWidth < 640 ? 11 : 9) / DATA.layout.wordSize; // words of 9 pixels, of 11 on a telephone
-let factor = null; // null: to fit
+let factor = null; // null: fit to width
 
 function addSize(box, drawing) {
   box.drawing = drawing;
@@ -42,7 +42,7 @@ function slideLabels(box) {
   });
 }
 
-// Sets all sizes again, and keeps the sentence at the top of the window there.
+// Sets all sizes again. The sentence at the top of the window stays there.
 function setSizes() {
   document.documentElement.style.scrollPaddingTop = `${getComputedStyle(byId("header")).position === "sticky" ? byId("header").offsetHeight + 4 : 0}px`;
   const article = current(), top = article?.getBoundingClientRect().top;

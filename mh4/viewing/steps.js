@@ -1,6 +1,7 @@
-// The transitions of a sentence, one at a time: stack, buffer and arcs so far, as in mh4/transitions.py.
+// Shows the transitions of a sentence one at a time, with stack, buffer and arcs so far, as in mh4/transitions.py.
 
-// The configuration after the first `count` of the transitions: stack, first node of the buffer, and the words that have their heads.
+// Returns the configuration after the first `count` transitions: the stack, the first node of the buffer, and the words
+// that have their heads.
 function configuration(transitions, count) {
   const stack = [], attached = new Set();
   let b0 = 0;
@@ -17,12 +18,12 @@ function configuration(transitions, count) {
   return { stack, b0, attached };
 }
 
-// The node at a position: b0, or counted from the top of the stack, s0, s1, ...
+// Returns the node at a position: b0 or, counted from the top of the stack, s0, s1, ...
 function nodeAt(position, stack, b0) {
   return position === "b0" ? b0 : stack[stack.length - 1 - Number(position[1])];
 }
 
-// A panel that steps through the transitions, from the finished tree, and shows in `drawing` what has been built so far.
+// Returns a panel that steps through the transitions, beginning at the finished tree. `drawing` shows the arcs so far.
 function stepPanel(sentence, tree, drawing, id) {
   const n = sentence.words.length, last = tree.transitions.length;
   const name = (node) => (node === 0 ? "root" : node > n ? "end" : sentence.words[node - 1]);
@@ -76,7 +77,7 @@ function stepPanel(sentence, tree, drawing, id) {
   }
 
   function chip(node, position) {
-    const bare = Number(position.slice(1)) > 3 ? "" : position; // transitions see s3 to s0, and b0
+    const bare = Number(position.slice(1)) > 3 ? "" : position; // transitions use only s3 to s0 and b0
     return html("li", {}, ...(bare ? [html("small", {}, bare)] : []), name(node));
   }
 
@@ -93,7 +94,7 @@ function stepPanel(sentence, tree, drawing, id) {
   return panel;
 }
 
-// The whole tree again.
+// Shows the whole tree again.
 function endSteps(drawing) {
   for (const { arc, label, word } of drawing.parts) {
     for (const element of [arc, label, word]) element.classList.remove("later", "removed", "on-stack");

@@ -1,4 +1,4 @@
-"""Trees as text, drawn by udapi."""
+"""Draw trees as text with udapi."""
 
 import io
 import sys
@@ -21,16 +21,16 @@ with needs("drawing trees as text", "evaluate", "udapi"):
 
 _DEEPEST = 400  # udapi draws trees by recursion
 _LONGEST = 10_000  # words; beyond, udapi takes minutes
-_LARGEST = 1_000_000  # of spans; a drawing that takes some seconds and 16 MB
+_LARGEST = 1_000_000  # the total length of spans; such a drawing takes some seconds and 16 MB
 
 
 def draw(shown: SentenceView, names: list[str], color: bool = False, columns: int = sys.maxsize) -> str:
-    """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with a mark between
-    them for each word whose head (≠), or only its relation (≈), differs.
+    """Return a sentence as text, with a heading.
 
-    color: whether to use terminal escapes for colours. columns: the width of the terminal; where two analyses need more, one is below the
-    other, with the marks at the ends of its lines, and a tree that needs more is drawn more narrowly. If a tree is too large to be drawn
-    as text, a comment says so instead.
+    Two analyses are side by side under their names. Between them is a mark for each word whose head (≠) or only
+    relation (≈) differs. color: whether to use terminal escapes for colours. columns: the width of the terminal. If two
+    analyses are wider, the second is below the first, with the marks at the ends of its lines. A tree that is wider is
+    drawn more narrowly. If a tree is too large to be drawn as text, there is a comment instead.
     """
     heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
     heading += "".join("# %s: %s\n" % (name, one.note) for name, one in zip(names, shown.analyses, strict=True) if one.note)
@@ -61,7 +61,7 @@ def draw(shown: SentenceView, names: list[str], color: bool = False, columns: in
 def _too_large(heads: np.ndarray) -> str:
     """Return what makes a tree too large to be drawn as text, or an empty string.
 
-    A column of text goes from the first to the last word of each head and its dependents.
+    The drawing has a column of text for each head, from the first to the last of the head and its dependents.
     """
     n, deep = len(heads) - 1, trees.depth(heads)
     words = np.arange(n + 1)
@@ -86,12 +86,12 @@ class _Drawing(TextModeTrees):
         return node.ord in self._marked
 
     def colorize_attr(self, attr: str, value: str, marked: bool) -> str:
-        """Coloured even if it is not printed to a terminal, as udapi's own are not."""
+        """Return the value with colours. udapi omits colours if it does not print to a terminal."""
         return click.style(value, COLOR_OF.get(attr), bold=marked or None, reverse=marked or None)
 
 
 def _lines(analysis: Sentence, color: bool, columns: int, marked: Sequence[int] = ()) -> list[str]:
-    """Return the lines of a tree; without horizontal lines between words and levels where it is wider than the terminal otherwise."""
+    """Return the lines of a tree, without horizontal lines between words and levels if these make it too wide."""
     words, upos, deprels = (list(map(one_line, column)) for column in (analysis.words, analysis.upos, analysis.deprels))
     sentence = Sentence(words, upos, deprels=deprels, heads=analysis.heads)
     for narrower in ({}, {"layout": "compact", "indent": 0}):
@@ -105,5 +105,5 @@ def _lines(analysis: Sentence, color: bool, columns: int, marked: Sequence[int] 
 
 
 def _width(line: str) -> int:
-    """The columns that a line takes in a terminal."""
+    """Return the number of terminal columns of a line."""
     return cell_len(click.unstyle(line))

@@ -1,4 +1,4 @@
-// Words one by one: with the pointer, or with the keys while the box has the focus; and what is known of each, beside it.
+// Moves from word to word with the pointer, or with keys while the box has the focus. A description is beside the word.
 function browse(box, drawing, describe) {
   const { parts } = drawing;
   let here = -1;
@@ -39,7 +39,7 @@ function browse(box, drawing, describe) {
   });
 }
 
-let pointedAt = null; // the element that the tooltip is about
+let pointedAt = null; // the element that the tooltip describes
 
 function showTooltip(element, text) {
   const tooltip = byId("tooltip");
