@@ -1,8 +1,8 @@
-"""The layout of a tree: words in a line, arcs above them at levels according to nesting.
+"""Compute the layout of a tree: words in a line, arcs above them at levels according to nesting.
 
-An arc goes up from its head, along its level and down to its dependent; an arc from the root comes straight down from above all
-others, so that it meets exactly the arcs that cross it. Words are as far apart as the labels of their arcs need, so that no two
-labels overlap. There is no font to measure: widths are estimates for a sans-serif font.
+An arc goes up from its head, along its level and down to its dependent. An arc from the root comes straight down from
+above all other arcs, so that it meets exactly the arcs that cross it. Words are far enough apart that no labels of arcs
+overlap. Widths of texts are estimates for a sans-serif font, as there is no font to measure.
 """
 
 import unicodedata
@@ -16,11 +16,11 @@ import numpy as np
 from mh4.decoders import arguments
 from mh4.trees import measures
 
-# In pixels, or for a font its size in pixels.
+# In pixels; for fonts, the font size.
 WORD_SIZE, LABEL_SIZE, TAG_SIZE = 15, 12, 10
 LEVEL = 21  # from one level to the next
 GAP = 11  # between words, at least
-TAG_GAP = 6  # between the tags under them
+TAG_GAP = 6  # between the tags under words
 LEG = 5  # between the ends of two arcs on one side of a word, if there is room
 CORNER = 6  # the radius of an arc's corners
 MARGIN = 8
@@ -34,9 +34,9 @@ class Layout:
     """The layout of a tree over n words. Places are in pixels from the left; levels are numbers.
 
     width: of the whole drawing. words: int array (n,), the middle of each word. heads, dependents: int arrays (n,), where the arc
-    to each word leaves its head and where it reaches the word; the same place for an arc from the root. levels: int array (n,),
-    the level of each arc, from 1: one above the shorter arcs that it shares space with; arcs from the root are above all
-    others. tagged: whether there are tags under the words.
+    to each word leaves its head and where it reaches the word; both are the same for an arc from the root. levels: int
+    array (n,), the level of each arc, from 1: one above the shorter arcs that it shares space with. Arcs from the root
+    are above all others. tagged: whether there are tags under the words.
     """
 
     width: int
@@ -48,22 +48,22 @@ class Layout:
 
     @cached_property
     def bottom(self) -> int:
-        """Where arcs end, from the top; words are below."""
+        """Return the height at which arcs end, in pixels from the top. Words are below."""
         return MARGIN + LABEL_SIZE // 2 + LEVEL * int(self.levels.max())
 
     @property
     def baseline(self) -> int:
-        """Where words stand."""
+        """Return the baseline of the words, in pixels from the top."""
         return self.bottom + 3 + WORD_SIZE
 
     @property
     def tagline(self) -> int:
-        """Where tags stand."""
+        """Return the baseline of the tags, in pixels from the top."""
         return self.baseline + 5 + TAG_SIZE
 
     @property
     def height(self) -> int:
-        """The width and height of the whole drawing."""
+        """Return the height of the whole drawing, in pixels."""
         return (self.tagline if self.tagged else self.baseline + 4) + MARGIN
 
     def arc(self, m: int) -> "Arc":
@@ -98,7 +98,7 @@ def place(
     direction: str = "ltr",
     tags: Sequence[Sequence[str]] = (),
 ) -> list[Layout]:
-    """Return the layouts of one or more trees over the same words, which stand in the same places in all.
+    """Return the layouts of one or more trees over the same words. The words have the same places in all layouts.
 
     analyses: the heads of each tree, int array (n+1,), and its labels, n strings. direction: "ltr" or "rtl", see direction_of.
     tags: rows of n strings, to be written under the words.
@@ -107,7 +107,7 @@ def place(
     widths = [text_width(word, WORD_SIZE) for word in words]
     tag_widths = [max((text_width(row[j], TAG_SIZE) for row in tags), default=0.0) for j in range(n)]
     drawn = [_Arcs(heads, labels, widths) for heads, labels in analyses]
-    # Words, tags and the labels of roots are rows of texts, with a gap between two; edges: where these may begin.
+    # rows: widths and gap of each row of texts (words, tags, labels of roots). edges: where the next text may begin.
     rows = [(widths, GAP), (tag_widths, TAG_GAP), *((arcs.root_widths, GAP) for arcs in drawn)]
     middles, edges = np.zeros(n), [float(MARGIN)] * len(rows)
     for j in range(n):
@@ -128,7 +128,8 @@ class _Arcs:
         self.root_widths = [width if heads[m] == 0 else -np.inf for m, width in enumerate(self._label_widths, start=1)]
         self._levels = measures.levels(arguments.tree(heads))[1:]
         self._at_head, self._at_dependent = _legs(heads, self._levels, widths)
-        self._reaching: list[list[int]] = [[] for _ in labels]  # for each word, the dependents of its arcs to and from its left
+        # For each word, the dependents of the arcs between it and words to its left.
+        self._reaching: list[list[int]] = [[] for _ in labels]
         for m in range(len(labels)):
             if heads[m + 1]:
                 self._reaching[max(m, heads[m + 1] - 1)].append(m)

@@ -1,4 +1,4 @@
-"""Trees as SVG files, for papers, notebooks and READMEs."""
+"""Draw trees as SVG files, for papers, notebooks and READMEs."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from mh4.drawing import layout
 
 _BEGIN = re.compile(r'<svg [^>]*?\bwidth="(\d+)" height="(\d+)"')
 
-# Crossed arcs are coloured; the less probable an arc, the paler, and below one half dashed. Dark where the reader's system is.
+# Crossed arcs are coloured. Less probable arcs are paler, and dashed below one half. Dark mode is the reader's setting.
 _STYLE = """
 .mh4-tree text { font: %dpx sans-serif; text-anchor: middle; fill: #1f2328 }
 .mh4-tree .line { fill: none; stroke: #3d444d; stroke-width: 1.5 }
@@ -34,8 +34,10 @@ _STYLE = """
 
 
 def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabilities: np.ndarray | None = None) -> str:
-    """Return the tree of n words as SVG: heads int32 (n+1,), deprels n strings, probabilities of the arcs float64 (n+1,), nan where
-    unknown, or None."""
+    """Return the tree of n words as SVG.
+
+    heads: int32 (n+1,). deprels: n strings. probabilities: of the arcs, float64 (n+1,), nan where unknown; or None.
+    """
     (placed,) = layout.place(words, [(heads, deprels)], layout.direction_of(words))
     crossed = trees.crossed_arcs(heads)
     certain = np.ones(len(heads)) if probabilities is None else np.nan_to_num(probabilities, nan=1.0)
@@ -50,7 +52,7 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         paths = '<path class="line%s" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
         doubtful = " doubtful" if shade < (1 + layout.PALEST) / 2 else ""
         arcs.append(group % (paths % (doubtful, arc.line, opacity, arc.arrowhead, opacity)))
-        # A label is less pale, to remain legible, and its outline not at all, as it keeps the lines apart.
+        # A label is less pale, to remain legible. Its outline is not pale at all, as it separates the label from lines.
         labels.append(group % _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + label_opacity))
     written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words, strict=True)]
     nodes = ["root", *words]
@@ -64,7 +66,7 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
 
 
 def valid_xml(text: str) -> str:
-    """Return text with replacement characters for those that XML does not allow."""
+    """Return text with replacement characters in place of characters that XML does not allow."""
     return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
 
 
