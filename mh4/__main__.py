@@ -1,14 +1,15 @@
-"""The command ``mh4``, which is also ``python -m mh4``."""
+"""Run the command ``mh4``, also as ``python -m mh4``."""
 
 import os
 
 
 def main() -> None:
     """Run the command line."""
-    os.environ["PYTHONSAFEPATH"] = "1"  # or child processes would import what is in the current folder, which may be anybody's
+    # Otherwise, child processes would import modules from the current folder, where anyone may have put them.
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         from mh4.cli import main as command
-    except KeyboardInterrupt:  # before there is anything that reports it
+    except KeyboardInterrupt:  # the code that reports it is not imported yet
         raise SystemExit(130) from None
     command(prog_name="mh4")
 

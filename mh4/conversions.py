@@ -1,4 +1,4 @@
-"""Sentences as objects of other libraries: conllu, udapi and spaCy."""
+"""Convert sentences to objects of other libraries: conllu, udapi and spaCy."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from mh4.errors import InputError, needs, shown
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
-    """Return a conllu.TokenList, as conllu.parse reads it, which would also split a word at two spaces."""
+    """Return a conllu.TokenList as from conllu.parse, which, however, would split a word at two spaces."""
     _require(sentence)
     rows = [line.split("\t") for line in sentence.to_conllu().rstrip("\n").split("\n")]
     read = [(name, DEFAULT_FIELD_PARSERS.get(name, list.__getitem__)) for name in DEFAULT_FIELDS]
@@ -24,8 +24,7 @@ def to_token_list(sentence: Sentence) -> TokenList:
 def to_udapi(sentence: Sentence) -> Any:
     """Return a udapi tree: a udapi.core.root.Root. Without heads, all words depend on the root.
 
-    Raises InputError for heads that are no tree, and for what CoNLL-U cannot have, as `Sentence.to_conllu` does, and NotInstalled without
-    udapi.
+    Raises InputError for heads that are not a tree, and as `Sentence.to_conllu` does; NotInstalled without udapi.
     """
     with needs("this", "evaluate", "udapi"):
         from udapi.core.root import Root
@@ -44,8 +43,9 @@ def to_udapi(sentence: Sentence) -> Any:
 def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     """Return a spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
-    Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError for several
-    roots, for UPOS and FEATS that spaCy cannot have, and as `to_udapi` does, and NotInstalled without spaCy.
+    Words are separated by single spaces. The root is its own head, with the label ROOT, as usual in spaCy. Raises
+    InputError for several roots, for UPOS and FEATS that spaCy does not accept, and as `to_udapi` does; NotInstalled
+    without spaCy.
     """
     with needs("this", "spacy", "spacy"):
         from spacy.tokens import Doc
@@ -57,7 +57,7 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
         if heads.count(0) > 1:
             raise InputError("%s has several roots, each of which spaCy takes for a sentence of its own" % where)
         columns["heads"] = [head - 1 if head else k for k, head in enumerate(heads)]
-        # spaCy calls a relation that is not known dep
+        # "dep" is spaCy's label for an unknown relation.
         columns["deps"] = ["ROOT" if word.head == 0 else word.deprel or "dep" for word in words]
     for name, column in (("pos", "UPOS"), ("tags", "XPOS"), ("morphs", "FEATS")):
         tags = [getattr(word, column.lower()) or "_" for word in words]
@@ -66,7 +66,7 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
             for tag in columns[name]:
                 if not is_known(column, tag):
                     raise InputError("%s has %s %s, which spaCy does not have" % (where, column, shown(tag)))
-    doc = Doc(Vocab() if vocab is None else vocab, **columns)  # one that is empty is false
+    doc = Doc(Vocab() if vocab is None else vocab, **columns)  # an empty Vocab is false
     if columns.get("heads"):
         check_sentences(doc, 1)
     return doc
@@ -78,7 +78,10 @@ def _require(sentence: Sentence) -> None:
 
 
 def _words(sentence: Sentence) -> list[Word]:
-    """Return the words. Raises InputError for anything but a sentence, for heads that are no tree, and as `Sentence.to_conllu` does."""
+    """Return the words of a sentence.
+
+    Raises InputError for other types, for heads that are not a tree, and for cells that `Sentence.to_conllu` rejects.
+    """
     _require(sentence)
     name = sentence.name or "the sentence"
     if sentence.heads is not None:
@@ -95,7 +98,7 @@ def _words(sentence: Sentence) -> list[Word]:
 
 
 def is_known(column: str, tag: str) -> bool:
-    """Return whether spaCy can have this in a column: "UPOS" of its own, "FEATS" that are all NAME=VALUE, and any "XPOS"."""
+    """Return whether spaCy accepts a tag in a column: UPOS of its list, FEATS that are all NAME=VALUE, and any XPOS."""
     if column == "UPOS":
         from spacy.parts_of_speech import IDS
 
@@ -104,6 +107,6 @@ def is_known(column: str, tag: str) -> bool:
 
 
 def check_sentences(doc: Any, expected: int) -> None:
-    """Raise InputError if a spacy.tokens.Doc does not have as many sentences as trees: spaCy splits some in which many arcs cross."""
+    """Raise InputError unless a spacy.tokens.Doc has `expected` sentences. spaCy splits trees in which many arcs cross."""
     if sum(1 for _ in doc.sents) != expected:
         raise InputError("spaCy cannot keep a tree in one sentence in which so many arcs cross")

@@ -23,7 +23,7 @@ class OutOfMemory(InputError, MemoryError):
 
 
 class Forbidden(InputError):
-    """A file that this process may not read; others may."""
+    """A file that this process has no permission to read; other processes may have it."""
 
 
 class NotInstalled(InputError, ImportError):
@@ -32,13 +32,14 @@ class NotInstalled(InputError, ImportError):
 
 @contextmanager
 def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
-    """Wrap the imports of an extra's packages. Raises NotInstalled if `package`, by default any, is missing.
+    """Wrap the imports of an extra's packages.
 
-    Raises InputError if it is installed and cannot be imported.
+    what, package: the message says that `what` needs `package`, by default the module that cannot be imported. Raises
+    NotInstalled if a package is missing, and InputError if one is installed but cannot be imported.
     """
     try:
         yield
-    except (ImportError, ValueError) as error:  # ValueError: for binaries of another numpy, or a configuration, as by MPLBACKEND
+    except (ImportError, ValueError) as error:  # ValueError: binaries for another numpy, or a wrong MPLBACKEND
         name = getattr(error, "name", None) or extra
         if isinstance(error, InputError) or name.partition(".")[0] == "mh4":
             raise
@@ -50,8 +51,8 @@ def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
 
 
 def packages(extra: str) -> list[str]:
-    """Return the requirements of an extra of mh4, such as "safetensors>=0.5", for pip: no index has mh4 itself."""
-    from importlib import metadata  # which takes long to import
+    """Return the requirements of an extra of mh4 for pip, such as "safetensors>=0.5", as mh4 itself is in no index."""
+    from importlib import metadata  # slow to import
 
     try:
         required = metadata.requires("mh4") or []
@@ -72,13 +73,13 @@ def because(error: BaseException) -> str:
 
 def unreadable(path: str, error: OSError) -> InputError:
     """Return the error for a file that the operating system cannot read."""
-    name = shown(path) if error.errno == errno.ENAMETOOLONG else path  # perhaps a text
+    name = shown(path) if error.errno == errno.ENAMETOOLONG else path  # such a long path may be a text
     kind = Forbidden if isinstance(error, PermissionError) else InputError
     return kind("%s: cannot be read: %s" % (name, reason(error)))
 
 
 def on_line(name: str, number: int) -> str:
-    """Return what messages call a line of a file."""
+    """Return the name of a line of a file in messages."""
     return "%s, line %d" % (name, number)
 
 
@@ -88,26 +89,26 @@ def shown(value: Any) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
         return "such a large value"
-    return cut(text[:41].replace("\n", " "), 40)  # as in the repr of arrays
+    return cut(text[:41].replace("\n", " "), 40)  # the repr of an array may have line breaks
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text, or its beginning of that many characters with an ellipsis."""
+    """Return a text; if it is longer than `most` characters, its beginning with an ellipsis."""
     return text if len(text) <= most else text[:most] + "..."
 
 
 def normal_forms(a: str, b: str, most: int) -> str:
-    """Return what a message adds about two different texts that look the same: that only Unicode's normal forms differ.
+    """Return an addition to a message about two different texts: that they differ in Unicode's normal forms only.
 
-    most: how many characters of each, decomposed, to compare.
+    It is empty if the texts differ otherwise. most: how many characters of each text, decomposed, to compare.
     """
     a, b = (unicodedata.normalize("NFD", text[: 2 * most])[:most] for text in (a, b))
     return " (the same characters in different normal forms of Unicode, such as NFC and NFD)" if a == b else ""
 
 
 def unknown(kind: str, name: Any, known: Iterable[str]) -> str:
-    """Say that there is no `kind` of this name, suggest a similar one, and list all."""
-    import difflib  # here, as every command imports this module
+    """Return a message that there is no `kind` of this name. It suggests a similar name, and lists all."""
+    import difflib  # imported here, as every command imports this module
 
     known = list(known)
     similar = difflib.get_close_matches(str(name).rpartition(".")[2], known, 1, cutoff=0.8)
@@ -132,9 +133,9 @@ def _harmless(char: str) -> bool:
 
 
 def check_flags(**given: object) -> None:
-    """Raise InputError for an argument, by its name, that is neither True nor False: a string such as "no" would be true."""
+    """Raise InputError for an argument that is neither True nor False. A string such as "no" would count as true."""
     for name, value in given.items():
-        if type(value).__name__ not in ("bool", "bool_"):  # numpy has its own
+        if type(value).__name__ not in ("bool", "bool_"):  # bool_ is numpy's
             raise InputError("%s is %s, expected True or False" % (name, shown(value)))
 
 
@@ -164,9 +165,9 @@ def working_on(place: str) -> Iterator[None]:
 
 
 def warn(message: str, stacklevel: int = 1) -> None:
-    """Tell the user about something that is no error, with the current place: a RuntimeWarning, or what `telling_warnings` makes of it.
+    """Warn the user: issue a RuntimeWarning, or call the function of `telling_warnings` in such a block.
 
-    stacklevel: as in warnings.warn; 1 is the caller.
+    The current place (see working_on) comes before the message. stacklevel: as in warnings.warn; 1 is the caller.
     """
     text = ": ".join(filter(None, [_place.get(), message]))
     if tell := _tell.get():
@@ -179,7 +180,7 @@ def warn(message: str, stacklevel: int = 1) -> None:
 def telling_warnings(tell: Callable[[str], object]) -> Iterator[None]:
     """Call `tell` with the text of each warning of mh4 in the block, once for each text.
 
-    Python's own filters and `warnings.showwarning` belong to the whole process, with its other threads; so they are left alone.
+    Python's filters and `warnings.showwarning` are not changed, as they apply to all threads of the process.
     """
     told = set()
 
@@ -196,7 +197,7 @@ def telling_warnings(tell: Callable[[str], object]) -> Iterator[None]:
 
 
 def ignore_warnings() -> None:
-    """Have no further warning told, up to the end of the innermost block of `telling_warnings`."""
+    """Drop all further warnings, up to the end of the innermost block of `telling_warnings`."""
     _tell.set(lambda text: None)
 
 

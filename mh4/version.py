@@ -1,18 +1,19 @@
-"""The version of mh4, and the commit of its code, which models and records contain."""
+"""The version of mh4, and the commit of its code. Models and records contain both."""
 
 from pathlib import Path
 
 __version__ = "1.0.0"
 PACKAGE = Path(__file__).resolve().parent
-WRITTEN = ("experiments/results", "docs")  # folders that runs write, whose changes do not change the code
+WRITTEN = ("experiments/results", "docs")  # folders that runs write to; changes there do not change the code
 
 
 def commit(*exclude: str) -> str:
-    """Return the first 12 digits of the commit that is checked out, with "+changes" if tracked files differ from it; "" outside a checkout.
+    """Return the first 12 digits of the commit that is checked out; "" outside a checkout.
 
-    Changes in the folders `exclude`, which are relative to the top of the checkout, do not count.
+    "+changes" follows if tracked files differ from the commit, except in the folders `exclude`, which are relative to
+    the top of the checkout.
     """
-    import subprocess  # only here, as every `import mh4` imports this module
+    import subprocess  # imported here, as every `import mh4` imports this module
 
     if not (PACKAGE.parent / ".git").exists():
         return ""
