@@ -1,5 +1,4 @@
-// Keeps the search and the sentence at the top of the window in the page's address, after "#". So a link opens them
-// again.
+// Keeps the search and the sentence at the top of the window in the page's address, after "#", for links to this view.
 
 function address(number) {
   const said = new URLSearchParams();

@@ -41,8 +41,7 @@ function search(sentence, terms) {
   return hits;
 }
 
-// Returns what a search finds of a word and its arc: the relation with and without subtype, UPOS, XPOS and each
-// feature.
+// Returns what a search finds of a word and its arc: the relation (with and without subtype), UPOS, XPOS, each feature.
 function descriptions(tree, m) {
   const [upos, xpos, feats] = tree.tags[m], relation = tree.deprels[m];
   return [relation, relation.split(":")[0], upos, xpos, ...feats.split("|")].filter(known).map((each) => each.toLowerCase());
