@@ -107,6 +107,6 @@ def is_known(column: str, tag: str) -> bool:
 
 
 def check_sentences(doc: Any, expected: int) -> None:
-    """Raise InputError unless a spacy.tokens.Doc has `expected` sentences. spaCy splits trees in which many arcs cross."""
+    """Raise InputError unless a spacy.tokens.Doc has `expected` sentences. spaCy splits trees with many crossings."""
     if sum(1 for _ in doc.sents) != expected:
         raise InputError("spaCy cannot keep a tree in one sentence in which so many arcs cross")
