@@ -1,16 +1,16 @@
 """Significance of the difference between two parsers on the same sentences: paired bootstrap and approximate randomisation.
 
-Both estimate how often a difference as large as the observed one, in either direction, would be seen if the parsers were equally
-good. The paired bootstrap (Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 16; Berg-Kirkpatrick, Burkett &
-Klein, "An Empirical Investigation of Statistical Significance in NLP", EMNLP 2012) draws as many sentences as there are, with
-replacement; the differences in such samples are distributed about the observed one as those in other texts are about the true
-one. Approximate randomisation (Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989; Yeh, "More accurate tests for
-the statistical significance of result differences", COLING 2000) swaps the two parsers' trees of randomly chosen sentences,
-which makes no systematic difference if they are equally good.
+Both estimate how often a difference as large as the observed one, in either direction, would be seen if the parsers
+were equally good. The paired bootstrap (Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 16;
+Berg-Kirkpatrick, Burkett & Klein, "An Empirical Investigation of Statistical Significance in NLP", EMNLP 2012) draws as
+many sentences as there are, with replacement; the differences in such samples are distributed about the observed one as
+those in other texts are about the true one. Approximate randomisation (Noreen, "Computer-Intensive Methods for Testing
+Hypotheses", 1989; Yeh, "More accurate tests for the statistical significance of result differences", COLING 2000) swaps
+the two parsers' trees of randomly chosen sentences, which makes no systematic difference if they are equally good.
 
-Where a parser was trained several times, the bootstrap draws runs as well as sentences, independently for both parsers (the
-multi-bootstrap of Sellam et al., "The MultiBERTs: BERT Reproductions for Robustness Analysis", ICLR 2022): its interval covers other
-seeds, too, though not of a parser with one run. Randomisation has no counterpart there.
+If a parser was trained several times, the bootstrap draws runs as well as sentences, independently for both parsers
+(the multi-bootstrap of Sellam et al., "The MultiBERTs: BERT Reproductions for Robustness Analysis", ICLR 2022). Its
+interval then also covers other seeds, except for a parser with one run. Randomisation has no such extension.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,9 @@ from mh4.errors import counted
 
 SAMPLES = 10_000
 SEED = 1
-# Sentences for a test, the usual limit for what relies on large samples. Of fewer, the bootstrap is too sure: of simulated parsers that are
-# equally good, it found 10 % different at p < .05 on 10 sentences, 7 % on 30, and 5 % on 200; randomisation never more than 5 %.
+# The fewest sentences for a test: the usual limit for methods that rely on large samples. With fewer, the bootstrap is
+# overconfident: it found 10 % of simulated, equally good parsers to differ at p < .05 on 10 sentences, 7 % on 30, and
+# 5 % on 200. Randomisation never found more than 5 %.
 FEWEST = 30
 _AT_A_TIME = 2**18  # random numbers in memory at once
 _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
@@ -76,7 +77,10 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
 
 
 def _means(scores: np.ndarray, runs: np.ndarray, measures: int, rng: np.random.Generator | None = None) -> np.ndarray:
-    """Average scores, (k, runs of A and of B times measures), over all runs, or over as many drawn by `rng`: (k, 2, measures)."""
+    """Average scores over all runs or, with `rng`, over as many runs drawn with replacement: (k, 2, measures).
+
+    scores: (k, runs of A and of B times measures).
+    """
     by_system = np.split(scores.reshape(len(scores), -1, measures), [runs[0]], axis=1)
     if rng is not None:
         drawn = [rng.integers(0, number, size=(len(scores), number, 1)) for number in runs]
@@ -95,12 +99,12 @@ def too_few(sentences: int) -> str:
 
 
 def _scores(sums: np.ndarray) -> np.ndarray:
-    """(..., 2) to (...). A sample whose total is 0 has score 0."""
+    """Return the scores, (...), of counts, (..., 2). A sample whose total is 0 has score 0."""
     return 200.0 * sums[..., 0] / np.maximum(sums[..., 1], 1)
 
 
 def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """The scores, a row for each sample, of samples of sentences drawn with replacement."""
+    """Yield the scores of samples of sentences drawn with replacement, with a row for each sample."""
     rng, n = np.random.default_rng([seed, 0]), len(both)
     for count in _parts(samples, n):
         drawn = rng.integers(0, n, size=(count, n), dtype=np.int32)
@@ -109,7 +113,7 @@ def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """The scores (some samples, 2m) after A and B have swapped about half of their sentences."""
+    """Yield the scores (some samples, 2m) after A and B have swapped about half of their sentences."""
     rng, n = np.random.default_rng([seed, 1]), len(both)
     measures = both.shape[1] // 2
     more, total = both[:, :measures] - both[:, measures:], both.sum(axis=0)
@@ -119,7 +123,7 @@ def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _parts(samples: int, n: int) -> Iterator[int]:
-    """Return the sizes of the parts in which to draw the samples, of n sentences each."""
+    """Yield the sizes of the parts in which to draw the samples, of n sentences each."""
     step = max(1, _AT_A_TIME // n)
     for start in range(0, samples, step):
         yield min(step, samples - start)

@@ -176,9 +176,9 @@ def as_json(doubts: Iterable[Doubt]) -> str:
 
 
 def known(path: str) -> set[tuple[str, ...]]:
-    """Return the keys of the doubts in a table by `as_tsv`, perhaps saved by a spreadsheet.
+    """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet.
 
-    Raises InputError for others.
+    Raises InputError for other tables.
     """
     first, *lines = reading.decompressed_text(path).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
     csv.field_size_limit(reading.MOST)  # a word in the table may be as long as the table
