@@ -90,7 +90,8 @@ class System:
 
     paths: the file of each run. words, aligned: the numbers of words and of words aligned with gold, summed over runs.
     counts: by the key of a dimension, int64 (2, groups, 4), the counts of its groups, unlabelled and labelled, summed over runs.
-    sentences: int32 (runs, gold sentences, measures, 2), correct and total counts by each of MEASURES, as significance.compare expects.
+    sentences: int32 (runs, gold sentences, measures, 2), correct and total counts by each of MEASURES, for
+    significance.compare.
     """
 
     paths: tuple[str, ...]

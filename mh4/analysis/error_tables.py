@@ -1,6 +1,6 @@
 """Count and format the errors of a parser by relation: wrong heads, wrong relations, and confused pairs of relations.
 
-Everything is counted from pairs of aligned words: the relation in gold, the relation in the parsed file, and whether the head is right.
+All counts come from pairs of words: relation in gold, relation in the parsed file, and whether the head is right.
 """
 
 from collections import Counter

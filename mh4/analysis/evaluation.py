@@ -119,7 +119,8 @@ class Evaluation(NamedTuple):
 def official(gold: str, system: str) -> dict[str, Score]:
     """Return the official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
 
-    Words may differ, but not the text. Raises InputError for files that the scorer rejects: not CoNLL-U, not a tree, another text.
+    Words may differ, but not the text. Raises InputError for files that the scorer rejects: not CoNLL-U, not a tree,
+    another text.
     """
     totals: dict[str, Counts] = {}
     for chunk, (parsed,) in chunks(gold, [system]):
@@ -128,8 +129,9 @@ def official(gold: str, system: str) -> dict[str, Score]:
 
 
 def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:
-    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to the files' counts.
+    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks.
 
+    The counts of the chunks add up to the counts of the files.
     A path may be a folder, whose files are read one after another. If gold is a folder, all folders need the same file names.
     A system's folder may lie in the gold folder.
     A chunk ends, after some 1,500 words, where all files end a sentence at the same token, so that no span, arc or alignment

@@ -31,17 +31,18 @@ _PATH = (str, bytes, os.PathLike)
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
     """Return the scores of the CoNLL 2018 shared task's scorer, in percent, by metric, such as "UAS" and "LAS".
 
-    Words may differ: the scorer aligns them. Labels are compared without subtypes. Raises InputError for files that the scorer rejects.
+    Words may differ: the scorer aligns them. Labels are compared without subtypes. Raises InputError for files that the
+    scorer rejects.
     """
     with _files(("gold", gold), ("system", system)) as paths:
         return evaluation.official(*paths)
 
 
 def compare(gold: Treebank, a: Treebank | Runs, b: Treebank | Runs) -> Comparison:
-    """Measure where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does.
+    """Measure where parses `a` are better than parses `b`, and whether that may be due to chance.
 
     a, b: a treebank, or a list of paths, one for each run of the parser. In the result, the path of a treebank that was
-    given as sentences is "gold", "a" or "b".
+    given as sentences is "gold", "a" or "b". Raises InputError as `evaluate` does.
     """
     given = [("gold", gold), *(("a", one) for one in _runs(a)), *(("b", one) for one in _runs(b))]
     with _files(*given) as paths:

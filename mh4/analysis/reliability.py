@@ -38,7 +38,10 @@ def reliability(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) 
 
 
 def expected_calibration_error(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> float:
-    """Return the mean over predicted arcs of |confidence - accuracy| of their bin (Naeini, Cooper & Hauskrecht, AAAI 2015), from 0 to 1."""
+    """Return the mean over predicted arcs of |confidence - accuracy| of their bin, from 0 to 1.
+
+    Defined by Naeini, Cooper & Hauskrecht (AAAI 2015).
+    """
     found = reliability(probabilities, correct, bins)
     return sum(b.arcs * abs(b.confidence - b.accuracy) for b in found) / len(probabilities)
 

@@ -59,7 +59,7 @@ def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
 
 
 def metric_table(results: Sequence[Result], counts: bool = False, form: Form = "text") -> Table | str:
-    """Format the metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
+    """Format the metrics: of one system as the official scorer does; of several, F1 (with `counts`, counts)."""
     rows = [[result.metrics[metric] for result in results] for metric in evaluation.METRICS]
     if len(results) == 1 and form == "text":
         return evaluation.official_table(results[0].metrics, counts)

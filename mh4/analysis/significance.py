@@ -33,9 +33,9 @@ _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 class Difference(NamedTuple):
     """Scores of A and B (means over runs), their difference A - B, in percent, and its significance.
 
-    low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation: two-sided
-    p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. Fewer than FEWEST sentences are too few for a
-    test: all four are None. Several runs have no p_randomisation.
+    low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation:
+    two-sided p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. With fewer than
+    FEWEST sentences, there is no test: all four are None. With several runs, p_randomisation is None.
     """
 
     a: float
@@ -50,9 +50,10 @@ class Difference(NamedTuple):
 def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> list[Difference]:
     """Compare the scores of A and B by each of m measures.
 
-    a and b: int (runs, sentences, m, 2), for each run and sentence the correct count, and the total count in gold and system together;
-    the numbers of runs may differ. A score is F1, 200 * correct / total in percent, over all sentences of a sample (accuracy if both
-    totals are equal), averaged over runs. Raises ValueError if there are no sentences or a total is 0.
+    a and b: int (runs, sentences, m, 2), for each run and sentence the correct count, and the total count in gold and
+    system together. The numbers of runs may differ. A score is F1, 200 * correct / total in percent, over all sentences
+    of a sample, averaged over runs. (F1 is accuracy if both totals are equal.) Raises ValueError if there are no
+    sentences or a total is 0.
     """
     if a.shape[1:] != b.shape[1:] or not all(one[..., 1].any(axis=1).all() for one in (a, b)):
         raise ValueError("expected counts of the same sentences and measures, with positive totals")
@@ -93,7 +94,7 @@ def _differences(means: np.ndarray) -> np.ndarray:
 
 
 def too_few(sentences: int) -> str:
-    """Say why a Difference of this many sentences has no test."""
+    """Return the message that a Difference of this many sentences has no test."""
     are = "is" if sentences == 1 else "are"
     return "%s %s too few for a test, which needs %d" % (counted(sentences, "sentence"), are, FEWEST)
 

@@ -24,7 +24,7 @@ with needs("this", "corpus", "Dask"):
     from distributed import Client, LocalCluster
     from distributed.security import Security
 with needs("this", "corpus"):
-    import cryptography  # noqa: F401  # by which Dask makes certificates
+    import cryptography  # noqa: F401  # Dask makes certificates with it
 
 # Schedulers and workers have HTTP servers even without dashboards. These get a free port, for this machine only, and no
 # pages.

@@ -49,7 +49,7 @@ class Shard(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset at which the next shard begins."""
+        """Return the offset at which the next shard begins."""
         return self.offset + self.length
 
 

@@ -86,7 +86,7 @@ def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard],
 
 
 def all_shards(corpus: Corpus) -> tuple[list[Shard], list[str]]:
-    """Return the known shards of all files, and the files that have further shards."""
+    """Return the known shards of all files, and the files that are not completely cut."""
     plans = {number: read(corpus, number) for number in corpus.inputs}
     uncut = [corpus.inputs[number].given for number, (_, _, complete) in plans.items() if not complete]
     return [shard for _, known, _ in plans.values() for shard in known], uncut

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # it needs dask-jobqueue
 with needs("this", "corpus", "Dask"):
     from distributed import CancelledError, Client, Future, wait
 
-_LOOK = 1  # seconds between checks of which workers there are
+_LOOK = 1  # seconds between updates of the connected workers
 _ANSWER = 30  # seconds to wait for a result that a worker has
 
 
@@ -59,7 +59,7 @@ class Workers:
         return new
 
     def expected(self) -> bool:
-        """Return whether there are jobs or processes that are not workers yet, because they wait for a node or have just started."""
+        """Return whether some jobs or processes are not workers yet: they wait for a node, or have just started."""
         return self._cluster is not None and self._cluster.accepted() > len(self._problems)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:

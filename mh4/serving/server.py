@@ -116,7 +116,7 @@ class _Server(uvicorn.Server):
 
 
 def _may_open(number: int) -> None:
-    """Raise this process's limit of open files to `number`, if it is lower. Raises InputError if the system does not allow that."""
+    """Make `number` the process's limit of open files, if it is lower. Raises InputError if the system forbids that."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < number:
         mend = "raise that limit, or lower --queue or --workers"
