@@ -1,6 +1,6 @@
-"""The arcs of a CoNLL-U file or of a chunk of it, as arrays with an entry for each word; and which of a system's arcs are correct.
+"""Store the arcs of a CoNLL-U file, or of a chunk of it, in arrays over words, and find a system's correct arcs.
 
-Words are numbered consecutively through the chunk, from 0, so that files that are segmented differently can be compared
+Words are numbered consecutively through the chunk, from 0. Files with different segmentation can therefore be compared
 through an alignment of their words.
 """
 
@@ -37,7 +37,7 @@ class Arcs:
         """Return the arcs of a file's sentences, which must all have trees."""
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         numbers = np.repeat(np.arange(len(sizes)), sizes)
-        first = (np.cumsum(sizes) - sizes)[numbers]  # word of the word's sentence
+        first = (np.cumsum(sizes) - sizes)[numbers]  # number of the first word in the word's sentence
         in_sentence = np.concatenate([sentence.heads[1:] for sentence in sentences]).astype(np.int64)
         return cls(
             heads=np.where(in_sentence > 0, in_sentence - 1 + first, ROOT),
@@ -85,5 +85,5 @@ def correct_arcs(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Correct:
 
 
 def recovered_arcs(gold: Arcs, correct: Correct, gold_words: np.ndarray) -> Correct:
-    """Find the gold arcs that the system recovers: as many as `correct_arcs` finds correct among the system's."""
+    """Find the gold arcs that the system recovers. There are as many as correct arcs of the system."""
     return Correct(*(np.bincount(gold_words[one], minlength=len(gold)) > 0 for one in correct))

@@ -1,4 +1,4 @@
-"""UAS, LAS and the accuracy of tags over all words, where gold and system have the same ones (gold segmentation, Section 5)."""
+"""Compute UAS, LAS and the accuracy of tags over all words, with gold segmentation (Section 5)."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,12 @@ from mh4.data.sentence import Sentence, without_subtype
 
 
 def attachment_scores(gold: Sequence[Sentence], system: Sequence[Sentence], tags: Sequence[str] = ()) -> dict[str, float]:
-    """{"uas": ..., "las": ...}: words with the correct head, and with the correct head and label, in percent of all words.
+    """Return {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label, in percent.
 
-    gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared tasks,
-    labels are compared without their subtypes (what follows ":"). tags: columns such as "upos", whose correct words are also counted.
-    Words whose gold head is open, -1, do not count, and of those whose label is open, "", only the head.
+    gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared
+    tasks, labels are compared without their subtypes (what follows ":"). tags: columns such as "upos", whose correct
+    words are also counted. Words whose gold head is open (-1) do not count. If the gold label is open (""), only the
+    head counts.
     Raises ValueError if the sentences do not correspond, or there are no words to score.
     """
     right = dict.fromkeys(("uas", "las", *tags), 0)

@@ -1,9 +1,9 @@
-"""The analysis behind `mh4 compare`: where one parser is better than another, and whether by chance.
+"""Analyse where one parser is better than another, and whether this may be due to chance (`mh4 compare`).
 
-Recall and precision of arcs by dependency length, by distance to the root and by sentence length, following McDonald & Nivre
-("Analyzing and Integrating Dependency Parsers", Computational Linguistics 37(1), 2011), and by whether arcs are crossed.
-These properties are taken from the gold tree for recall and from the system's own tree for precision. Words may differ: the official
-scorer aligns them.
+The recall and precision of arcs are measured by dependency length, by distance to the root and by sentence length,
+following McDonald & Nivre ("Analyzing and Integrating Dependency Parsers", Computational Linguistics 37(1), 2011), and
+by whether arcs are crossed. These properties are taken from the gold tree for recall and from the system's own tree for
+precision. Words may differ: the official scorer aligns them.
 """
 
 import os
@@ -54,7 +54,7 @@ class Dimension(NamedTuple):
     names: Sequence[str]
 
     def groups(self, of: Arcs) -> np.ndarray:
-        """int64 (words,): the number of the group of each arc."""
+        """Return the number of the group of each arc: int64 (words,)."""
         return np.searchsorted(self.starts, self.values(of), side="right") - 1
 
 
@@ -90,7 +90,8 @@ class System:
 
     paths: the file of each run. words, aligned: the numbers of words and of words aligned with gold, summed over runs.
     counts: by the key of a dimension, int64 (2, groups, 4), the counts of its groups, unlabelled and labelled, summed over runs.
-    sentences: int32 (runs, gold sentences, measures, 2), correct and total counts by each of MEASURES, as significance.compare expects.
+    sentences: int32 (runs, gold sentences, measures, 2), correct and total counts by each of MEASURES, for
+    significance.compare.
     """
 
     paths: tuple[str, ...]
@@ -109,7 +110,7 @@ class System:
 
     @property
     def name(self) -> str:
-        """The path of the first run, and the number of runs if there are several."""
+        """Return the path of the first run, and the number of runs if there are several."""
         runs = len(self.paths)
         return self.paths[0] + (" (%d runs)" % runs if runs > 1 else "")
 
@@ -120,7 +121,7 @@ class Comparison:
 
     path: the gold file; sentences, words: their numbers in it.
     systems: A and B, each with the `groups` of its arcs by "length", "crossed", "depth" and "sentence_length".
-    differences: of "uas", "las", "exact_unlabelled" and "exact_labelled", a Difference each.
+    differences: a Difference for each of "uas", "las", "exact_unlabelled" and "exact_labelled".
     """
 
     path: str
@@ -174,7 +175,7 @@ def _compared(gold: evaluation.Chunk, system: evaluation.Chunk) -> System:
 
 
 def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> np.ndarray:
-    """int64 (2, groups, 4): the counts of each Group, unlabelled and labelled."""
+    """Return the counts of each Group, unlabelled and labelled: int64 (2, groups, 4)."""
     in_gold, in_system, number = dimension.groups(gold), dimension.groups(system), len(dimension.names)
     columns = [
         [np.bincount(groups, minlength=number) for groups in (in_gold, in_system, in_gold[recalled], in_system[precise])]
@@ -184,11 +185,12 @@ def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, 
 
 
 def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.ndarray:
-    """Correct and total counts for each of s gold sentences: int32 (s, measures, 2), MEASURES in order.
+    """Return correct and total counts for each of s gold sentences: int32 (s, measures, 2), MEASURES in order.
 
-    gold, system: int64 (words,), the gold sentence of each gold word and of each system word. correct: for the system's words. For
-    UAS and LAS the total is the words of gold and system together, so that 2 * correct / total is F1; for exact match it is 2
-    for each sentence, which matches if all its arcs are correct and the system has no other words in it.
+    gold, system: int64 (words,), the gold sentence of each gold word and of each system word. correct: for the system's
+    words. For UAS and LAS, the total is the number of words of gold and system together, so that 2 * correct / total is
+    F1. For exact match, the total is 2. A sentence matches if all its arcs are correct and the system has no other
+    words in it.
     """
     s = int(gold[-1]) + 1
     there = np.bincount(gold, minlength=s) + np.bincount(system, minlength=s)
@@ -261,7 +263,10 @@ def share_cells(a: float | None, b: float | None, none: str = "-") -> list[str]:
 
 
 def record(found: Comparison) -> dict[str, Any]:
-    """Return the comparison for JSON: counts, for systems summed over runs, and unrounded percentages, None where there are no arcs."""
+    """Return the comparison for JSON: counts, and unrounded percentages, which are None where there are no arcs.
+
+    The counts of a system are summed over its runs.
+    """
 
     def group(one: Group) -> dict[str, Any]:
         return {"recalled": one.recalled, "precise": one.precise, "recall": one.recall, "precision": one.precision}

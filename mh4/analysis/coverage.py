@@ -1,11 +1,11 @@
-"""The coverage of each class of trees: Table 3 of the paper for any trees, and statistics of their crossings.
+"""Measure the coverage of each class of trees (Table 3 of the paper, for any trees), and statistics of their crossings.
 
-Sentence coverage is the percentage of trees that are in a class. Edge coverage is the percentage of arcs, one per word and
-including those from the root, that the nearest trees of the class keep; punctuation counts as words do.
+Sentence coverage is the percentage of trees that are in a class. Edge coverage is the percentage of arcs that the
+nearest trees of the class keep. There is one arc per word, including arcs from the root and to punctuation.
 
-Nearest trees are found by the exact decoders, for the core of a tree (see mh4.trees.nearest). In treebanks, cores have up to some 30
-words. A core of 200 words takes a few seconds, one of 1000 would take hours. Trees with larger cores are not counted, and the tables
-say so.
+The exact decoders find nearest trees, for the core of a tree (see mh4.trees.nearest). In treebanks, cores have up to
+some 30 words. A core of 200 words takes a few seconds; one of 1000 would take hours. Trees with a core of more than
+LARGEST_CORE words are not counted, and the tables list their number.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ class Coverage:
 
     covered: the number of trees in each class; kept: the number of arcs that the nearest trees of the class keep.
     gap_degree, crossings: how many trees have each gap degree, and each number of crossings (pairs of crossing arcs).
-    left_out: the number of trees that are not counted, as their core has more than LARGEST_CORE words.
+    left_out: the number of trees that are not counted because their core has more than LARGEST_CORE words.
     """
 
     sentences: int = 0
@@ -70,11 +70,14 @@ class Coverage:
         return Coverage(**{name: value + getattr(other, name) for name, value in vars(self).items()})
 
     def sentence_coverage(self, name: str) -> float:
-        """Percentage of the trees in a class: "projective", "mh4", "1ec" or "mh5". Raises ValueError for another name."""
+        """Return the percentage of trees in a class: "projective", "mh4", "1ec" or "mh5".
+
+        Raises ValueError for another name.
+        """
         return self.share(self.covered[_counted(name)])
 
     def edge_coverage(self, name: str) -> float:
-        """Percentage of the arcs that the nearest trees of the class keep. Raises ValueError as `sentence_coverage` does."""
+        """Return the percentage of arcs that the nearest trees of a class keep. Raises as `sentence_coverage` does."""
         return 100 * self.kept[_counted(name)] / self.words if self.words else 0.0
 
     def share(self, sentences: int) -> float:
@@ -121,7 +124,7 @@ def by_class(coverage: Coverage) -> list[float]:
 
 
 def by_shape(coverage: Coverage) -> list[float]:
-    """Percentages of sentences: of each group of GAP_DEGREES, of those that are well-nested, of each group of CROSSINGS."""
+    """Return percentages of sentences: in each group of GAP_DEGREES, well-nested, and in each group of CROSSINGS."""
     gaps, crossings = grouped(coverage.gap_degree, GAP_DEGREES), grouped(coverage.crossings, CROSSINGS)
     return [coverage.share(count) for count in (*gaps, coverage.well_nested, *crossings)]
 
@@ -172,7 +175,7 @@ def table(rows: Sequence[Row], form: Form = "text") -> str:
 
 
 def without(rows: Sequence[Row]) -> list[str]:
-    """Return a line that says which sentences are left out, or no line."""
+    """Return a line that lists how many sentences are left out, or no line."""
     left_out = ["%d of %s" % (row.left_out, name) for name, row in rows if row.left_out]
     message = "Sentences left out, as arcs of more than %d words are entangled and nearest trees would take too long: %s"
     return [message % (LARGEST_CORE, ", ".join(left_out))] if left_out else []

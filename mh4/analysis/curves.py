@@ -1,4 +1,4 @@
-"""Training curves: dev UAS and loss by updates and by minutes, from the evaluations in metrics.jsonl."""
+"""Plot training curves: dev UAS and loss by updates and by minutes, from the evaluations in metrics.jsonl."""
 
 import json
 import math
@@ -15,7 +15,7 @@ MOST = 1 << 28  # bytes
 AXES = {"updates": ("updates", 1), "seconds": ("minutes", 60)}
 CURVES = {"dev_uas": "UAS on dev, %", "loss": "loss per word"}
 
-Curve = list[dict[str, float]]  # an evaluation each
+Curve = list[dict[str, float]]  # a dict for each evaluation
 
 
 def runs(paths: Sequence[str]) -> dict[str, Curve]:

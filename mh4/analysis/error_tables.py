@@ -1,6 +1,6 @@
-"""The errors of a parser by relation: wrong heads, wrong relations, and pairs of relations that it confuses.
+"""Count and format the errors of a parser by relation: wrong heads, wrong relations, and confused pairs of relations.
 
-Everything is counted from pairs of aligned words: the relation in gold, the relation in the parsed file, and whether the head is right.
+All counts come from pairs of words: relation in gold, relation in the parsed file, and whether the head is right.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from mh4.util.text_tables import Table
 MOST = 20  # confusions in the table
 PUNCTUATION = "punct"
 
-# (relation in gold, relation in the parsed file, whether the head is right), None for a word that only one of them has
+# (relation in gold, relation in the parsed file, whether the head is right); None if a word is missing in that file
 Pairs = Counter[tuple[str | None, str | None, bool]]
 
 
@@ -39,7 +39,10 @@ def _plain(relation: str | None) -> str | None:
 
 
 def scores(pairs: Pairs) -> dict[str, dict[str, evaluation.Counts]]:
-    """Return UAS and LAS: of all words, with subtypes, and without punctuation (in gold or, if not aligned, in the word's own file)."""
+    """Return UAS and LAS of all words, without punctuation, and with subtypes.
+
+    A word is punctuation by its gold relation or, if it is not aligned, by the relation in its own file.
+    """
 
     def counted(subtypes: bool, punctuation: bool) -> dict[str, evaluation.Counts]:
         totals = {name: [0, 0, 0, 0] for name in ("UAS", "LAS")}
@@ -60,7 +63,7 @@ def scores(pairs: Pairs) -> dict[str, dict[str, evaluation.Counts]]:
 
 
 def by_relation(pairs: Pairs) -> dict[str, Counter[str]]:
-    """Count, for each gold relation without subtypes, the words that are right and those with each kind of error; most frequent first."""
+    """Count the words that are right or have each kind of error, by gold relation without subtype, by frequency."""
     found: dict[str, Counter[str]] = {}
     for (gold, parsed, right), number in pairs.items():
         if gold is not None:
@@ -102,7 +105,7 @@ def tables(pairs: Pairs, name: str = "") -> list[Table]:
 
 
 def record(pairs: Pairs) -> dict[str, Any]:
-    """Return the same for JSON, with all confusions."""
+    """Return the scores, the errors by relation, and all confusions, for JSON."""
     return {
         "scores": {name: evaluation.records(counts) for name, counts in scores(pairs).items()},
         "relations": {name: {kind: kinds[kind] for kind in KINDS} for name, kinds in by_relation(pairs).items()},

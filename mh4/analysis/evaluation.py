@@ -1,6 +1,7 @@
-"""Scores by the official scorer of the CoNLL 2018 shared task, from `udtools`. It aligns words if the segmentation differs.
+"""Score parses with the official scorer of the CoNLL 2018 shared task, from `udtools`, which aligns the words.
 
-The scorer needs about 30 KB a sentence, so files are scored in parts, whose counts are added up: see `chunks`.
+The scorer needs about 30 KB per sentence. Files are therefore scored in parts, and the counts are added up: see
+`chunks`.
 """
 
 import io
@@ -48,7 +49,7 @@ class Counts(NamedTuple):
     aligned: int | None = None
 
     def shares(self) -> Score:
-        """Compute the scores by the scorer's formulas, as shares of 1: 0 where there is nothing to count."""
+        """Return the scores by the scorer's formulas, as fractions of 1: 0 where there is nothing to count."""
 
         def share(correct: int, of: int) -> float:
             return correct / of if of else 0.0
@@ -58,18 +59,18 @@ class Counts(NamedTuple):
         return Score(share(self.correct, self.system), share(self.correct, self.gold), f1, aligned)
 
     def score(self) -> Score:
-        """Return the same in percent."""
+        """Return the scores in percent."""
         return Score(*(None if share is None else 100.0 * share for share in self.shares()))  # type: ignore[arg-type]
 
 
 _CHUNK = 1500  # words
-_MOST_PAIRS = 250_000  # of words: what the scorer aligns within multiword tokens in about a second
+_MOST_PAIRS = 250_000  # of words; the scorer aligns so many within multiword tokens in about a second
 _SPACES = re.compile("[ \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # of category Zs, which the scorer omits
 _TOKEN = re.compile("\ufeff?[0-9-]+\t")  # how the line of a word or of a multiword token begins
 
 
 def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
-    """Add counts to the totals of the same names, or begin with them."""
+    """Add counts to the totals of the same names; the first counts become the totals."""
     for name, count in counts.items():
         if name in totals:
             pairs = zip(totals[name], count, strict=True)
@@ -92,15 +93,15 @@ class Chunk:
 
     @cached_property
     def arcs(self) -> Arcs:
-        """The arcs of the sentences."""
+        """Return the arcs of the sentences."""
         return Arcs.of(self.sentences)
 
     def starts(self) -> np.ndarray:
-        """int64 (words,): where each word, or the multiword token that it is part of, begins in the file's text without spaces."""
+        """Return where each word, or its multiword token, begins in the chunk's text without spaces: int64 (words,)."""
         return np.array([word.span.start for word in self.representation.words], dtype=np.int64)
 
     def sentence_of(self, word: int) -> str:
-        """Return the name of the sentence of a word, which is given by its number in the chunk, from 0."""
+        """Return the name of the sentence that contains the word with this number in the chunk, from 0."""
         return next(sentence.name for sentence in self.sentences if (word := word - len(sentence)) < 0)
 
 
@@ -118,7 +119,8 @@ class Evaluation(NamedTuple):
 def official(gold: str, system: str) -> dict[str, Score]:
     """Return the official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
 
-    Words may differ, but not the text. Raises InputError for files that the scorer rejects: not CoNLL-U, not a tree, another text.
+    Words may differ, but not the text. Raises InputError for files that the scorer rejects: not CoNLL-U, not a tree,
+    another text.
     """
     totals: dict[str, Counts] = {}
     for chunk, (parsed,) in chunks(gold, [system]):
@@ -127,8 +129,9 @@ def official(gold: str, system: str) -> dict[str, Score]:
 
 
 def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:
-    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to the files' counts.
+    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks.
 
+    The counts of the chunks add up to the counts of the files.
     A path may be a folder, whose files are read one after another. If gold is a folder, all folders need the same file names.
     A system's folder may lie in the gold folder.
     A chunk ends, after some 1,500 words, where all files end a sentence at the same token, so that no span, arc or alignment
@@ -168,7 +171,7 @@ def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
 
 
 def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
-    """Raise InputError for multiword tokens that the scorer cannot align: it makes a table of all pairs of words where they overlap."""
+    """Raise InputError for multiword tokens that are too long to align: the scorer makes a table of pairs of words."""
     starts = [chunk.starts() for chunk in (gold, system)]
     spans = {word.span for chunk in (gold, system) for word in chunk.representation.words if word.is_multiword}
     first, end = 0, 0
@@ -183,7 +186,7 @@ def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
 
 
 def _scorer() -> Any:
-    """Return the module of the official scorer. Raises NotInstalled without it: its licence is not ours."""
+    """Return the module of the official scorer. Raises NotInstalled without it: its licence makes it optional."""
     with needs("the official scorer", "evaluate"):
         from udtools import udeval
     return udeval
@@ -198,8 +201,9 @@ def scorer_name() -> str:
 class _Numbered(str):
     """The XPOS of a word, together with the word's number in its chunk.
 
-    The scorer does not expose its alignment of words, but to score XPOS it compares the tag of every gold word with the tag of
-    the word aligned with it: at that point, the latter records its partner.
+    The scorer does not expose its alignment of words. But to score XPOS, it compares the tag of every gold word with
+    the tag of the system word aligned with it. In this comparison, the tag of the system word stores the gold word's
+    number in `partner`.
     """
 
     number: int
@@ -260,13 +264,13 @@ class _Reader:
 
     @property
     def end(self) -> tuple[int, int]:
-        """Where the last token begins, and where it ends."""
+        """Return where the last token begins, and where it ends."""
         return self.tokens[-1].start if self.tokens else 0, len(self.text)
 
     def read(self) -> bool:
-        """Read the next sentence; False if there is none.
+        """Read the next sentence. Return False if there is none.
 
-        The scorer accepts less than our reader does, so it gets only what it scores: words and multiword tokens, without DEPS.
+        The scorer accepts less than our reader. It therefore gets only words and multiword tokens, without DEPS.
         """
         file, block = next(self._blocks, ("", None))
         if block is None:
@@ -300,7 +304,7 @@ class _Reader:
         """Return the sentences read since the last chunk."""
         udeval, rows = _scorer(), io.StringIO("\n".join([*self._rows, ""]), newline="\n")
         try:
-            with _deeper(max(map(len, self._sentences))):  # the scorer makes a call for each arc above a word
+            with _deeper(max(map(len, self._sentences))):  # the scorer's recursion follows the arcs above a word
                 found = udeval.load_conllu(rows, "", {"multiple_roots_okay": True})
         except udeval.UDError as error:
             raise InputError("%s: the official scorer rejects it: %s" % (self._sentences[0].name, error)) from None
@@ -316,7 +320,7 @@ _depth = threading.Lock()
 
 @contextmanager
 def _deeper(calls: int) -> Iterator[None]:
-    """Allow so many nested calls more, in one thread at a time: the limit belongs to the process."""
+    """Allow this many more nested calls, in one thread at a time, since the limit applies to the whole process."""
     with _depth:
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(limit + calls)
@@ -327,18 +331,21 @@ def _deeper(calls: int) -> Iterator[None]:
 
 
 def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
-    """Raise InputError that says where the texts, the same up to `start`, first differ, if they do as far as both go."""
+    """Raise InputError if the texts differ as far as both are read, or if one ends before the other.
+
+    The message has the first difference. The texts are the same up to `start`.
+    """
     a, b = gold.text, system.text
     both = min(len(a), len(b))
     if a[start:both] == b[start:both] and not any(file.done and len(file.text) < max(len(a), len(b)) for file in (gold, system)):
         return
     place = next((k for k in range(start, both) if a[k] != b[k]), both)
 
-    def multiword(file: _Reader) -> bool:  # with this character, or that before it
+    def multiword(file: _Reader) -> bool:  # at this character, or at the one before it
         around = (bisect_right(file.tokens, k, key=lambda token: token.start) - 1 for k in (place, max(place - 1, 0)))
         return any(file.tokens[k].multiword for k in around if k >= 0)
 
-    def described(file: _Reader) -> tuple[str, str]:  # and the text there
+    def described(file: _Reader) -> tuple[str, str]:  # the place, and the text there
         while len(file.text) < place + 20 and file.read():
             pass
         if place >= len(file.text):
@@ -358,7 +365,7 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
 
 
 def _check_names(gold: str, system: str, omitted: Sequence[str]) -> None:
-    """Raise InputError if both are folders, and a file of one is missing in the other."""
+    """Raise InputError if both are folders, and a file in one is missing in the other."""
     if os.path.isdir(gold) and os.path.isdir(system):
         names = [conllu.files_of([gold], omitted), conllu.files_of([system])]
         for name in sorted(names[0].keys() ^ names[1].keys()):

@@ -1,4 +1,4 @@
-"""`mh4 evaluate`, `mh4 compare` and `mh4 coverage` in Python, for CoNLL-U files or sentences.
+"""Evaluate, compare and measure CoNLL-U files or sentences, as `mh4 evaluate`, `mh4 compare` and `mh4 coverage` do.
 
 A treebank is the path of a file, which may be compressed, or an iterable of sentences: Sentence or conllu's
 TokenList. A Sentence has no multiword tokens, so compare it only with files that have none.
@@ -31,16 +31,18 @@ _PATH = (str, bytes, os.PathLike)
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
     """Return the scores of the CoNLL 2018 shared task's scorer, in percent, by metric, such as "UAS" and "LAS".
 
-    Words may differ: the scorer aligns them. Labels are compared without subtypes. Raises InputError for files that the scorer rejects.
+    Words may differ: the scorer aligns them. Labels are compared without subtypes. Raises InputError for files that the
+    scorer rejects.
     """
     with _files(("gold", gold), ("system", system)) as paths:
         return evaluation.official(*paths)
 
 
 def compare(gold: Treebank, a: Treebank | Runs, b: Treebank | Runs) -> Comparison:
-    """Measure where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does.
+    """Measure where parses `a` are better than parses `b`, and whether that may be due to chance.
 
-    a, b: a treebank, or a list of paths, one for each run of the parser. Sentences have "gold", "a" or "b" as their path.
+    a, b: a treebank, or a list of paths, one for each run of the parser. In the result, the path of a treebank that was
+    given as sentences is "gold", "a" or "b". Raises InputError as `evaluate` does.
     """
     given = [("gold", gold), *(("a", one) for one in _runs(a)), *(("b", one) for one in _runs(b))]
     with _files(*given) as paths:
@@ -67,9 +69,9 @@ def coverage(treebank: Treebank) -> Coverage:
 
 @contextmanager
 def _files(*treebanks: tuple[str, Any]) -> Iterator[list[str]]:
-    """Yield the files of treebanks; sentences are written to temporary ones, as the scorer reads text.
+    """Yield the paths of treebanks. Sentences are written to temporary files, since the scorer reads text.
 
-    Temporary files are named after the arguments, for messages, which leave out the line where they have the number of the sentence.
+    Messages name temporary files after the arguments, and omit the line number if they contain the sentence number.
     """
 
     def told(text: str) -> str:

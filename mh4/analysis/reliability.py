@@ -1,11 +1,12 @@
-"""Reliability of the probabilities of arcs: likelihood, calibration error, and accuracy by coverage."""
+"""Measure the reliability of the probabilities of arcs: likelihood, calibration error, and accuracy by coverage."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-# A lower bound on probabilities: without it, a few gold arcs that the system finds all but impossible, such as arcs of trees outside
-# its class, would decide on the temperature, to the detriment of all others (on Hungarian, mh3's calibration error would triple).
+# A lower bound on probabilities. Without it, the temperature would mainly depend on a few gold arcs that the system
+# considers almost impossible, such as arcs of trees outside its class. On Hungarian, mh3's calibration error would
+# triple.
 _LOWEST_PROBABILITY = 1e-3
 
 
@@ -26,7 +27,7 @@ class Bin:
 
 
 def reliability(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> list[Bin]:
-    """Sort predicted arcs into bins of probability of equal width, without empty ones. probabilities, correct: (arcs,)."""
+    """Sort predicted arcs into bins of probability of equal width. Empty bins are omitted. Both arrays: (arcs,)."""
     which = np.minimum((probabilities * bins).astype(int), bins - 1)
     return [
         Bin(k / bins, (k + 1) / bins, int(chosen.sum()), float(probabilities[chosen].mean()), float(correct[chosen].mean()))
@@ -37,12 +38,15 @@ def reliability(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) 
 
 
 def expected_calibration_error(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> float:
-    """Return the mean over predicted arcs of |confidence - accuracy| of their bin (Naeini, Cooper & Hauskrecht, AAAI 2015), from 0 to 1."""
+    """Return the mean over predicted arcs of |confidence - accuracy| of their bin, from 0 to 1.
+
+    Defined by Naeini, Cooper & Hauskrecht (AAAI 2015).
+    """
     found = reliability(probabilities, correct, bins)
     return sum(b.arcs * abs(b.confidence - b.accuracy) for b in found) / len(probabilities)
 
 
 def accuracy_at_coverage(probabilities: np.ndarray, correct: np.ndarray, coverage: float) -> float:
-    """Return the share of correct arcs among the most probable ones, which are this share of all; both from 0 to 1."""
+    """Return the share of correct arcs among the most probable share `coverage` of arcs. Both are from 0 to 1."""
     kept = max(1, round(coverage * len(probabilities)))
     return float(correct[np.argsort(-probabilities, kind="stable")[:kept]].mean())

@@ -1,4 +1,4 @@
-"""The output of `mh4 evaluate`: official metrics of one or more systems, and LAS by relation, as tables or JSON."""
+"""Format the output of `mh4 evaluate`: official metrics of systems, and LAS by relation, as tables or JSON."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +22,10 @@ class Result(NamedTuple):
 
     @property
     def relations(self) -> dict[str, Counts]:
-        """Counts for LAS by relation, without subtypes, the most frequent in gold first; aligned counts aligned words of gold."""
+        """Return the counts for LAS by relation, without subtypes, the most frequent in gold first.
+
+        `aligned` is the number of aligned words that have the relation in gold.
+        """
         gold, system, correct, both = (Counter[str]() for _ in range(4))
         for (in_gold, parsed, right), number in self.pairs.items():
             names = [None if one is None else without_subtype(one) for one in (in_gold, parsed)]
@@ -39,7 +42,7 @@ class Result(NamedTuple):
 
 
 def has_gold_tags(result: Result) -> bool:
-    """Return whether a file has other trees than gold but the same tags, as it has if `mh4 parse` copied them from there."""
+    """Return whether a file has other trees than gold but the same tags, as if `mh4 parse` copied them from gold."""
     tags, trees = (one.gold == one.system == one.correct for one in (result.metrics["AllTags"], result.metrics["LAS"]))
     return tags and not trees
 
@@ -56,7 +59,7 @@ def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
 
 
 def metric_table(results: Sequence[Result], counts: bool = False, form: Form = "text") -> Table | str:
-    """Format the metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
+    """Format the metrics: of one system as the official scorer does; of several, F1 (with `counts`, counts)."""
     rows = [[result.metrics[metric] for result in results] for metric in evaluation.METRICS]
     if len(results) == 1 and form == "text":
         return evaluation.official_table(results[0].metrics, counts)
@@ -97,7 +100,10 @@ def _f1(row: Sequence[Counts]) -> list[str]:
 
 
 def record(gold_path: str, results: Sequence[Result], by: str | None = None) -> dict[str, Any]:
-    """Return the scores for JSON: counts and unrounded percentages; by "deprel" also LAS by relation, by "errors" also errors."""
+    """Return the scores for JSON: counts and unrounded percentages.
+
+    by: "deprel" adds LAS by relation; "errors" adds the errors.
+    """
     systems = []
     for result in results:
         entry: dict[str, Any] = {"file": result.path, "metrics": evaluation.records(result.metrics)}
@@ -110,5 +116,5 @@ def record(gold_path: str, results: Sequence[Result], by: str | None = None) -> 
 
 
 def _counts(row: Sequence[Counts]) -> list[str]:
-    """Counts in gold, then predicted by each system, then correct in each."""
+    """Return the counts in gold, then predicted by each system, then correct in each."""
     return ["%d" % count for count in [row[0].gold, *(one.system for one in row), *(one.correct for one in row)]]

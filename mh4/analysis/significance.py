@@ -1,16 +1,16 @@
 """Significance of the difference between two parsers on the same sentences: paired bootstrap and approximate randomisation.
 
-Both estimate how often a difference as large as the observed one, in either direction, would be seen if the parsers were equally
-good. The paired bootstrap (Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 16; Berg-Kirkpatrick, Burkett &
-Klein, "An Empirical Investigation of Statistical Significance in NLP", EMNLP 2012) draws as many sentences as there are, with
-replacement; the differences in such samples are distributed about the observed one as those in other texts are about the true
-one. Approximate randomisation (Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989; Yeh, "More accurate tests for
-the statistical significance of result differences", COLING 2000) swaps the two parsers' trees of randomly chosen sentences,
-which makes no systematic difference if they are equally good.
+Both estimate how often a difference as large as the observed one, in either direction, would be seen if the parsers
+were equally good. The paired bootstrap (Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 16;
+Berg-Kirkpatrick, Burkett & Klein, "An Empirical Investigation of Statistical Significance in NLP", EMNLP 2012) draws as
+many sentences as there are, with replacement; the differences in such samples are distributed about the observed one as
+those in other texts are about the true one. Approximate randomisation (Noreen, "Computer-Intensive Methods for Testing
+Hypotheses", 1989; Yeh, "More accurate tests for the statistical significance of result differences", COLING 2000) swaps
+the two parsers' trees of randomly chosen sentences, which makes no systematic difference if they are equally good.
 
-Where a parser was trained several times, the bootstrap draws runs as well as sentences, independently for both parsers (the
-multi-bootstrap of Sellam et al., "The MultiBERTs: BERT Reproductions for Robustness Analysis", ICLR 2022): its interval covers other
-seeds, too, though not of a parser with one run. Randomisation has no counterpart there.
+If a parser was trained several times, the bootstrap draws runs as well as sentences, independently for both parsers
+(the multi-bootstrap of Sellam et al., "The MultiBERTs: BERT Reproductions for Robustness Analysis", ICLR 2022). Its
+interval then also covers other seeds, except for a parser with one run. Randomisation has no such extension.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,9 @@ from mh4.errors import counted
 
 SAMPLES = 10_000
 SEED = 1
-# Sentences for a test, the usual limit for what relies on large samples. Of fewer, the bootstrap is too sure: of simulated parsers that are
-# equally good, it found 10 % different at p < .05 on 10 sentences, 7 % on 30, and 5 % on 200; randomisation never more than 5 %.
+# The fewest sentences for a test: the usual limit for methods that rely on large samples. With fewer, the bootstrap is
+# overconfident: it found 10 % of simulated, equally good parsers to differ at p < .05 on 10 sentences, 7 % on 30, and
+# 5 % on 200. Randomisation never found more than 5 %.
 FEWEST = 30
 _AT_A_TIME = 2**18  # random numbers in memory at once
 _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
@@ -32,9 +33,9 @@ _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 class Difference(NamedTuple):
     """Scores of A and B (means over runs), their difference A - B, in percent, and its significance.
 
-    low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation: two-sided
-    p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. Fewer than FEWEST sentences are too few for a
-    test: all four are None. Several runs have no p_randomisation.
+    low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation:
+    two-sided p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. With fewer than
+    FEWEST sentences, there is no test: all four are None. With several runs, p_randomisation is None.
     """
 
     a: float
@@ -49,9 +50,10 @@ class Difference(NamedTuple):
 def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> list[Difference]:
     """Compare the scores of A and B by each of m measures.
 
-    a and b: int (runs, sentences, m, 2), for each run and sentence the correct count, and the total count in gold and system together;
-    the numbers of runs may differ. A score is F1, 200 * correct / total in percent, over all sentences of a sample (accuracy if both
-    totals are equal), averaged over runs. Raises ValueError if there are no sentences or a total is 0.
+    a and b: int (runs, sentences, m, 2), for each run and sentence the correct count, and the total count in gold and
+    system together. The numbers of runs may differ. A score is F1, 200 * correct / total in percent, over all sentences
+    of a sample, averaged over runs. (F1 is accuracy if both totals are equal.) Raises ValueError if there are no
+    sentences or a total is 0.
     """
     if a.shape[1:] != b.shape[1:] or not all(one[..., 1].any(axis=1).all() for one in (a, b)):
         raise ValueError("expected counts of the same sentences and measures, with positive totals")
@@ -76,7 +78,10 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
 
 
 def _means(scores: np.ndarray, runs: np.ndarray, measures: int, rng: np.random.Generator | None = None) -> np.ndarray:
-    """Average scores, (k, runs of A and of B times measures), over all runs, or over as many drawn by `rng`: (k, 2, measures)."""
+    """Average scores over all runs or, with `rng`, over as many runs drawn with replacement: (k, 2, measures).
+
+    scores: (k, runs of A and of B times measures).
+    """
     by_system = np.split(scores.reshape(len(scores), -1, measures), [runs[0]], axis=1)
     if rng is not None:
         drawn = [rng.integers(0, number, size=(len(scores), number, 1)) for number in runs]
@@ -89,18 +94,18 @@ def _differences(means: np.ndarray) -> np.ndarray:
 
 
 def too_few(sentences: int) -> str:
-    """Say why a Difference of this many sentences has no test."""
+    """Return the message that a Difference of this many sentences has no test."""
     are = "is" if sentences == 1 else "are"
     return "%s %s too few for a test, which needs %d" % (counted(sentences, "sentence"), are, FEWEST)
 
 
 def _scores(sums: np.ndarray) -> np.ndarray:
-    """(..., 2) to (...). A sample whose total is 0 has score 0."""
+    """Return the scores, (...), of counts, (..., 2). A sample whose total is 0 has score 0."""
     return 200.0 * sums[..., 0] / np.maximum(sums[..., 1], 1)
 
 
 def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """The scores, a row for each sample, of samples of sentences drawn with replacement."""
+    """Yield the scores of samples of sentences drawn with replacement, with a row for each sample."""
     rng, n = np.random.default_rng([seed, 0]), len(both)
     for count in _parts(samples, n):
         drawn = rng.integers(0, n, size=(count, n), dtype=np.int32)
@@ -109,7 +114,7 @@ def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """The scores (some samples, 2m) after A and B have swapped about half of their sentences."""
+    """Yield the scores (some samples, 2m) after A and B have swapped about half of their sentences."""
     rng, n = np.random.default_rng([seed, 1]), len(both)
     measures = both.shape[1] // 2
     more, total = both[:, :measures] - both[:, measures:], both.sum(axis=0)
@@ -119,7 +124,7 @@ def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _parts(samples: int, n: int) -> Iterator[int]:
-    """Return the sizes of the parts in which to draw the samples, of n sentences each."""
+    """Yield the sizes of the parts in which to draw the samples, of n sentences each."""
     step = max(1, _AT_A_TIME // n)
     for start in range(0, samples, step):
         yield min(step, samples - start)

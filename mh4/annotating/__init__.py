@@ -1,1 +1,1 @@
-"""For annotators: a page on which to correct trees, and the improbable arcs of a treebank."""
+"""Tools for annotators: a page to correct trees, and a search for improbable arcs in a treebank."""

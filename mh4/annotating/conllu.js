@@ -1,11 +1,13 @@
-// CoNLL-U: reading it strictly, as a row that were lost would move all others, and writing it with all that is not decided here.
+// Read CoNLL-U strictly, since a lost row would shift all others. Write it unchanged except for what is decided here.
 "use strict";
 
 const [ID, FORM, UPOS, HEAD, DEPREL, DEPS, MISC] = [0, 1, 3, 6, 7, 8, 9];
-const OURS = /^(Pinned=(head|deprel|head,deprel)|(Arc|Label)Prob=.*)$/; // attributes of MISC: what is decided, and probabilities
+const OURS = /^(Pinned=(head|deprel|head,deprel)|(Arc|Label)Prob=.*)$/; // attributes of MISC: decisions, probabilities
 
-// The sentences of a text: lines; rows, the columns of each word, from 1, and `at`, its line; pins, what is decided of it, { head, deprel },
-// and given, what the file has of it; accepted. An Error for what is not CoNLL-U. keep: whether all that is given is decided, without marks.
+// Return the sentences of a text. A sentence has its lines, and for each word, from 1: in `rows` its columns, in `at`
+// its line, in `pins` what is decided, { head, deprel }, and in `given` what the file has. It also has `accepted`.
+// Throws an Error for text that is not CoNLL-U. keep: whether all given heads and relations are decided if no word has
+// a mark.
 function read(text, keep) {
   const end = text.includes("\r\n") ? "\r\n" : "\n", blocks = [];
   let lines = [];
@@ -45,13 +47,13 @@ function sentenceOf(lines, start, keep) {
   });
   const given = decided(() => true), whole = given.every((pin) => !pin || ("head" in pin && "deprel" in pin));
   const marks = rows.map((cells) => cells?.[MISC].match(/(?:^|\|)Pinned=(head|deprel|head,deprel)(?:\||$)/)?.[1].split(","));
-  const marked = marks.some(Boolean); // then the rest was proposed by a parser
+  const marked = marks.some(Boolean); // then a parser proposed the rest
   const pins = decided((cells, name) => (marked ? marks[cells[ID]]?.includes(name) : keep));
   return { lines, rows, at, pins, given, accepted: whole && lines.some((line) => /^# *accepted *= *yes *$/.test(line)) };
 }
 
-// A sentence with a tree, or part of one: { head, deprel } for each word. pins: what is to be marked as decided. Another tree than the
-// file's leaves out the enhanced graph.
+// Return the text of a sentence with a tree, or part of a tree: { head, deprel } for each word. pins: the decisions to
+// mark. If the tree differs from the file's, the enhanced graph is left out.
 function written(one, tree, pins = null, accepted = false) {
   const same = one.rows.every((cells, m) => !m || (cells[HEAD] === String(tree[m].head) && cells[DEPREL] === tree[m].deprel));
   const lines = [...one.lines];

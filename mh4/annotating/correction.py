@@ -1,4 +1,4 @@
-"""The file that `mh4 serve FILE` opens to correct, and the new file that the page saves to."""
+"""Read the file that `mh4 serve FILE` opens to correct, and save the corrected trees to a new file."""
 
 import io
 import os
@@ -12,21 +12,22 @@ from mh4.util.output import open_output
 
 
 class Changed(InputError):
-    """An attempt to save text that is not based on the last version saved, or after something else has changed the new file."""
+    """The text to save is not based on the last saved version, or something else has changed the new file."""
 
 
 class Correction:
-    """A CoNLL-U file, whose words stay as they are, and the file that its corrected trees are written to.
+    """A CoNLL-U file to correct, whose words stay as they are, and the new file for the corrected trees.
 
-    path: HEAD may be "_" in it. output: if there is such a file, it is replaced only if `replaces`, or if this wrote it last.
-    Raises InputError if `path` is not CoNLL-U, and if `output` exists.
+    path: the file to correct; HEAD may be "_" in it. output: the new file. An existing file is replaced only with
+    `replaces`, or if this object wrote it last. Raises InputError if `path` is not CoNLL-U, and if `output` exists and
+    may not be replaced.
     """
 
     def __init__(self, path: str, output: str, replaces: bool = False) -> None:
         self.path, self.output = path, output
         self.text, self._words = _read(text_lines.lines(path, path), path)
         self._saved, self._lock = 0, threading.Lock()
-        self._ours = _state(output) if replaces and os.path.isfile(output) else None  # which may be replaced
+        self._ours = _state(output) if replaces and os.path.isfile(output) else None  # this state may be replaced
         self._check_new()
 
     def read(self) -> tuple[str, str]:
@@ -35,10 +36,11 @@ class Correction:
             return self.text, self._version
 
     def save(self, text: str, version: str) -> str:
-        """Write the text, which is based on this version, to the new file, whole or not at all; return its own version.
+        """Write a text that is based on `version` to the new file, whole or not at all. Return the version of the text.
 
-        Raises Changed if there is another version by now, or if something else has written the new file since, and InputError if
-        it is not CoNLL-U with the words of the file, if there is a new file already, and if it cannot be written.
+        Raises Changed if there is another version by now, or if something else has written the new file since. Raises
+        InputError if the text is not CoNLL-U with the words of the file, if the new file exists already, and if it
+        cannot be written.
         """
         with self._lock:
             if version != self._version:

@@ -1,15 +1,17 @@
-// A page to correct trees on. What is decided, heads and relations, is sent with the sentence, and the server answers with the best tree
-// around it. Texts that are opened here stay in the browser; the file of `mh4 serve FILE` is read from the server and saved there.
+// A page to correct trees. Heads and relations that are decided are sent with the sentence, and the server answers with
+// the best tree around them. The server does not store texts that are opened here. It only reads and saves the file of
+// `mh4 serve FILE`.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
 const UD =
   "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated " +
   "expl fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative xcomp";
-const TREES = 5; // the best ones, which are shown as alternatives
+const TREES = 5; // how many of the best trees to request as alternatives
 const KEY = location.hash.slice(1); // to the file that the server reads and saves
 
-let sentences = [], at = 0, current = 1, chosen = 0; // the sentence, the word that the keys are at, the one whose head is to be chosen
+// at: the sentence. current: the word that the keys act on. chosen: the word whose head is to be chosen, or 0.
+let sentences = [], at = 0, current = 1, chosen = 0;
 let name = "annotated.conllu", version = ""; // of the file
 let opening = 0; // how many texts have been opened
 const sentence = () => sentences[at];
@@ -26,7 +28,7 @@ async function asked(address, options) {
   return response;
 }
 
-// The result of a request to /process; an Error with the server's sentence.
+// Return the result of a request to /process. Throws an Error with the server's message.
 async function process({ model = byId("model").value, ...parameters }, signal) {
   const confidence = !unable.has(model);
   const body = JSON.stringify({ model, parser: true, confidence, ...parameters });
@@ -40,7 +42,7 @@ async function process({ model = byId("model").value, ...parameters }, signal) {
   }
 }
 
-// The trees in an answer, each with what a comment says about how it was found; an Error if no tree is possible.
+// Return the trees in an answer, each with the comment on how it was found. Throws an Error if no tree is possible.
 function treesIn(result) {
   return read(result, false).map(({ lines, rows }) => {
     const note = lines.map((line) => line.match(/^# mh4 = (.*)$/)?.[1]).find(Boolean) ?? "";
@@ -55,20 +57,22 @@ function treesIn(result) {
 
 // ----------------------------------------------------------------------------------------------------------- states
 
-// The state of a sentence is what is decided of it, and what the server says to exactly this. It has settled once there is an `answer`, a
-// tree; it waits while there is a request, `asking`; it is impossible if there is `trouble` instead. Only trees that have settled can be
-// accepted, and are written. around: what the request says; of an accepted tree, all of it. model: the one that was asked.
+// The state of a sentence is what is decided (`pins`), and the server's answer to exactly this. A state has settled
+// once it has an `answer`, a tree. It waits while it has a request, `asking`. It is impossible if it has an error
+// message, `trouble`, instead. Only settled trees can be accepted, and only they are written. around: the heads and
+// relations in the request; for an accepted tree, all of them. model: the model that was asked.
 const undecided = { accepted: false, answer: null, asking: null, model: "", trouble: "", others: null };
 const state = (pins, around = pins, accepted = false) => ({ ...undecided, pins, around, accepted });
-const isOfAnother = (now) => now.model !== byId("model").value; // than the model that is chosen
+const isOfAnother = (now) => now.model !== byId("model").value; // whether it is of another model than the chosen one
 
-// Has the state that a sentence is in settle. Answers belong to the state that was asked about: one that comes late changes no other.
+// Request a tree for the state of a sentence, unless it has settled. An answer belongs to the state in which it was
+// requested: a late answer does not change a later state.
 function settle(one) {
   if (isOfAnother(one.now) && !one.now.accepted) one.now = state(one.now.pins); // accepted trees stay, as decisions do
   const { now } = one;
   if (now.answer) one.settled = now;
   if (now.answer || now.asking) return;
-  one.request?.abort(); // for an earlier state, which is of no use now
+  one.request?.abort(); // a request for an earlier state is of no use now
   one.request = new AbortController();
   [now.model, now.trouble] = [byId("model").value, ""];
   const data = written(one, now.around), { signal } = one.request;
@@ -81,12 +85,12 @@ function settle(one) {
   }).then(() => {
     now.asking = null;
     if (one.now !== now) return;
-    if (signal.aborted) settle(one); // it has come back to this state, by undo
+    if (signal.aborted) settle(one); // undo has returned to this state
     if (one === sentence()) draw();
   });
 }
 
-// Puts the sentence into another state, which can be undone.
+// Put the sentence into another state, which can be undone.
 function change(now) {
   const one = sentence();
   one.past.push(one.now);
@@ -110,10 +114,10 @@ function travel(from, to) {
 
 // --------------------------------------------------------------------------------------------------------- deciding
 
-// The tree that is drawn: the last one, but none of another model than the one that was asked now.
+// The tree to draw: the last one, unless it is of another model than the one that was asked now.
 const lastTree = ({ now, settled }) => [now, settled].find((each) => each?.answer && each.model === now.model)?.answer.tree;
 
-// The arc to a word as far as it is known: the decided one, and otherwise the last tree's.
+// The known parts of the arc to a word: what is decided, and otherwise what the last tree has.
 function arc(m) {
   const pin = sentence().now.around[m], last = lastTree(sentence())?.[m];
   return "head" in pin && last?.head !== pin.head ? pin : { ...last, ...pin };
@@ -121,7 +125,7 @@ function arc(m) {
 
 const pinned = (m, pin) => sentence().now.pins.map((each, k) => (k === m ? pin : each));
 
-// With another head than was decided, the relation is open again.
+// Decide the head of a word. If another head was decided before, the relation is open again.
 function attach(m, head) {
   const pin = sentence().now.pins[m];
   current = m;
@@ -143,7 +147,7 @@ function unpin() {
 function accept() {
   const { now } = sentence();
   if (!now.answer && !now.accepted) return say(now.trouble || "The tree has not settled yet.");
-  change({ ...now, accepted: !now.accepted, asking: null }); // asking: its answer would belong to the state before
+  change({ ...now, accepted: !now.accepted, asking: null }); // its answer belongs to the earlier state
 }
 
 function choose(m) {
@@ -153,12 +157,13 @@ function choose(m) {
   draw();
 }
 
-// Shows the next best trees around what is decided. To take one is to decide where better ones differ from it, which leaves it the best.
+// Show the next best trees around what is decided. Choosing a tree decides its heads where better trees differ from it,
+// so that it becomes the best tree.
 async function others() {
   const one = sentence(), { now } = one, isShown = () => one === sentence() && one.now === now && !isOfAnother(now);
   if (!now.answer) return say(now.trouble || "The tree has not settled yet.");
   if (isOfAnother(now)) return say(`This tree is by the model ${now.model}: choose it to see alternatives.`);
-  if (now.others?.length) return byId("others").querySelector("button").focus(); // they are shown, as after undo
+  if (now.others?.length) return byId("others").querySelector("button").focus(); // already shown, as after undo
   try {
     const found = treesIn(await process({ data: written(one, now.around), input: "conllu", heads: true, best: String(TREES) }));
     now.others = found.slice(1).map(({ tree }, k) => {
@@ -218,7 +223,7 @@ function alternative({ tree, pins }) {
   return element("li", {}, button);
 }
 
-// Shows the word with which the relation and the pins deal.
+// Show the relation and the pins of the current word.
 function look() {
   byId("whose").textContent = `Relation of ${sentence().rows[current][FORM]}`;
   byId("relation").value = arc(current).deprel ?? "";
@@ -227,11 +232,11 @@ function look() {
 
 // ------------------------------------------------------------------------------------------------ opening and saving
 
-// What is decided in a state of a sentence; `opened` is what was when it was opened, `saved` at the last download or saving.
+// The decisions in a state, as a string. A sentence stores those when it was `opened` and last `saved` or downloaded.
 const decisions = ({ pins, accepted }) => JSON.stringify([pins, accepted]);
 const isUnsaved = () => sentences.some((one) => decisions(one.now) !== one.saved);
 
-// Opens a text in place of another. called: of which file it is.
+// Open a text in place of the present one. called: the name of the file to download.
 async function open(text, input, keep, called) {
   const number = ++opening;
   say("Parsing …");
@@ -250,17 +255,18 @@ async function open(text, input, keep, called) {
   }
 }
 
-// A sentence as it has last settled: as it was, if it has no other decisions than then; with nothing, if nothing is decided any more.
+// The text of a sentence in its last settled state. It is the opened text if the decisions are the same as then, and
+// has no tree if nothing is decided any more.
 function asSettled(one) {
   if (!one.past.length || !one.settled || decisions(one.settled) === one.opened) return unchanged(one);
   const { answer, pins, accepted } = one.settled, isDecided = accepted || pins.some((pin) => pin && Object.keys(pin).length);
   return written(one, isDecided ? answer.tree : one.rows.map(() => ({})), pins, accepted);
 }
 
-// Hands all sentences to `write` as they have last settled.
+// Call `write` with the text of all sentences in their last settled states.
 async function keep(write) {
   try {
-    for (const one of sentences) if (one.past.length) settle(one); // once more, where the server did not answer
+    for (const one of sentences) if (one.past.length) settle(one); // again, where the server did not answer
     for (let one; (one = sentences.find(({ now }) => now.asking)); ) await one.now.asking;
     const until = sentences.map((one) => [one, decisions(one.now)]);
     const lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
@@ -281,7 +287,7 @@ const download = () => keep((text) => {
 const ofFile = (options = {}, headers = {}) => asked("file", { ...options, headers: { Authorization: `Bearer ${KEY}`, ...headers } });
 
 async function save() {
-  byId("save").disabled = true; // until it is saved: the next one names the version that comes of it
+  byId("save").disabled = true; // until the new version is known, which the next save has to name
   await keep(async (body) => {
     const response = await ofFile({ method: "POST", body }, { "If-Match": version, "Content-Type": "text/plain; charset=utf-8" });
     version = response.headers.get("ETag");

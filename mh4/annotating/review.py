@@ -1,7 +1,8 @@
-"""The heads and labels of a treebank that a parser finds improbable: among them are errors of annotation.
+"""Find the heads and labels of a treebank that a parser considers improbable. Some of these are annotation errors.
 
-The probability of a head is its arc's over all trees, at the model's temperature; a label's is the labeller's, for the head
-given. The parser must not have learned the sentences, or it would find their errors probable; mh4.cli.review trains it on others.
+The probability of a head is the probability of its arc over all trees, at the model's temperature. The probability of a
+label is the labeller's, for the given head. The parser must not be trained on the sentences, or it would find their
+errors probable: mh4.cli.review trains it on others.
 """
 
 import csv
@@ -26,11 +27,11 @@ MARKS = ("HeadProb", "BestHead", "DeprelProb", "BestDeprel")  # attributes of MI
 
 @dataclass(frozen=True)
 class Doubt:
-    """A head or label of a treebank that is not the most probable one, which is proposed instead.
+    """A head or label of a treebank that is not the most probable one. The most probable one is proposed instead.
 
-    probability, of_proposed: of what is given, and of what is proposed. column: "HEAD" or "DEPREL". sentence: its sent_id or, if it
-    has none, such as "sentence 2", the second in the file. word: its number, from 1. to: the form of the head that is proposed, for labels
-    that is given.
+    probability, of_proposed: the probabilities of the given and of the proposed value. column: "HEAD" or "DEPREL".
+    sentence: its sent_id or, if it has none, its number in the file, such as "sentence 2". word: its number, from 1.
+    to: the form of the proposed head or, for labels, of the given head.
     """
 
     probability: float
@@ -46,17 +47,17 @@ class Doubt:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The identity of a doubt, which changes only if the annotation does."""
+        """Return an identifier of the doubt that changes only if the annotation does."""
         return self.file, self.sentence, str(self.word), self.form, self.column, self.given
 
 
 @dataclass(eq=False)
 class Reviewed:
-    """A sentence of a treebank, its number in the file, and what a parser finds of it.
+    """A sentence of a treebank, its number in the file, and what a parser predicts for it.
 
-    heads, deprels: float64 (n+1,), the probabilities of those that are given; nan for labels that the parser does not know, and cannot
-    judge; best_heads, best_deprels: the most probable ones, labels for the head that is given, and of_..., their probabilities. proposal:
-    the parser's tree, with the probabilities of its arcs.
+    heads, deprels: float64 (n+1,), the probabilities of the given heads and labels; nan for labels that the parser does
+    not know. best_heads, best_deprels: the most probable heads, and the most probable labels for the given heads.
+    of_best_heads, of_best_deprels: their probabilities. proposal: the parser's tree, with probabilities of its arcs.
     """
 
     file: str
@@ -72,7 +73,7 @@ class Reviewed:
 
     @property
     def name(self) -> str:
-        """The sent_id, which has no spaces, or the number after "sentence "."""
+        """Return the sent_id, which has no spaces, or otherwise the number of the sentence, such as "sentence 2"."""
         return self.block.sent_id or "sentence %d" % self.number
 
     def doubts(self) -> Iterator[Doubt]:
@@ -91,9 +92,10 @@ class Reviewed:
 
 
 def annotated(block: Block, found: Reviewed | None, doubts: Collection[Doubt]) -> str:
-    """Return a sentence with the probabilities of its heads and labels in MISC, and with what is proposed by these doubts.
+    """Return the text of a sentence with the probabilities of heads and labels, and the proposals of doubts, in MISC.
 
-    found: None for a sentence that was too long for probabilities, which has none. doubts: of this sentence and perhaps others.
+    found: None for a sentence that was too long for probabilities. doubts: the doubts to write; they may include doubts
+    of other sentences.
     """
     misc = [[] if cell == "_" else [a for a in cell.split("|") if a.split("=")[0] not in MARKS] for cell in block.column(MISC)]
     if found:
@@ -106,15 +108,15 @@ def annotated(block: Block, found: Reviewed | None, doubts: Collection[Doubt]) -
 
 
 def _place(attribute: str) -> int:
-    """Return the rank of an attribute of MISC: ours come last, in their order."""
+    """Return the rank of an attribute of MISC: those in MARKS come last, in that order."""
     name = attribute.split("=")[0]
     return 1 + MARKS.index(name) if name in MARKS else 0
 
 
 def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator[Reviewed]:
-    """Yield a parser's verdict on sentences with trees, each with its file and number; sentences too long for probabilities are left out.
+    """Review sentences with trees, each given with its file and number, except sentences too long for probabilities.
 
-    Raises InputError if the system has no probabilities of arcs.
+    Raises InputError if the system has no probabilities of arcs, or the model lacks contextual vectors.
     """
     parser.check_probabilities()
     parser.check_vectors()
@@ -151,7 +153,7 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
 
 
 def worst_first(reviewed: Iterable[Reviewed], known: set[tuple[str, ...]]) -> list[Doubt]:
-    """Return all doubts except those known, the least probable first."""
+    """Return all doubts, except those whose keys are in `known`, the least probable first."""
     doubts = (doubt for one in reviewed for doubt in one.doubts() if doubt.key not in known)
     return sorted(doubts, key=lambda doubt: (doubt.probability, -doubt.of_proposed))
 
@@ -174,9 +176,12 @@ def as_json(doubts: Iterable[Doubt]) -> str:
 
 
 def known(path: str) -> set[tuple[str, ...]]:
-    """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet. Raises InputError for others."""
+    """Return the keys of the doubts in a table that `as_tsv` has written, perhaps saved by a spreadsheet.
+
+    Raises InputError for other tables.
+    """
     first, *lines = reading.decompressed_text(path).removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
-    csv.field_size_limit(reading.MOST)  # of a table, and so of a word in it
+    csv.field_size_limit(reading.MOST)  # a word in the table may be as long as the table
     if _cells(first, on_line(path, 1)) != list(NAMES):
         raise InputError("%s: expected the names of the columns of a table that `mh4 review` has written" % on_line(path, 1))
     found = set()

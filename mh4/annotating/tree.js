@@ -1,4 +1,4 @@
-// Drawing a tree: the words as buttons in a line, and the arcs above them.
+// Draw a tree: the words as buttons in a line, and the arcs above them.
 "use strict";
 
 const UNSURE = 0.9; // arcs of a lower probability are dashed, and relations underlined
@@ -20,8 +20,9 @@ function described(rows, m, { head, deprel, probability, ofLabel }, pin) {
   return said.join(", ");
 }
 
-// Draws the words, and of each its arc, { head, deprel, probability, ofLabel }, as far as it has one. pins: what is decided. current: the word that
-// the keys are at; chosen: the one whose head is to be chosen, or 0. The words go in the direction of the box.
+// Draw the words, and the arc to each word, { head, deprel, probability, ofLabel }, whose parts may be missing. pins:
+// what is decided. current: the word that the keys act on. chosen: the word whose head is to be chosen, or 0. The words
+// follow the text direction of the box.
 function drawTree(box, rows, arcs, pins, current, chosen) {
   const left = box.scrollLeft;
   const buttons = rows.map((cells, m) => {

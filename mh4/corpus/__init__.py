@@ -1,7 +1,8 @@
-"""Corpora of any size, parsed in shards by many processes, of which any may be killed at any time (`mh4 corpus`).
+"""Parse corpora of any size in shards, by many processes, any of which may be killed at any time (`mh4 corpus`).
 
-Files are cut into shards (`cutting.py`), without being copied; each shard is parsed by a worker (`parsing.py`), into a file of its own
-in the folder of the corpus (`folder.py`); Dask starts the workers and hands them shards (`workers.py`), and the driver decides which
-(`driver.py`). Whatever is done has a record, so what is not can be done later. `verifying.py` compares the folder with the input,
-`joining.py` puts the shards of each file together again, and `estimate.py` says beforehand what all this will take.
+Files are cut into shards (`cutting.py`), without being copied. A worker parses each shard (`parsing.py`) into a file of
+its own in the folder of the corpus (`folder.py`). Dask starts the workers and transfers shards to them (`workers.py`);
+the driver decides which (`driver.py`). Every finished shard has a record, so that later runs only do the others.
+`verifying.py` compares the folder with the input, `joining.py` joins the shards of each file, and `estimate.py`
+estimates time, memory and disk beforehand.
 """

@@ -1,4 +1,7 @@
-"""Clusters of Dask: processes on this machine, Slurm jobs, or a scheduler that is already running; all connections are encrypted."""
+"""Connect to a Dask cluster: processes on this machine, Slurm jobs, or a scheduler that is already running.
+
+All connections within clusters that are started here are encrypted.
+"""
 
 import logging
 import os
@@ -21,23 +24,24 @@ with needs("this", "corpus", "Dask"):
     from distributed import Client, LocalCluster
     from distributed.security import Security
 with needs("this", "corpus"):
-    import cryptography  # noqa: F401  # by which Dask makes certificates
+    import cryptography  # noqa: F401  # Dask makes certificates with it
 
-# Schedulers and workers have HTTP servers even without dashboards: at any free port of this machine only, and without pages.
+# Schedulers and workers have HTTP servers even without dashboards. These get a free port, for this machine only, and no
+# pages.
 _NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 _OF_ALL_PROCESSES = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
-    "distributed.worker.profile.enabled": False,  # 70 KB a second of each worker's memory, for the dashboard
-    "distributed.worker.use-file-locking": False,  # of the folders below, which no other run has
+    "distributed.worker.profile.enabled": False,  # for the dashboard; takes 70 KB a second of each worker's memory
+    "distributed.worker.use-file-locking": False,  # no other run uses the temporary folders below
 }
-_STARTS = 3  # of the workers of this machine, until it is an error that they do not start
+_STARTS = 3  # attempts to start the workers of this machine
 
 
 class Processes(LocalCluster):
-    """Worker processes on this machine, which listen to nobody on another one and to nobody without certificates of this run.
+    """Worker processes on this machine. They only accept connections from this machine with certificates of this run.
 
-    Dask replaces those that are killed, but gives up those that are not back after 15 seconds.
+    Dask replaces processes that are killed, but gives up a process that is not back after 15 seconds.
     """
 
     def __init__(self, number: int) -> None:
@@ -53,12 +57,12 @@ class Processes(LocalCluster):
         )
 
     def keep(self) -> list[str]:
-        """Starts those again that Dask has given up, to be called regularly. Unlike Jobs.keep, it cannot say what was wrong with them."""
+        """Restart processes that Dask has given up. To be called regularly. Unlike Jobs.keep, returns no reasons."""
         self.scale(self._wanted)
         return []
 
     def accepted(self) -> int:
-        """How many there are, or will be."""
+        """Return the number of processes that there are or will be."""
         return self._wanted
 
 
@@ -66,20 +70,21 @@ class Processes(LocalCluster):
 def connected(
     number: int, logs: str, scheduler: str | None = None, slurm: str | None = None, name: str = "mh4-corpus", **variables: str
 ) -> Iterator[tuple[Client, "Jobs | Processes | None"]]:
-    """Start a cluster, which ends with the block, and yield its client and, if it is not another scheduler's, the cluster.
+    """Start a cluster, which ends with the block, and yield its client and the cluster.
 
-    number: of processes on this machine, or of Slurm jobs. scheduler: the address of one that already has workers, which keep running.
-    slurm: options for sbatch. logs: a folder for what jobs print. name: of the jobs. variables: in the environment of jobs.
+    number: the number of processes on this machine, or of Slurm jobs. scheduler: the address of a scheduler to use
+    instead of a new cluster; its workers keep running, and the cluster that is yielded is None. slurm: options for
+    sbatch. logs: a folder for the output of jobs. name: the name of the jobs. variables: environment variables of jobs.
     Raises InputError if a scheduler cannot be reached, or jobs cannot be submitted.
     """
     options = {
-        "distributed.admin.large-graph-warning-threshold": "1GB",  # what is read from compressed files goes with the calls
+        "distributed.admin.large-graph-warning-threshold": "1GB",  # calls contain the content of compressed files
         "distributed.comm.timeouts.connect": "10s",
         "logging.distributed": "critical",  # also of the workers; failures have logs of their own
         **_OF_ALL_PROCESSES,
     }
     with dask.config.set(options), ExitStack() as stack:
-        # Workers would write into a folder of a fixed name in /tmp, which others can make first, with links in it.
+        # Workers would write to a folder of a fixed name in /tmp. Other users could create it first, with links in it.
         stack.enter_context(dask.config.set({"temporary-directory": stack.enter_context(TemporaryDirectory(prefix="mh4-dask-"))}))
         cluster: Jobs | Processes | None = None
         logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
@@ -99,15 +104,15 @@ def connected(
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Let signals that raise exceptions do so at the end of the block, as Dask cannot be interrupted while it starts or ends.
+    """Delay signals that raise exceptions to the end of the block: Dask cannot be interrupted while it starts or ends.
 
-    Processes that are started in the block, or by threads that are, never hear of Ctrl-C: on a terminal, it goes to all processes of a
-    command, and only the driver should respond.
+    Processes that are started in the block, or by threads that are started in it, never receive Ctrl-C. On a terminal,
+    it goes to all processes of a command, and only the driver should respond.
     """
     arrived: list[int] = []
     raising = [number for number in ENDING if callable(signal.getsignal(number))]
     handlers = {number: signal.signal(number, lambda number, frame: arrived.append(number)) for number in raising}
-    resource_tracker.ensure_running()  # which lifts the mask where multiprocessing starts it with a first process
+    resource_tracker.ensure_running()  # if multiprocessing started it in the block, this would lift the mask
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -125,7 +130,7 @@ def _end(cluster: Any) -> None:
 
 
 def _local(number: int) -> Processes:
-    """The processes. If one is killed when Dask starts them at first, all are started again."""
+    """Start the processes on this machine. If one is killed while Dask first starts them, start all again."""
     for _ in range(_STARTS - 1):
         with suppress(RuntimeError):
             return Processes(number)
@@ -136,10 +141,10 @@ def _slurm(stack: ExitStack, options: str, logs: str, number: int, name: str, va
     from mh4.corpus.slurm import Jobs, certificates
 
     make_folder(logs)
-    # A folder that all nodes have, of this run alone: another run in the same folder has its own.
+    # A folder that all nodes can read, of this run only: another run in the same folder has its own.
     private = stack.enter_context(TemporaryDirectory(prefix=".run-", dir=os.path.abspath(logs)))
     security = stack.enter_context(certificates(os.path.join(private, "certificates.pem")))
     of_jobs = {**_OF_ALL_PROCESSES, "temporary-directory": private}
     settings = {"DASK_%s" % option.replace(".", "__").replace("-", "_").upper(): str(value) for option, value in of_jobs.items()}
-    # Jobs do not have our environment if the options say so (--export=NONE).
+    # With the option --export=NONE, jobs do not inherit our environment.
     return Jobs(options, logs, number, {"PYTHONSAFEPATH": "1", **settings, **variables}, _NO_DASHBOARD, security, name)

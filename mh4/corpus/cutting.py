@@ -1,6 +1,6 @@
-"""Cutting files into shards of whole portions (see mh4.data.text_lines.PORTION), which are known by their positions in the file.
+"""Cut files into shards of whole portions (see mh4.data.text_lines.PORTION), each defined by its position in the file.
 
-Nothing is copied: a shard of a plain file is a range of its bytes, which its worker reads again.
+Nothing is copied: a shard of an uncompressed file is a range of bytes, which its worker reads from the file.
 """
 
 import hashlib
@@ -17,22 +17,24 @@ _MARK = b"\xef\xbb\xbf"
 _GAP, _LINE_END = re.compile(b"\n\n+"), re.compile(b"\n+")
 
 
-# About a minute's work of a core, in bytes. What is in compressed files goes from the driver to the workers, and should not be large.
+# Bytes that take a core about a minute. The driver sends the content of compressed files to the workers, so shards of
+# these should be small.
 _MOST, _MOST_TEXT, MOST_COMPRESSED = 64 << 20, 6 << 20, 8 << 20
 _SHARDS_PER_WORKER = 16  # at least, so that all workers end at about the same time
 
 
 def shard_bytes(total: int, workers: int, text: bool) -> int:
-    """The minimum size of a shard in bytes, for a corpus of `total` bytes parsed by `workers` workers."""
+    """Return the minimum size of a shard in bytes, for a corpus of `total` bytes parsed by `workers` workers."""
     return max(1, min(_MOST_TEXT if text else _MOST, total // (_SHARDS_PER_WORKER * workers)))
 
 
 class Shard(NamedTuple):
     """A part of a file, between sentences.
 
-    file: the number of the file; number: the shard's in the file; both from 0. offset, length: in bytes, uncompressed. line,
-    sentence: how many come before the shard in the file; lines, sentences: how many it has. In raw text, whose sentences are not known
-    yet, paragraphs are counted instead. sha256: of its bytes, in hexadecimal.
+    file: the number of the file; number: that of the shard in the file; both from 0. offset, length: in bytes,
+    uncompressed. line, sentence: the numbers of lines and sentences before the shard in the file. lines, sentences:
+    their numbers in the shard. In raw text, whose sentences are not known yet, paragraphs are counted instead. sha256:
+    of its bytes, in hexadecimal.
     """
 
     file: int
@@ -47,12 +49,12 @@ class Shard(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset at which the next shard begins."""
+        """Return the offset at which the next shard begins."""
         return self.offset + self.length
 
 
 def after(last: Shard | None) -> tuple[int, int, int, int]:
-    """The number, offset, line and sentence of the shard that follows the last one, or of the first of a file."""
+    """Return the number, offset, line and sentence of the shard after `last`; None stands for the start of a file."""
     if last is None:
         return 0, 0, 0, 0
     return last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences
@@ -61,17 +63,17 @@ def after(last: Shard | None) -> tuple[int, int, int, int]:
 def cut(
     stream: BinaryIO, name: str, file: int, size: int, last: Shard | None = None, by_line: bool = False
 ) -> Iterator[tuple[Shard, bytes]]:
-    """The shards of the rest of a file, each of at least `size` bytes, except perhaps the last, with their content.
+    """Yield the shards of the rest of a file with their content. All but the last have at least `size` bytes.
 
-    name: what messages call the file. last: the shard at the end of which the stream is; by default, the stream is at the start of the
-    file. by_line: whether each line is a sentence. Raises InputError as `portions` does.
+    name: the name of the file in messages. last: the shard after which the stream is; by default, it is at the start of
+    the file. by_line: whether each line is a sentence. Raises InputError as `portions` does.
     """
     number, offset, line, sentence = after(last)
     parts: list[bytes] = []
     for portion in chain(portions(stream, name, line, by_line), [b""]):
         parts.append(portion)
         length = sum(map(len, parts))
-        if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, for its parse
+        if length >= size or not portion and (length or not offset):  # an empty file has an empty shard
             content = b"".join(parts)
             lines, sentences = content.count(b"\n"), _sentences(content, by_line)
             digest = hashlib.sha256(content).hexdigest()
@@ -82,7 +84,7 @@ def cut(
 
 
 def content_of(stream: BinaryIO, path: str, shard: Shard) -> bytes:
-    """The bytes of a shard, read from its open file. Raises InputError if they have changed since the file was cut."""
+    """Return the bytes of a shard from its open file. Raises InputError if they have changed since the file was cut."""
     stream.seek(shard.offset)
     content = stream.read(shard.length)
     if hashlib.sha256(content).hexdigest() != shard.sha256:
@@ -91,23 +93,23 @@ def content_of(stream: BinaryIO, path: str, shard: Shard) -> bytes:
 
 
 def _sentences(content: bytes, by_line: bool) -> int:
-    """The number of runs of lines that are not blank, or with by_line, of these lines."""
+    """Return the number of runs of lines that are not blank or, with by_line, of lines that are not blank."""
     runs = content.replace(_MARK, b"").translate(None, b" \r").strip(b"\n")
     return len((_LINE_END if by_line else _GAP).findall(runs)) + 1 if runs else 0
 
 
 def _is_blank(lines: bytes) -> bool:
-    """Return whether these lines are blank, as mh4.data.block.is_blank says."""
+    """Return whether all these lines are blank, as defined by mh4.data.block.is_blank."""
     return not lines.replace(_MARK, b"").strip(b" \r\n")
 
 
 def portions(stream: BinaryIO, name: str, before: int = 0, by_line: bool = False) -> Iterator[bytes]:
-    """The portions of the rest of file `name`; the stream is at the start of one, after so many lines.
+    """Yield the portions of the rest of file `name`. The stream is at the start of a portion, after `before` lines.
 
-    They end between sentences, which end with a blank line, or with by_line, with each line.
-    Raises InputError for a line or a sentence that is longer than any can be.
+    Portions end between sentences. A sentence ends with a blank line or, with by_line, with each line.
+    Raises InputError for a line or a sentence that is longer than allowed.
     """
-    line = before  # how many have been read
+    line = before  # the number of lines read
     begin = reading.line(stream, name, line + 1)
     while begin:
         data = begin

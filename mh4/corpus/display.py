@@ -1,4 +1,4 @@
-"""Progress while a corpus is parsed: a live display on a terminal, and a line from time to time elsewhere."""
+"""Display the progress while a corpus is parsed: live on a terminal, and elsewhere as a line from time to time."""
 
 import time
 from contextlib import nullcontext
@@ -20,7 +20,7 @@ EVERY = 30  # seconds between lines
 
 
 class Display:
-    """Counts what is done and displays it; prints failures, warnings and a summary as lines, with `quiet` only failures.
+    """Counts what is done and displays it. Prints failures and warnings as lines; with `quiet`, only failures.
 
     total: the size of all files in bytes.
     """
@@ -31,10 +31,10 @@ class Display:
         self.written = Written()
         self._new_words = self._new_bytes = 0
         self._problems: set[str] = set()
-        self._warnings: set[str] = set()  # which have been said
+        self._warnings: set[str] = set()  # already printed
         self._start = self._said = time.monotonic()
         self._console = console()
-        # Elsewhere than on a terminal, this shows nothing.
+        # This shows something on a terminal only.
         self._live = nullcontext() if quiet else Live(console=self._console, transient=True, get_renderable=self._shown)
 
     def __enter__(self) -> "Display":
@@ -45,7 +45,7 @@ class Display:
         self._live.__exit__(*exception)
 
     def found(self, shard: Shard, record: dict[str, Any]) -> None:
-        """The shard was done before."""
+        """Count a shard that was done before."""
         self.shards += 1
         self.written.sentences += record["parsed_sentences"]
         self.written.words += record["parsed_words"]
@@ -54,7 +54,7 @@ class Display:
         self.rejects += record["rejects"]
 
     def done(self, shard: Shard, record: dict[str, Any]) -> None:
-        """The shard has been parsed."""
+        """Count a shard that has been parsed now, and print its new warnings."""
         self.found(shard, record)
         self._new_words += record["parsed_words"]
         self._new_bytes += shard.length
@@ -64,14 +64,14 @@ class Display:
                 self.say(warning)
 
     def failed(self, shard: Shard, reason: str, last: bool) -> None:
-        """The shard has failed, for the last time if it will not be tried again."""
+        """Print that a shard has failed. last: whether it will not be tried again, which makes it a failure."""
         self.failures += last
         if last or not self.quiet:
             where = self.corpus.inputs[shard.file].given, shard.number, "failed" if last else "is tried again"
             self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.corpus.file(shard, "log")))
 
     def problem(self, message: str) -> None:
-        """Something else has failed, such as a file that cannot be read; said once."""
+        """Print and count another failure, such as a file that cannot be read. The same message is printed once."""
         if message not in self._problems:
             self._problems.add(message)
             self.failures += 1
@@ -85,14 +85,14 @@ class Display:
         self._console.print(Text(one_line(line)), soft_wrap=True)
 
     def working(self, workers: int) -> None:
-        """The number of workers at the moment; called about every second."""
+        """Set the current number of workers. Called about every second, so this also prints the regular lines."""
         self.workers = workers
         if not (self.quiet or self._console.is_terminal) and time.monotonic() - self._said >= EVERY:
             self._said = time.monotonic()
             self._print(self.line())
 
     def line(self) -> str:
-        """The progress so far, as a line."""
+        """Return the progress so far, as a line."""
         parts = [self._done()]
         seconds = time.monotonic() - self._start
         if self._new_words:
@@ -105,7 +105,7 @@ class Display:
         return ", ".join(parts)
 
     def summary(self) -> str:
-        """A summary, at the end."""
+        """Return a summary, at the end."""
         seconds = time.monotonic() - self._start
         said = "%s: %s" % (self.corpus.folder, self._done())
         if self._new_words:
@@ -114,7 +114,7 @@ class Display:
         return said
 
     def notes(self) -> list[str]:
-        """The final messages of `mh4 parse`: the number of rejected blocks, and of sentences that were too long."""
+        """Return the final messages of `mh4 parse`: the numbers of rejected blocks and of overlong sentences."""
         said = []
         if self.rejects:
             blocks, them = counted(self.rejects, "block"), "it" if self.rejects == 1 else "them, each"
@@ -130,5 +130,5 @@ class Display:
         return ", ".join(counted(*pair, ",") for pair in done)
 
     def _shown(self) -> Group:
-        bar = ProgressBar(total=self.total, completed=self.bytes, width=40)  # which does not end its line
+        bar = ProgressBar(total=self.total, completed=self.bytes, width=40)  # the bar does not end its line
         return Group(bar, Text("\n" + self.line()))

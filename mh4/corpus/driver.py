@@ -1,4 +1,4 @@
-"""The driver hands unfinished shards to workers, and retries a shard that fails or whose worker dies, TRIES attempts in all."""
+"""Hand unfinished shards to workers, and retry a shard that fails or whose worker dies, in up to TRIES attempts."""
 
 import time
 import traceback
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # it needs Dask
     from mh4.corpus.workers import Workers
 
 TRIES = 3
-PATIENCE = 60  # seconds to wait for a worker when others, or their jobs, have been refused
+PATIENCE = 60  # seconds to wait for a worker after workers or jobs have been refused
 
 
 class Task(NamedTuple):
@@ -30,16 +30,17 @@ class Task(NamedTuple):
     attempt: int = 1
 
 
-# What a worker does with a shard of a file, whose content is given if the worker cannot read it by itself.
+# What a worker does with a shard of a file. The content is given if the worker cannot read it by itself.
 Work = Callable[[Corpus, Input, Shard, bytes | None], dict[str, Any]]
 Wanted = Callable[[Shard], bool]
 
 
 def parse(corpus: Corpus, pool: "Workers", display: Display) -> None:
-    """Parse all shards of the corpus that are not done yet; those that are not done at the end are failures of the display.
+    """Parse all shards of the corpus that are not done yet, and report failures to the display.
 
-    A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What is wrong with a file,
-    such as that it has changed, is a failure as well, and the others are parsed. Raises InputError if all workers are refused.
+    A shard is tried up to TRIES times; its log in the folder describes the failures. A problem with a file, such as a
+    change since it was cut, is also a failure, and the other files are parsed. Raises InputError if all workers are
+    refused.
     """
 
     def wanted(shard: Shard) -> bool:
@@ -55,11 +56,11 @@ def parse(corpus: Corpus, pool: "Workers", display: Display) -> None:
 
 
 def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:
-    """Have workers do this work on all wanted shards, each tried at most `tries` times; those that fail are failures of the display."""
+    """Have workers do `work` on all wanted shards, each at most `tries` times, and report failures to the display."""
     again: deque[Task] = deque()
-    running: dict[Any, Task] = {}  # by the call that the worker was given
+    running: dict[Any, Task] = {}  # by the future of the call
     patience = time.monotonic() + PATIENCE
-    refused, for_workers = "", replace(corpus, inputs={}, removed={})  # of which there may be very many
+    refused, for_workers = "", replace(corpus, inputs={}, removed={})  # there may be very many files
 
     with closing(_tasks(corpus, wanted, display)) as tasks:
         try:
@@ -96,7 +97,7 @@ def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted:
 
 
 def _tasks(corpus: Corpus, wanted: Wanted, display: Display) -> Generator[Task, None, None]:
-    """The wanted shards, file after file."""
+    """Yield the wanted shards, file after file."""
     for number in corpus.inputs:
         try:
             with closing(planning.shards(corpus, number, wanted)) as shards:
@@ -112,7 +113,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _account(task: Task, error: BaseException) -> str:
-    """The entry in the log of a shard for a failed attempt."""
+    """Return the entry for a failed attempt in the log of a shard."""
     when = time.strftime("%Y-%m-%d %H:%M:%S")
     rest = "" if isinstance(error, InputError) else "".join(traceback.format_exception(error))
     return "%s, attempt %d: %s\n%s" % (when, task.attempt, one_line(_reason(error)), one_line(rest, kept="\n"))

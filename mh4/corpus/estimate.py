@@ -1,4 +1,4 @@
-"""Estimates the time, memory and disk that parsing a corpus takes, from a sample of it."""
+"""Estimate the time, memory and disk that parsing a corpus takes, from a sample of it."""
 
 import io
 import os
@@ -22,9 +22,9 @@ from mh4.errors import InputError, collected_warnings, counted
 from mh4.util import compression, memory
 from mh4.util.processes import Pool
 
-_PORTIONS = 8  # of the sample, at equal distances as far as there are other files
-_SECONDS = 30  # after which no more is parsed
-_BEGINNING = 4 << 20  # bytes of a compressed file
+_PORTIONS = 8  # in the sample, from the files at equal distances in the input
+_SECONDS = 30  # parsing the sample stops after this time
+_BEGINNING = 4 << 20  # uncompressed bytes of a compressed file from which to estimate its size
 
 
 class Measured(NamedTuple):
@@ -38,11 +38,11 @@ class Measured(NamedTuple):
 
 
 def sizes(inputs: Sequence[Input]) -> list[int]:
-    """The uncompressed size of each file in bytes; for a large compressed one, an estimate from its beginning."""
+    """Return the uncompressed size of each file in bytes. Sizes of large compressed files are estimates."""
     found = []
     for one in inputs:
         size = 0
-        with suppress(OSError, InputError):  # which whoever parses it will report
+        with suppress(OSError, InputError):  # parsing the file will report the error
             size = os.path.getsize(one.path)
             if compression.is_compressed(one.path):
                 with compression.opened(one.path) as file:
@@ -53,7 +53,7 @@ def sizes(inputs: Sequence[Input]) -> list[int]:
 
 
 def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str]:
-    """Return the estimate for these files and workers, as lines to print; parses a sample of the files, which takes a minute.
+    """Return the estimate for these files and `number` workers, as lines to print. Parsing the sample takes a minute.
 
     Raises InputError if the sample cannot be parsed.
     """
@@ -62,7 +62,7 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     with Pool("the process that parsed a sample") as process:
         for source, shard, content in _sample(inputs, settings.by_line):
             if not parts:
-                process.call(_measure, settings, source, shard, content)  # which loads the model
+                process.call(_measure, settings, source, shard, content)  # loads the model
             parts.append(process.call(_measure, settings, source, shard, content))
             if sum(part.seconds for part in parts) > _SECONDS:
                 break
@@ -80,7 +80,7 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
 
 
 def _sample(inputs: Sequence[Input], by_line: bool) -> Iterator[tuple[Input, Shard, bytes]]:
-    """The first portions, as shards, of the files at some places of the input; of a file with several of these, as many portions."""
+    """Yield the first portions of the files at some places of the input, as shards: one portion for each place."""
     ends = list(accumulate(sizes(inputs)))
     places = [(2 * k + 1) * ends[-1] // (2 * _PORTIONS) for k in range(_PORTIONS)]
     for file, number in Counter(bisect_left(ends, place) for place in places).items():
@@ -91,9 +91,9 @@ def _sample(inputs: Sequence[Input], by_line: bool) -> Iterator[tuple[Input, Sha
 
 
 def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) -> Measured:
-    """Parse a shard of the sample, in another process."""
+    """Parse a shard of the sample, and measure that. Called in another process."""
     start, output = time.perf_counter(), io.StringIO()
-    with collected_warnings():  # for whoever parses it all
+    with collected_warnings():  # parsing the corpus will repeat the warnings
         written = parsing.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
     seconds = time.perf_counter() - start
     return Measured(len(content), len(output.getvalue().encode()), written.words, seconds, memory.peak_mb())

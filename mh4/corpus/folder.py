@@ -1,6 +1,6 @@
-"""The folder of a corpus: what is parsed, how, and how much of it is done (docs/reference/formats.md lists its files).
+"""Read and write the folder of a corpus: what is parsed, how, and what is done (docs/reference/formats.md lists files).
 
-Everything but the plan, to which lines are added as a file is read, is written whole or not at all.
+Files are written whole or not at all, except plans and logs, to which lines are added.
 """
 
 import fcntl
@@ -22,21 +22,21 @@ from mh4.util.files import check_owner, delete_stale, explained, lock, make_fold
 
 FORMAT = 3  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
-_RECORD: dict[str, type] = {  # what is read of a record, besides the shard and checksums
+_RECORD: dict[str, type] = {  # the fields read from a record, besides the shard and checksums
     "parsed_sentences": int, "parsed_words": int, "rejects": int, "fallbacks": dict, "warnings": list, "seconds": float,
     "peak_mb": int,
 }  # fmt: skip
-_MOST = 1 << 40  # of any of its numbers: more than any shard has
-_MOST_SETTINGS = 1 << 30  # bytes, which name millions of files
+_MOST = 1 << 40  # the numbers in a record are lower
+_MOST_SETTINGS = 1 << 30  # bytes, enough to name millions of files
 
 
 @dataclass(frozen=True)
 class Corpus:
     """A corpus in its folder.
 
-    folder: its absolute path, which is the same for all workers. settings: how the files are parsed. inputs: the files by their numbers,
-    which workers need not know. shard_bytes: the minimum size of a shard in bytes. removed: files that are no longer part of the input,
-    whose numbers no others get.
+    folder: its absolute path, which is the same for all workers. settings: how the files are parsed. inputs: the files
+    by number; workers need not know them. shard_bytes: the minimum size of a shard in bytes. removed: files that are no
+    longer part of the input; their numbers are not used again.
     """
 
     folder: str
@@ -79,10 +79,10 @@ class Corpus:
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
 
     def begin(self) -> "Corpus":
-        """Write this into the folder; returns the corpus as it was begun there, perhaps with shards of another size.
+        """Write this corpus into the folder, and return it as begun there, perhaps with shards of another size.
 
-        The model and the segmenter may have moved, and files may have been added or removed, whose numbers stay. Raises InputError, naming
-        the first difference, if the settings differ, or all files.
+        The model and the segmenter may have moved, and files may have been added or removed. Files keep their numbers.
+        Raises InputError, naming the first difference, if the settings differ, or if all files differ.
         """
         corpus, path = self, os.path.join(self.folder, _SETTINGS)
         if os.path.exists(path):
@@ -110,7 +110,7 @@ class Corpus:
             raise InputError("%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.folder, *difference))
 
     def _numbered(self, begun: "Corpus") -> tuple[dict[int, Input], dict[int, Input]]:
-        """The files by number, as they were numbered when they were first given, and those that are not given any more."""
+        """Return the files by the numbers that they first got, and the files that are not given any more."""
         known, inputs = {**begun.removed, **begun.inputs}, {}
         unused = count(max(known) + 1)
         numbers = {one.path: number for number, one in known.items()}
@@ -120,10 +120,11 @@ class Corpus:
 
     @contextmanager
     def driving(self) -> Iterator[None]:
-        """Keep other drivers from this folder until the end of the block, or of this process, however it ends.
+        """Lock this folder against other drivers until the end of the block, or of this process, however it ends.
 
-        What killed workers and drivers have left half-written is deleted, at the start and at the end.
-        Raises InputError, naming its process and machine, if another is at work. On a file system without locks, there is no protection.
+        Half-written files of killed workers and drivers are deleted at the start and at the end.
+        Raises InputError if another driver is at work, naming its process and machine. On a file system without locks,
+        there is no protection.
         """
         path = os.path.join(self.folder, "lock")
         with explained(path):
@@ -135,7 +136,7 @@ class Corpus:
                     "%s: another `mh4 corpus parse` is at work in this folder (%s); its workers finish what this would do"
                     % (self.folder, whose or "a process")
                 )
-            with suppress(OSError):  # a full disk
+            with suppress(OSError):  # as for a full disk
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, ("process %d on %s\n" % (os.getpid(), socket.gethostname())).encode(), 0)
             self._delete_stale()
@@ -144,7 +145,7 @@ class Corpus:
             finally:
                 self._delete_stale()
                 with suppress(OSError):
-                    os.ftruncate(handle, 0)  # whoever locks it next may not be allowed to say so
+                    os.ftruncate(handle, 0)  # the next driver may not be able to write its own name
         finally:
             os.close(handle)
 
@@ -153,7 +154,7 @@ class Corpus:
             delete_stale(folder)
 
     def driver(self) -> str:
-        """The process that parses here now, and its machine; an empty string if there is none."""
+        """Return the process and machine of the driver that is at work here; an empty string if there is none."""
         with suppress(OSError, InputError), reading.open_regular(os.path.join(self.folder, "lock")) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -162,19 +163,19 @@ class Corpus:
         return ""
 
     def plan(self, file: int) -> str:
-        """The path of the plan of a file."""
+        """Return the path of the plan of a file."""
         return os.path.join(self.folder, "plan", "%05d.jsonl" % file)
 
     def file(self, shard: Shard, kind: str) -> str:
-        """The path of a file of a shard: of its "output", its "rejects", its "record" or, if it failed, its "log"."""
+        """Return the path of a file of a shard: its "output", "rejects", "record" or, if it failed, "log"."""
         extension = {"output": "conllu", "rejects": "rejects", "record": "json", "log": "log"}[kind]
         thousand, number = divmod(shard.number, 1000)
         return os.path.join(self.folder, "shards", "%05d" % shard.file, "%03d" % thousand, "%03d.%s" % (number, extension))
 
     def record(self, shard: Shard) -> dict[str, Any] | None:
-        """The record of a shard if it is done: with these settings, and its files are there and have the recorded sizes; or None.
+        """Return the record of a shard if it is done, otherwise None. Raises Forbidden if this process may not read it.
 
-        Raises Forbidden if this process may not read it.
+        Done means: with these settings, and with files that exist and have the recorded sizes.
         """
         try:
             found = _json(self.file(shard, "record"))
@@ -223,18 +224,18 @@ class Corpus:
 
 
 def _is_input(one: Input) -> bool:
-    """Return whether these are paths, and the name leads into the folder of all parses; ValueError as _are_paths raises it."""
+    """Return whether these are paths, and the name leads into the folder of all parses. Raises as _are_paths does."""
     inside = not os.path.isabs(one.name) and ".." not in one.name.split(os.sep)
     return inside and _are_paths(*one)
 
 
 def _are_paths(*given: str) -> bool:
-    """Return whether these can be paths; ValueError if the system has no such names."""
+    """Return whether these can be paths. Raises ValueError if the system has no such names."""
     return b"\0" not in os.fsencode("".join(given))
 
 
 def _json(path: str, most: int = reading.MOST) -> dict[str, Any] | None:
-    """The object in a file of JSON of up to `most` bytes; None if there is none."""
+    """Return the object in a JSON file of up to `most` bytes; None if there is no file, or something else in it."""
     if not reading.is_there(path):
         return None
     try:
@@ -245,5 +246,5 @@ def _json(path: str, most: int = reading.MOST) -> dict[str, Any] | None:
 
 
 def _value(value: Any) -> str:
-    """A setting as messages show it."""
+    """Return a setting as messages show it."""
     return "unset" if value is None else ("off", "on")[value] if isinstance(value, bool) else str(value)[:20]

@@ -1,4 +1,4 @@
-"""Which files a corpus has, and the names of their parses."""
+"""List the input files of a corpus, and name their parses."""
 
 import os
 from collections.abc import Sequence
@@ -7,13 +7,14 @@ from typing import NamedTuple
 from mh4.errors import InputError
 from mh4.util.reading import CONLLU, named, open_regular
 
-TEXT = ".txt"  # what is taken from folders as text; files that are named may have any name
+TEXT = ".txt"  # the extension of text files in folders; a file that is given itself may have any name
 
 
 class Input(NamedTuple):
-    """An input file. path: absolute. given: the path in messages. name: its parse's, relative to the folder of all parses.
+    """An input file.
 
-    folder: the absolute path of the folder that was given for it; empty if the file itself was.
+    path: its absolute path. given: the path in messages. name: the path of its parse, relative to the folder of all
+    parses. folder: the absolute path of the given folder that contains the file; empty if the file itself was given.
     """
 
     path: str
@@ -23,12 +24,12 @@ class Input(NamedTuple):
 
 
 def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
-    """The files given by paths of files and folders, in this order, within a folder in the order of their names.
+    """Return the files given by paths of files and folders, in this order; the files of a folder are sorted by name.
 
-    Of a folder, including its subfolders, these are the files called .conllu, or for `text` .txt, also compressed.
-    output: a folder from which nothing is taken.
-    Raises InputError if a file that is given cannot be read, or a folder has no such files or is `output`, where the parses would be input
-    the next time. What cannot be read in a folder is left to the parsing, which reports it and goes on.
+    In a folder and its subfolders, these are the .conllu files or, with `text`, the .txt files, also compressed ones.
+    output: a folder to leave out.
+    Raises InputError if a given file cannot be read, if a folder has no such files, and if a folder is `output`, where
+    the parses would be input the next time. Unreadable files in a folder are reported when they are parsed.
     """
     for argument in arguments:
         if os.path.isdir(argument) and os.path.realpath(argument) == os.path.realpath(output):

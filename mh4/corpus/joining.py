@@ -1,4 +1,4 @@
-"""Joining the shards of each file: what `mh4 parse` would have written, byte for byte."""
+"""Join the parsed shards of each file into the output that `mh4 parse` would have written, byte for byte."""
 
 import hashlib
 import os
@@ -16,14 +16,15 @@ from mh4.util.output import open_output
 
 
 class _Damaged(InputError):
-    """A shard is not what was parsed."""
+    """A file of a shard does not match its record."""
 
 
 class Joined(NamedTuple):
-    """Return what was written, and the number of sentences.
+    """The paths of the files that were written, and the number of sentences in them.
 
-    changed: the files, still there, that seem to have changed since they were parsed; what is written is the parse of what they were.
-    missing: those that are not done, of which nothing is written. damaged: what is wrong with others, of which nothing is written either.
+    changed: input files that still exist but seem to have changed since they were parsed; their earlier content was
+    parsed. missing: input files that are not done. damaged: a message for each input file with a damaged shard. Nothing
+    is written for missing and damaged files.
     """
 
     paths: list[str]
@@ -38,7 +39,11 @@ _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
 
 
 def destinations(corpus: Corpus, output: str) -> dict[int, str]:
-    """Where the parse of each file goes: to `output`, or into it if several files or a folder were given, or if it is a folder."""
+    """Return the path for the parse of each file, by number.
+
+    It is `output` or, if several files or a folder were given, or `output` is a folder, a path in `output`. Raises
+    InputError if `output` should be a folder but is something else.
+    """
     if [one.folder for one in corpus.inputs.values()] == [""] and not (output.endswith(os.sep) or os.path.isdir(output)):
         return dict.fromkeys(corpus.inputs, output)
     if os.path.lexists(output) and not os.path.isdir(output):
@@ -47,7 +52,7 @@ def destinations(corpus: Corpus, output: str) -> dict[int, str]:
 
 
 def _check(paths: Sequence[str], corpus: Corpus) -> None:
-    """Raises InputError if one of the files to be written is a folder, part of the input, in the folder of the corpus, or another one."""
+    """Raise InputError for an output path that is a folder, in the input or the corpus's folder, or given twice."""
     folders = {os.path.realpath(os.path.dirname(path)) for path in paths}
     inputs = {identity(one.path) for one in corpus.inputs.values()} - {None}
     given = {one.folder for one in corpus.inputs.values()} - {""}
@@ -70,10 +75,10 @@ def _check(paths: Sequence[str], corpus: Corpus) -> None:
 
 
 def join(corpus: Corpus, output: str, rejects: str | None = None) -> Joined:
-    """Write the parse of each file that is done, whole or not at all, and what was rejected of these to `rejects`.
+    """Write the parse of each finished file, whole or not at all, and the rejected blocks of these files to `rejects`.
 
-    Raises InputError if no file is done or all that are have a damaged shard, and if a file of the input or of the corpus would be
-    overwritten.
+    Raises InputError if no file is finished, if all finished files have a damaged shard, and if a file of the input or
+    of the corpus would be overwritten.
     """
     done, paths = planning.done(corpus), destinations(corpus, output)
     _check([*paths.values(), rejects] if rejects is not None else [*paths.values()], corpus)
@@ -104,7 +109,7 @@ def join(corpus: Corpus, output: str, rejects: str | None = None) -> Joined:
 
 
 def rejected(corpus: Corpus) -> int:
-    """How many blocks were set aside."""
+    """Return the number of blocks that were rejected."""
     if not corpus.settings.rejects:
         return 0
     shards, _ = planning.all_shards(corpus)
@@ -112,7 +117,7 @@ def rejected(corpus: Corpus) -> int:
 
 
 def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
-    """The parses of a file's shards; the sentences of text are numbered throughout."""
+    """Yield the parses of a file's shards. In text, the sentences are renumbered throughout the file."""
     before = 0
     for shard in shards:
         content, record = _content(corpus, shard, "output")
@@ -124,7 +129,7 @@ def _parses(corpus: Corpus, shards: Iterable[Shard]) -> Iterator[bytes]:
 
 
 def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, Any]]:
-    """The output or the rejects of a shard, and its record. Raises InputError if they do not belong together."""
+    """Return the output or the rejects of a shard, and its record. Raises _Damaged if they do not match."""
     record, path = corpus.record(shard), corpus.file(shard, kind)
     content = b""
     if record is not None:

@@ -1,4 +1,7 @@
-"""How a corpus is parsed: what its parses depend on, so that parses by different settings are never mixed."""
+"""Describe how a corpus is parsed.
+
+Parses depend on these settings, so parses with different settings are never mixed.
+"""
 
 import os
 from dataclasses import dataclass, field, fields
@@ -11,13 +14,13 @@ from mh4.util import reading
 
 
 def _is(what: str) -> Any:
-    """A setting on which the parses depend, and what messages call it."""
+    """Return a field for a setting on which the parses depend. what: its name in messages."""
     return field(metadata={"what": what})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a corpus is parsed: the options of `mh4 parse`, and checksums of what else the parses depend on.
+    """How a corpus is parsed: the options of `mh4 parse`, and checksums of everything else on which the parses depend.
 
     model, segmenter: paths, which may change as long as the checksums do not.
     """
@@ -40,7 +43,7 @@ class Settings:
 
     @classmethod
     def of(cls, model: str, segmenter: str | None, **options: Any) -> "Settings":
-        """The settings with this model and segmenter, as they are now, and this version of mh4."""
+        """Return the settings with the present model and segmenter at these paths, and this version of mh4."""
         return cls(
             os.path.abspath(model),
             segmenter and os.path.abspath(segmenter),
@@ -53,7 +56,7 @@ class Settings:
 
     @classmethod
     def read(cls, found: dict[str, Any]) -> "Settings":
-        """The settings in a file of JSON. Raises TypeError if there are others, or of other types."""
+        """Return the settings in an object from JSON. Raises TypeError for other names or types."""
         settings = cls(**found)
         if not all(_is_a(getattr(settings, name), kind) for name, kind in get_type_hints(cls).items()):
             raise TypeError
@@ -65,17 +68,17 @@ class Settings:
         return self.input == "horizontal"
 
     def options(self) -> dict[str, Any]:
-        """The settings on which parses depend."""
+        """Return the settings on which parses depend, by name."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.metadata}
 
     def differences(self, other: "Settings") -> list[tuple[str, Any, Any]]:
-        """The settings that differ and on which parses depend: what they are called, ours and the other's value."""
+        """Return the settings that differ and affect parses: the name in messages, our value and the other's value."""
         pairs = [(one.metadata.get("what"), getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
         return [(what, ours, theirs) for what, ours, theirs in pairs if what and ours != theirs]
 
 
 def _is_a(value: Any, kind: Any) -> bool:
-    """Return whether a value has this type, which may be one of several, or of a few values."""
+    """Return whether a value has the type `kind`, which may be a union or a Literal."""
     if get_origin(kind) is Literal:
         return value in get_args(kind)
     return any(_is_a(value, one) for one in get_args(kind)) or type(value) is kind

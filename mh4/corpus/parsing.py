@@ -1,4 +1,4 @@
-"""The work of a worker: it parses a shard with the functions of `mh4 parse`, and writes the result to the shard's own file."""
+"""Parse a shard in a worker, with the functions of `mh4 parse`, and write the result to the shard's own file."""
 
 import io
 import os
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 def check(settings: Settings) -> None:
-    """Raises InputError if the model or the segmenter cannot be loaded, or the model cannot parse as the settings say.
+    """Raise InputError if the model or the segmenter cannot be loaded, or the model cannot parse with these settings.
 
-    Another process finds out, since the model would stay in the memory of this one.
+    This is checked in another process, since the model would stay in the memory of this one.
     """
     with Pool("the process that loaded the model") as process:
         process.call(_check, settings)
@@ -42,17 +42,17 @@ def check(settings: Settings) -> None:
 
 def _check(settings: Settings) -> None:
     one = [Sentence(["."])]
-    with collected_warnings():  # which the shards have, too
+    with collected_warnings():  # parsing the shards will repeat the warnings
         long_sentences.parse(_load(settings), one, settings.longest, settings.beyond, settings.confidence, settings.tags)
     if settings.segmenter is not None:
         _segmenter(settings)
 
 
 def parse(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
-    """Parse a shard of a file into its file in the folder, and return its record, which is then there as well.
+    """Parse a shard of a file into its own file in the folder. Write its record there, and return the record.
 
-    content: the bytes of the shard, if this process cannot read them itself. Raises InputError if they are not CoNLL-U (or text), if the
-    file has changed since it was cut, or if the model is not the one of the settings.
+    content: the bytes of the shard, if this process cannot read them itself. Raises InputError if they are not CoNLL-U
+    (or text), if the file has changed since it was cut, or if the model is not the one of the settings.
     """
     start, settings = time.perf_counter(), corpus.settings
     corpus.prepare(shard)
@@ -84,19 +84,19 @@ def parse(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) ->
 
 
 def _file(corpus: Corpus, shard: Shard, kind: str) -> dict[str, Any]:
-    """The entry of a file in the record."""
+    """Return the size and checksum of a file of a shard, for its record."""
     path = corpus.file(shard, kind)
     return {kind + "_bytes": os.path.getsize(path), kind + "_sha256": reading.sha256(path)}
 
 
 def read(source: Input, shard: Shard) -> bytes:
-    """The bytes of a shard. Raises InputError if the file has changed since it was cut."""
+    """Return the bytes of a shard. Raises InputError if the file has changed since it was cut."""
     with compression.opened(source.path) as stream:
         return content_of(stream, source.path, shard)
 
 
 def write(settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected = None) -> Written:
-    """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
+    """Parse a shard with the bytes `content`, and write the parse to `file`."""
     given = conllu.to_parse(blocks(settings, source, shard, content, rejected))
     names = ("longest", "beyond", "confidence", "tags")
     parsed = parallel.parse(_load, (settings,), given, **{name: getattr(settings, name) for name in names})
@@ -104,7 +104,7 @@ def write(settings: Settings, source: Input, shard: Shard, content: bytes, file:
 
 
 def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected = None) -> Iterator[Block]:
-    """The sentences of a shard, numbered from 1 if it is text. Raises NoSentences if it has none, as its file then has none."""
+    """Return the sentences of a shard, numbered from 1 if it is text. Raises NoSentences if its file has none."""
     name, start = source.given, Start(shard.line, shard.sentence)
     lines = text_lines.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
     if settings.input == "conllu":

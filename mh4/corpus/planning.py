@@ -1,4 +1,7 @@
-"""The plan of a file: its shards, written down as they are cut, so that it need not be read again to find them."""
+"""Plan the shards of a file.
+
+They are recorded as they are cut, so that later runs need not read the file to find them.
+"""
 
 import json
 import os
@@ -12,27 +15,28 @@ from mh4.errors import Forbidden, InputError
 from mh4.util import compression, reading
 from mh4.util.files import append_line, make_folder, write_text
 
-_LONGEST_LINE = 1 << 16  # bytes; one that is cut there does not belong to a plan
+_LONGEST_LINE = 1 << 16  # bytes; a longer line is not valid in a plan
 
 
 def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Generator[tuple[Shard, bytes | None], None, None]:
-    """The wanted shards of a file: first those in the plan, then those cut from the rest of the file, which are added to the plan.
+    """Yield the wanted shards of a file: first those in the plan, then those cut from the rest of the file.
 
-    They come with their content if the file is compressed, as others could only read it from its start.
-    A file that has changed since it was planned is planned again, unless all its shards are done: then this raises InputError, as it does
-    if the file changes meanwhile.
+    The latter are added to the plan. Shards of a compressed file come with their content, since workers could only read
+    the file from its start.
+    A file that has changed since it was planned is planned again. Raises InputError if it has changed and all its
+    shards are done, and if it changes meanwhile.
     """
     path, plan = corpus.inputs[file].path, corpus.plan(file)
     status, compressed = _status(path), compression.is_compressed(path)
     planned, known, complete = read(corpus, file)
     size = min(corpus.shard_bytes, MOST_COMPRESSED) if compressed else corpus.shard_bytes
     by_line = corpus.settings.by_line
-    if complete and planned != status:  # by which it may have the same shards as before
+    if complete and planned != status:  # but perhaps the shards are the same
         with compression.opened(path) as stream:
             complete = [shard for shard, _ in cut(stream, path, file, size, by_line=by_line)] == known
         if not complete and _all_done(corpus, known):
             raise _changed(corpus, file, True)
-    if not complete or planned != status:  # also to be without lines that do not belong to it
+    if not complete or planned != status:  # also to remove invalid lines
         known = known if complete or planned == status else []
         make_folder(os.path.dirname(plan))
         lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(known)] * complete)]
@@ -55,15 +59,15 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
 
 
 def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard], bool]:
-    """Size and time of a file when it was planned (None if it was not), its shards as far as known, and whether these are all.
+    """Return size and time of a file when it was planned (None if it was not), its known shards, and if these are all.
 
-    The plan ends before the first line that does not belong there, such as one of which only a part was written.
+    The plan ends before the first invalid line, such as a line of which only a part was written.
     """
     plan, status = corpus.plan(file), None
     known: list[Shard] = []
     if not os.path.lexists(plan):
         return status, known, False
-    with suppress(ValueError, TypeError, KeyError, RecursionError):  # in a line that does not belong there
+    with suppress(ValueError, TypeError, KeyError, RecursionError):  # the line is invalid
         with reading.open_regular(plan) as lines:
             for line in iter(partial(lines.readline, _LONGEST_LINE), b""):
                 content = json.loads(line)
@@ -82,14 +86,17 @@ def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard],
 
 
 def all_shards(corpus: Corpus) -> tuple[list[Shard], list[str]]:
-    """The shards of all files, as far as known, and the files of which these are not all."""
+    """Return the known shards of all files, and the files that are not completely cut."""
     plans = {number: read(corpus, number) for number in corpus.inputs}
     uncut = [corpus.inputs[number].given for number, (_, _, complete) in plans.items() if not complete]
     return [shard for _, known, _ in plans.values() for shard in known], uncut
 
 
 def done(corpus: Corpus) -> dict[int, list[Shard]]:
-    """The shards of each file, by its number, of which all are done. Raises InputError, saying how many are missing, if there is none."""
+    """Return the shards of each finished file, by its number.
+
+    Raises InputError, with the number of missing shards, if no file is finished.
+    """
     found = {}
     for number in corpus.inputs:
         _, known, complete = read(corpus, number)
@@ -101,7 +108,7 @@ def done(corpus: Corpus) -> dict[int, list[Shard]]:
 
 
 def missing(corpus: Corpus) -> str:
-    """How many files are not cut, and how many shards are not done, for people; an empty string if there are none."""
+    """Return a message about the files that are not cut and the shards that are not done; empty if there are none."""
     shards, uncut = all_shards(corpus)
     undone = sum(corpus.record(shard) is None for shard in shards)
     what = ["files not cut yet: %d of %d" % (len(uncut), len(corpus.inputs))] * bool(uncut)
@@ -109,7 +116,10 @@ def missing(corpus: Corpus) -> str:
 
 
 def changed(corpus: Corpus, file: int) -> InputError | None:
-    """Return the error for a file that seems to have changed since it was planned, if it was, judging by its size and modification time."""
+    """Return the error for a file that seems to have changed since it was planned, or None.
+
+    This compares its size and modification time. A file that cannot be read counts as changed.
+    """
     done = False
     with suppress(InputError):
         planned, known, complete = read(corpus, file)
@@ -127,7 +137,7 @@ def _status(path: str) -> dict[str, int]:
 
 
 def _changed(corpus: Corpus, file: int, done: bool) -> InputError:
-    """The error for a file that is no longer what was cut. done: whether all its shards are."""
+    """Return the error for a file that has changed since it was cut. done: whether all its shards are done."""
     parse = "name another folder" if done else "run the same command again"
     return InputError("%s: changed since it was cut into shards: %s to parse what it is now" % (corpus.inputs[file].path, parse))
 

@@ -1,4 +1,4 @@
-"""Workers as jobs of a Slurm cluster, which Dask submits, and submits again if they have ended or Slurm has refused them."""
+"""Run workers as Slurm jobs. Dask submits the jobs, and submits them again if they end or if Slurm refuses them."""
 
 import copy
 import os
@@ -19,17 +19,17 @@ with needs("--slurm", "corpus", "dask-jobqueue"):
     from dask_jobqueue.slurm import SLURMJob
 
 AGAIN = 10  # seconds between looks at the jobs
-ANSWER = 30  # seconds in which it answers
-TRIES = 3  # of jobs to become workers
+ANSWER = 30  # seconds to wait for squeue
+TRIES = 3  # this many jobs that end without becoming a worker are an error
 
 
 class _Job(SLURMJob):
-    """A job, with why Slurm has refused it, if it has, and whether it has become a worker."""
+    """A job. refusal: why Slurm has refused it, or empty. worked: whether it has become a worker."""
 
     refusal, worked = "", False
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        security = copy.copy(options["security"])  # its paths become arguments in a script of the shell
+        security = copy.copy(options["security"])  # its paths become arguments in a shell script
         for name in ("tls_ca_file", "tls_worker_cert", "tls_worker_key"):
             setattr(security, name, shlex.quote(getattr(security, name)))
         super().__init__(*arguments, **{**options, "security": security})
@@ -37,17 +37,17 @@ class _Job(SLURMJob):
     async def start(self) -> None:
         try:
             await super().start()
-        except (OSError, RuntimeError, ValueError) as error:  # there is no sbatch, or it fails, or prints something else
+        except (OSError, RuntimeError, ValueError) as error:  # sbatch is missing, fails, or prints no job number
             self.refusal = "Slurm refuses a job: " + " ".join(str(error).rpartition("stderr:")[2].split())
             self.status = Status.failed
             raise
 
 
 class Jobs(SLURMCluster):
-    """Jobs with these options of sbatch, and logs in the folder `logs`.
+    """A cluster of jobs with these options of sbatch, and logs in the folder `logs`.
 
-    number: how many there should be. environment: variables that jobs have in addition. security: see `certificates`.
-    name: of the jobs.
+    number: how many jobs there should be. environment: additional environment variables of the jobs. security: see
+    `certificates`. name: the name of the jobs.
     """
 
     job_cls = _Job
@@ -64,8 +64,8 @@ class Jobs(SLURMCluster):
     ) -> None:
         self._wanted, self._logs = number, logs
         self._again = time.monotonic() + AGAIN
-        self._ended = 0  # jobs that ended without becoming a worker, since there was a worker
-        # Of Dask's own directives, memory and time are left to the options, or to the defaults of the cluster.
+        self._ended = 0  # jobs that ended without becoming a worker, since there last was a worker
+        # Skip Dask's directives for memory and time: the options or the defaults of the cluster set these.
         super().__init__(
             cores=1,
             processes=1,
@@ -86,11 +86,11 @@ class Jobs(SLURMCluster):
         )
 
     def keep(self) -> list[str]:
-        """Submits the jobs that there are too few of, to be called regularly; returns what was wrong with those submitted again.
+        """Submit the missing jobs, and return why jobs are submitted again. To be called regularly.
 
-        If squeue fails, that is returned as well: jobs that have ended without becoming a worker are then not noticed.
+        An error of squeue is also returned; jobs that end without becoming a worker are then not noticed.
 
-        Raises InputError if job after job ends without having become a worker.
+        Raises InputError if TRIES jobs end without becoming a worker while there is no worker.
         """
         self.scale(jobs=self._wanted)
         if time.monotonic() < self._again:
@@ -99,7 +99,7 @@ class Jobs(SLURMCluster):
         jobs, names = dict(self.workers), {worker["name"] for worker in list(self.scheduler_info["workers"].values())}
         for name in names & jobs.keys():
             jobs[name].worked, self._ended = True, 0
-        without = {name: job for name, job in jobs.items() if not job.worked}  # of others, Dask knows when they end
+        without = {name: job for name, job in jobs.items() if not job.worked}  # Dask notices when others end
         there_are, silent = _jobs_of_slurm() if without else (None, [])
         wrong: dict[Any, str] = {}
         for name, job in without.items():
@@ -111,17 +111,17 @@ class Jobs(SLURMCluster):
         if self._ended >= TRIES:
             raise InputError("there are no workers: " + list(wrong.values())[-1])
         for name in wrong:
-            del self.workers[name]  # Dask would count it as one that has a worker
+            del self.workers[name]  # Dask would count it as a job with a worker
         return [*wrong.values(), *silent]
 
     def accepted(self) -> int:
-        """How many jobs Slurm has, waiting or running."""
+        """Return the number of jobs that Slurm has accepted, waiting or running."""
         return sum(job.status == Status.running for job in list(self.workers.values()))
 
 
 @contextmanager
 def certificates(path: str) -> Iterator[Security]:
-    """Certificates of this run in a new file, which only its owner and its jobs can read, and which is deleted at the end of the block."""
+    """Yield certificates of this run, in a new file that only its owner can read, and delete it after the block."""
     made = Security.temporary()
     with open(path, "x", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
         file.write(made.tls_client_cert + made.tls_client_key)
@@ -134,7 +134,7 @@ def certificates(path: str) -> Iterator[Security]:
 
 
 def _jobs_of_slurm() -> tuple[set[str] | None, list[str]]:
-    """The numbers of our jobs that wait or run, and nothing; or None, and why: squeue fails or does not answer."""
+    """Return the numbers of our waiting and running jobs, and []; or None, and a message, if squeue fails."""
     command = ["squeue", "--me", "--noheader", "--format=%A"]
     try:
         return set(subprocess.run(command, capture_output=True, check=True, timeout=ANSWER).stdout.decode().split()), []
@@ -144,7 +144,7 @@ def _jobs_of_slurm() -> tuple[set[str] | None, list[str]]:
 
 
 def _directives(options: str) -> list[str]:
-    """Options of sbatch as they are in its script: one on each line, with its value."""
+    """Return options of sbatch as lines of its script: an option on each line, with its value."""
     found: list[str] = []
     for word in shlex.split(options):
         if word.startswith("-") or not found:

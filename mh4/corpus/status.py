@@ -1,4 +1,4 @@
-"""The status of a corpus, read from its folder."""
+"""Report the status of a corpus, read from its folder."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Comparing what was parsed with the input: nothing is lost, added, moved or changed except what a parser predicts."""
+"""Compare parses with the input: nothing may be lost, added, moved or changed, except what a parser predicts."""
 
 import hashlib
 import io
@@ -24,11 +24,11 @@ _TAGS = (UPOS, XPOS, FEATS)
 
 
 def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
-    """Compare what was made of a shard with the shard; returns its record.
+    """Compare the parse of a shard with the shard, and return its record.
 
-    Raises InputError if the file has changed since it was cut, or this process may not read the parse. It also does so if the parse does
-    not match the record, and at the first sentence whose lines, apart from predicted columns, differ from the input, or which has no tree;
-    then the record is removed, so that the shard is parsed again.
+    Raises InputError if the file has changed since it was cut, or if this process may not read the parse. Also raises
+    it if the parse does not match the record, and at the first sentence that has no tree or differs from the input
+    outside the predicted columns. Then the record is removed, so that the shard is parsed again.
     """
     if content is None:
         content = parsing.read(source, shard)
@@ -73,13 +73,13 @@ def _compare(given: Iterator[Block], output: str, settings: Settings, source: In
 
 
 def _check(path: str, checksum: str) -> None:
-    """Raises InputError unless the file has this checksum."""
+    """Raise InputError unless the file has this checksum."""
     if reading.sha256(path) != checksum:
         raise InputError("%s: damaged: its content does not match its checksum" % path)
 
 
 def _kept(block: Block, settings: Settings) -> str:
-    """The lines of a sentence, without what is predicted."""
+    """Return the lines of a sentence, without what is predicted."""
     columns = [HEAD, DEPREL]
     columns += [] if settings.keep_deps else [DEPS]
     columns += _TAGS if settings.tags else ()

@@ -1,7 +1,8 @@
-"""The workers: processes of Dask distributed, on this machine, on a Slurm cluster, or of a scheduler that is already running.
+"""Run calls on workers of Dask distributed: on this machine, on a Slurm cluster, or of a scheduler that already runs.
 
-Dask starts them, replaces those that die, and transfers calls and results; which worker gets which shard is decided here. Each has one
-shard at a time, as neither DyNet nor its callers run on several threads; so if a worker dies, it is known which shard has failed.
+Dask starts the workers, replaces those that die, and transfers calls and results. This module decides which worker gets
+which shard. A worker has one shard at a time, since neither DyNet nor its callers run on several threads. If a worker
+dies, it is therefore known which shard has failed.
 """
 
 import os
@@ -24,33 +25,33 @@ if TYPE_CHECKING:  # it needs dask-jobqueue
 with needs("this", "corpus", "Dask"):
     from distributed import CancelledError, Client, Future, wait
 
-_LOOK = 1  # seconds between checks of which workers there are
+_LOOK = 1  # seconds between updates of the connected workers
 _ANSWER = 30  # seconds to wait for a result that a worker has
 
 
 class Workers:
-    """The workers that are connected. Those with another mh4, model or segmenter than this process are refused.
+    """The connected workers. Workers with another mh4, model or segmenter than this process are refused.
 
-    cluster: to which they belong; None for workers of another scheduler, which are not ours.
+    cluster: the cluster of the workers; None if they belong to a scheduler that this process did not start.
     """
 
     def __init__(self, client: Client, settings: Settings, cluster: "Jobs | Processes | None") -> None:
         self._client, self._settings, self._cluster = client, settings, cluster
-        self._problems: dict[str, str] = {}  # of all connected workers, by address; an empty string for one that can work
+        self._problems: dict[str, str] = {}  # of each connected worker, by address; empty if the worker can work
         self._refusals: list[str] = []  # of jobs, since `refused` was last called
         self._reported: set[str] = set()
-        self._running: dict[Future, str] = {}  # the workers of all calls
+        self._running: dict[Future, str] = {}  # the worker of each call
         self._looked = -float(_LOOK)
 
     def count(self) -> int:
-        """How many workers can work."""
+        """Return the number of workers that can work."""
         if time.monotonic() - self._looked >= _LOOK:
             self._look()
             self._looked = time.monotonic()
         return len(self._able())
 
     def refused(self) -> list[str]:
-        """The workers that were refused since the last call, and why; and, once for each reason, the jobs that Slurm has refused."""
+        """Return messages about workers and jobs refused since the last call. A message is returned only once."""
         refused = ["worker %s is refused: %s" % pair for pair in self._problems.items() if pair[1]]
         new = [said for said in dict.fromkeys(refused + self._refusals) if said not in self._reported]
         self._refusals.clear()
@@ -58,11 +59,11 @@ class Workers:
         return new
 
     def expected(self) -> bool:
-        """Return whether there are jobs or processes that are not workers yet, because they wait for a node or have just started."""
+        """Return whether some jobs or processes are not workers yet: they wait for a node, or have just started."""
         return self._cluster is not None and self._cluster.accepted() > len(self._problems)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
-        """Have an idle worker call a function; there must be one."""
+        """Have an idle worker call a function. There must be an idle worker."""
         worker = min(self._able() - set(self._running.values()))
         with self._connected():
             future = self._client.submit(function, *arguments, pure=False, workers=[worker])
@@ -70,8 +71,10 @@ class Workers:
         return future
 
     def finished(self, seconds: float) -> list[tuple[Future, Any, BaseException | None]]:
-        """Return the calls that have ended, after waiting at most so many seconds for the first: each with its result and None, or
-        with None and the exception that it raised, an InputError if its worker is gone."""
+        """Return the calls that have ended, after waiting for the first at most this many seconds.
+
+        Each comes with its result and None, or with None and its exception: an InputError if its worker is gone.
+        """
         if not self._running:
             time.sleep(seconds)
             return []
@@ -104,24 +107,24 @@ class Workers:
         return {worker for worker, problem in self._problems.items() if not problem}
 
     def _look(self) -> None:
-        """Find out which workers there are, and whether new ones can work."""
+        """Update the connected workers, and find out whether new ones can work."""
         if self._cluster:
             self._refusals += self._cluster.keep()
         with self._connected():
-            # Client.scheduler_info may return the answer to another question, which the client asks every few seconds: one without workers.
+            # Not Client.scheduler_info: it may return the answer to a periodic request of the client, without workers.
             there_are = set(self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"])
             new = sorted(there_are - set(self._problems))
             answers = self._client.run(problem, self._settings, workers=new, on_error="return") if new else {}
         self._problems = {worker: self._problems[worker] for worker in self._problems if worker in there_are}
         for worker, answer in answers.items():
-            if not isinstance(answer, OSError):  # of one that is gone
+            if not isinstance(answer, OSError):  # the worker is gone
                 self._problems[worker] = answer if isinstance(answer, str) else "it cannot load mh4: %s" % answer
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
-        """Replace errors in the block that are about the connection to the scheduler by the one that it has ended.
+        """Replace errors in the block about the connection to the scheduler by the error that the scheduler is gone.
 
-        A client that could not reconnect closes itself, perhaps at this very moment, and then raises errors of any kind.
+        A client that could not reconnect closes itself, perhaps at this moment, and then raises errors of any kind.
         """
         try:
             yield
@@ -132,7 +135,7 @@ class Workers:
 
 
 def problem(settings: Settings) -> str:
-    """Why this process cannot do the work of a corpus with these settings, or an empty string."""
+    """Return why this process cannot work on a corpus with these settings, or an empty string."""
     if version.__version__ != settings.mh4:
         return "it has mh4 %s, expected %s" % (version.__version__, settings.mh4)
     try:
@@ -148,7 +151,7 @@ def problem(settings: Settings) -> str:
 
 
 def gone() -> InputError:
-    """The error for a scheduler that has ended."""
+    """Return the error for a scheduler that is gone."""
     return InputError("the scheduler of the workers is gone; what is done is kept, and the same command does the rest")
 
 
@@ -156,7 +159,7 @@ def gone() -> InputError:
 def start(corpus: Corpus, number: int, scheduler: str | None = None, slurm: str | None = None) -> Iterator[Workers]:
     """Start workers, which end with the block: `number` processes on this machine, or as many Slurm jobs.
 
-    Arguments and errors are as for `connected`; what jobs print goes to the folder `jobs` of the corpus.
+    Arguments and errors are those of `connected`. The output of jobs goes to the folder `jobs` of the corpus.
     """
     with connected(number, os.path.join(corpus.folder, "jobs"), scheduler, slurm) as (client, cluster):
         yield Workers(client, corpus.settings, cluster)

@@ -1,7 +1,7 @@
-"""`mh4 serve`: parsers behind HTTP, as UDPipe's REST API and as a page.
+"""Serve parsers over HTTP, through UDPipe's REST API and a web page (`mh4 serve`).
 
-A request goes through the files in this order: `connections.py` (limits of clients), `app.py` (addresses and answers), `hosts.py` (the
-names of the server), `parameters.py` (what a client sends), `tasks.py` (what it asks for), `queue.py` (the queue and the processes),
-and in one of these processes `answering.py` and `formats.py`; `log_and_metrics.py` writes the log and counts. `server.py` starts and
-ends all this.
+A request passes through the files in this order: `connections.py` (limits of connections), `app.py` (routes and
+responses), `hosts.py` (the host names of the server), `parameters.py` (reading the parameters), `tasks.py` (checking
+the parameters), and `queue.py` (the queue and the worker processes). A worker process then uses `answering.py` and
+`formats.py`. `log_and_metrics.py` logs and counts requests. `server.py` starts and stops the server.
 """

@@ -1,4 +1,4 @@
-"""Doing a task, in one of the processes that parse."""
+"""Do a task in a worker process: read its data, parse the sentences, and write the result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from mh4.viewing.page import page
 
 Files = tuple[str, str | None]  # the folder of a model, and the file of its segmenter, if it has one
 
-_parsers: dict[str, Parser] = {}  # of this process, by name
+_parsers: dict[str, Parser] = {}  # loaded in this process, by name
 _segmenters: dict[str, Segmenter] = {}
 
 
@@ -29,12 +29,12 @@ _TAGS = UPOS, XPOS, FEATS
 
 
 class TooManyWords(InputError):
-    """A request has more words than it may have."""
+    """A request has more words than allowed."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result, in the format that was asked for; the number of sentences and words in the data; and warnings, for the log."""
+    """The result in the requested format, the numbers of sentences and words in the data, and warnings for the log."""
 
     result: str
     sentences: int
@@ -52,10 +52,11 @@ def checksums_of(models: Iterable[Files]) -> list[str]:
 
 
 def load(models: Mapping[str, Files], expected: Sequence[str]) -> Abilities:
-    """Load the models of this process, by name; returns what each can do.
+    """Load the models into this process, by name, and return the abilities of each.
 
-    expected: the `checksums_of` the models of all processes. Raises InputError as Parser.load and Segmenter do, if a model cannot
-    parse, as it needs contextual vectors, and if one is no longer what was expected.
+    expected: the result of `checksums_of` for these models when the server started. Raises InputError as Parser.load
+    and Segmenter do, if a model needs contextual vectors and therefore cannot parse, and if the checksums differ from
+    `expected`.
     """
     abilities = {}
     for name, (folder, segmenter) in models.items():
@@ -65,13 +66,16 @@ def load(models: Mapping[str, Files], expected: Sequence[str]) -> Abilities:
             _segmenters[name] = Segmenter(segmenter)
         can = {"tokenizer": name in _segmenters, "tagger": bool(_parsers[name].model.predicted_tags), "parser": True}
         abilities[name] = [ability for ability, has in can.items() if has]
-    if checksums_of(models.values()) != expected:  # another process would answer by the model as it was
+    if checksums_of(models.values()) != expected:  # other processes may have loaded the earlier model
         raise InputError("a model or segmenter has changed since the server was started: start it again")
     return abilities
 
 
 def answer(task: Task, most_words: int) -> Answer:
-    """Do a task. Raises TooManyWords if the data has more than `most_words`, and InputError as formats.read and Parser.parse do."""
+    """Do a task. Raises TooManyWords for more than `most_words // task.best` words.
+
+    Raises InputError as formats.read and Parser.parse do.
+    """
     with collected_warnings() as said:
         blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words // task.best, task.best))
         result = _drawn(task, blocks) if task.output in (PAGE, SVG) else _written(task, blocks)
@@ -79,7 +83,7 @@ def answer(task: Task, most_words: int) -> Answer:
 
 
 def too_many(most_words: int) -> str:
-    """Return what is said about data with more words than this."""
+    """Return the message for data with more than `most_words` words."""
     return "more than %s, which is the most that one request may have" % counted(most_words, "word")
 
 
@@ -93,9 +97,9 @@ def _limited(blocks: Iterator[Block], most_words: int, best: int) -> Iterator[Bl
 
 
 def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transitions: bool = False) -> list[Sentence]:
-    """Return the sentences as parsed by the model of this name, in the minibatches of `mh4 parse`.
+    """Return the sentences parsed by the model called `name`, in the same minibatches as `mh4 parse`.
 
-    Raises InputError for one without a tree, if the output needs trees.
+    Raises InputError if the output needs trees and a sentence has no tree.
     """
     system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)

@@ -1,7 +1,7 @@
-"""The addresses of the server, and what is answered there: UDPipe's REST API (/models, /process), the page (/, with /view and
-/download for its form), the page to correct trees on (/annotate, with /file), /health and /metrics.
+"""Define the routes of the server and their responses.
 
-Every error is a status and one sentence, as text.
+These are UDPipe's REST API (/models, /process), the page (/, with /view and /download for its form), the page to
+correct trees (/annotate, with /file), /health and /metrics. Every error response is a status and one sentence, as text.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ from mh4.serving.queue import Busy, TooLong, Workers
 from mh4.serving.tasks import CONLLU, PAGE, SVG, Abilities, Task, task
 from mh4.util.processes import Killed
 
-_BYTES_PER_WORD = 300  # of a request's body, at most: a line of CoNLL-U with many features has 200
+_BYTES_PER_WORD = 300  # limits the body of a request: a line of CoNLL-U with many features has 200
 _LEAST_BYTES = 1 << 16
 _RETRY_AFTER = 5  # seconds
-ANNOTATING = "mh4.annotating"  # whose page, to correct trees on, is at /annotate
-_WHOLE = re.compile("https?://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)  # a request's address with the name of the server
+ANNOTATING = "mh4.annotating"  # the package with the page to correct trees, at /annotate
+_WHOLE = re.compile("https?://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)  # a full URL, with the name of the server
 _ACKNOWLEDGEMENT = "https://aclanthology.org/P18-1248"
 
-# The page loads its own script and style and shows /view in a frame; that is one file, with its script and style inside.
+# The page loads its script and style from files, and shows /view in a frame. /view contains its script and style.
 _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; frame-src 'self'; connect-src 'self'; "
 _POLICY += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY_OF_VIEW = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
@@ -48,9 +48,10 @@ _POLICY_OF_VIEW += "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of requests. words: of one, at most. seconds: for it to arrive, to be decoded, to wait and to be parsed, each.
+    """Limits of requests.
 
-    waiting: how many may wait.
+    words: the most words in a request. seconds: the time limit for each step of a request: to arrive, to be decoded, to
+    wait in the queue, and to be parsed. waiting: how many requests may wait in the queue.
     """
 
     words: int = 10_000
@@ -61,9 +62,10 @@ class Limits:
 def application(
     workers: Workers, abilities: Abilities, limits: Limits, hosts: Hosts, correcting: Correcting | None = None
 ) -> Observed:
-    """Return the ASGI application. abilities: what each model that the workers have loaded can do. hosts: the names that it answers to.
+    """Return the ASGI application.
 
-    correcting: the file to correct, if there is one.
+    abilities: the abilities of each model that the workers have loaded. hosts: the host names of the server.
+    correcting: the endpoint for the file to correct, if there is one.
     """
     endpoints = _Endpoints(workers, abilities, limits)
     both = ["GET", "POST"]
@@ -90,9 +92,9 @@ def application(
 
     async def asked_by_name(scope: Scope, receive: Receive, send: Send) -> None:
         header = Headers(scope=scope).get("host")
-        if whole := _WHOLE.fullmatch(scope["path"]):  # what proxies send, and every server is to understand (RFC 9112)
+        if whole := _WHOLE.fullmatch(scope["path"]):  # proxies send it, and servers must accept it (RFC 9112)
             header, scope["path"] = whole[1], whole[2] or "/"
-        if hosts.has(header) or header is None and scope["http_version"] == "1.0":  # browsers send the header
+        if hosts.has(header) or header is None and scope["http_version"] == "1.0":  # browsers always send the header
             return await app(scope, receive, send)
         sentence = "this server has no name %s; to add it, start it with --host-name" % shown(header or "")
         await PlainTextResponse(sentence + "\n", 421)(scope, receive, send)
@@ -133,19 +135,22 @@ class _Endpoints:
         return Response(request.state.metrics(), media_type=CONTENT_TYPE_LATEST)
 
     async def _parameters(self, request: Request) -> dict[str, str]:
-        if is_from_elsewhere(request.headers):  # it could fill the queue
+        if is_from_elsewhere(request.headers):  # such a page could fill the queue
             raise HTTPException(403, "a page from elsewhere cannot have anything parsed")
         most_bytes = max(_LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
         return await parameters(request, most_bytes, self._limits.seconds)
 
     async def _of_form(self, request: Request, *outputs: str) -> tuple[Task, Answer]:
-        """Return the task of the page's form, which always asks for all that the models can do, and its answer. outputs: those allowed."""
+        """Return the task and the answer for the page's form, which always requests all that the models can do.
+
+        outputs: the allowed output formats, the default first.
+        """
         asked = await self._parameters(request)
         for name, values in {"tagger": ("",), "parser": ("",), "confidence": ("",), "output": outputs}.items():
             if asked.setdefault(name, values[0]) not in values:
                 raise HTTPException(400, "%s is %s, which cannot be chosen at this address" % (name, shown(asked[name])))
         if "data" in asked:
-            asked["data"] = asked["data"].replace("\r\n", "\n")  # as browsers send the lines of a form
+            asked["data"] = asked["data"].replace("\r\n", "\n")  # browsers end the lines of a form with CRLF
         return await self._answer(request, asked, if_possible=True)
 
     async def _answer(self, request: Request, asked: dict[str, str], if_possible: bool = False) -> tuple[Task, Answer]:
@@ -173,7 +178,7 @@ class _Endpoints:
 
 
 async def _unless_gone(request: Request, work: Any) -> Any:
-    """Return the result of the work; cancel it if the client closes the connection, so that others get its place in the queue."""
+    """Return the result of the work. Cancel it if the client closes the connection, to free its place in the queue."""
     working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -198,7 +203,7 @@ async def _refusal(request: Request, error: HTTPException) -> Response:
 
 async def _nobody_there(request: Request, error: ClientDisconnect) -> Response:
     request.state.facts["gone"] = True
-    return Response(status_code=499)  # which nobody reads; as nginx calls it
+    return Response(status_code=499)  # nginx's code for this case; nobody reads the response
 
 
 async def _failure(request: Request, error: Exception) -> Response:
@@ -211,13 +216,13 @@ def _page(path: str, abilities: Abilities, limits: Limits, package: str = "mh4.s
     text = text.replace("{{most words}}", str(limits.words)).replace("{{too many words}}", answering.too_many(limits.words))
     if "tokenizer" not in next(iter(abilities.values())) and package != ANNOTATING:
         text = text.replace('value="horizontal"', 'value="horizontal" selected')
-    # A page from elsewhere that opens this one could otherwise lead it to one text after another, each of which is parsed.
+    # Without the second header, a foreign page that opens this one could have one text after another parsed in it.
     headers = {"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
     return Route(path, lambda request: HTMLResponse(text, headers=headers))
 
 
 def _part(folder: str, name: str, package: str = "mh4.serving") -> Route:
-    """Return a script or style of a page."""
+    """Return the route of a script or style of a page."""
     kind = "text/css" if name.endswith(".css") else "text/javascript"
     return Route(folder + name, lambda request: Response(_file(name, package), media_type=kind))
 

@@ -1,7 +1,6 @@
-"""Connections with limits: on the time for a client to send the head of its request, or to receive the answer, on the chunks of
-a request, and on their number.
+"""Limit connections: their number, the chunks of a request, and the time to send its head or receive the answer.
 
-The body of a request is read by `parameters.py`; between requests, uvicorn waits some seconds.
+`parameters.py` limits the time for the body of a request. Between requests, uvicorn waits some seconds.
 """
 
 import asyncio
@@ -14,11 +13,11 @@ from mh4.serving.parameters import late
 
 _HEAD = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
 
-_MOST_CHUNKS = 1 << 15  # of a request: each takes some time, however short it is
+_MOST_CHUNKS = 1 << 15  # of a request: even a short chunk takes some time
 
 
 class _FewChunks(h11.Connection):
-    """The requests of a connection. One with too many chunks is malformed."""
+    """The state of a connection, which treats a request with too many chunks as malformed."""
 
     chunks = 0
 
@@ -34,12 +33,12 @@ class _FewChunks(h11.Connection):
 
 
 def connection(seconds: float, most: int) -> type[H11Protocol]:
-    """Return a class of connections that wait for this many seconds; if there are already `most`, others are closed at once."""
+    """Return a class of connections that wait at most `seconds`. Connections beyond `most` are closed at once."""
 
     class Connection(H11Protocol):
         conn: _FewChunks
-        _asking: asyncio.TimerHandle | None = None  # runs while there is a request to come
-        _taking: asyncio.TimerHandle | None = None  # runs while the client takes nothing of an answer
+        _asking: asyncio.TimerHandle | None = None  # runs while a request is expected
+        _taking: asyncio.TimerHandle | None = None  # runs while the client does not receive the answer
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
@@ -57,7 +56,7 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
             self._wait()
 
         def send_400_response(self, msg: str) -> None:
-            """Refuse what is malformed, if there is no answer yet: with one, only the connection can end."""
+            """Answer a malformed request with 400. If an answer has already begun, close the connection instead."""
             if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
                 self.transport.close()
             elif self.conn.chunks > _MOST_CHUNKS:
@@ -66,7 +65,7 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
                 super().send_400_response(msg)
 
         def _unsupported_upgrade_warning(self) -> None:
-            """Say nothing: requests to change to WebSocket are answered as others."""
+            """Log nothing: requests to upgrade to WebSocket are answered like any other."""
 
         def pause_writing(self) -> None:
             super().pause_writing()
@@ -99,7 +98,7 @@ def connection(seconds: float, most: int) -> type[H11Protocol]:
                 self._asking = self.loop.call_later(seconds, self._late)
 
         def _late(self) -> None:
-            begun = self.cycle is None or self.conn.trailing_data[0]  # of the first request, or of one after an answer
+            begun = self.cycle is None or self.conn.trailing_data[0]  # the first request, or one after an answer
             if begun and not self.transport.is_closing():
                 sentence = late(seconds).encode() + b"\n"
                 self.transport.write(_HEAD % (len(sentence), sentence))

@@ -1,6 +1,6 @@
-"""/file, where the page of `mh4 serve FILE` reads what is to be corrected and saves it.
+"""Serve /file, where the page of `mh4 serve FILE` reads the sentences to correct and saves them.
 
-Others who can reach the server, as all users of its machine can, have no key; nor have pages from elsewhere.
+Requests need a key, as all users of the machine can reach the server. Pages of other origins are rejected.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from mh4.serving.hosts import is_from_elsewhere
 from mh4.serving.parameters import body
 
 _LEAST_BYTES = 1 << 16
-_MORE = 3  # how many times as long as the file its text may be, with marks of what is decided
+_MORE = 3  # the saved text may be this many times as long as the file: it also contains marks of decisions
 
 
 class Correcting:
-    """The endpoint. seconds: for a request to arrive. key: what the address of the page has after "#"."""
+    """The endpoint. seconds: the time for a request to arrive. key: the part after "#" in the address of the page."""
 
     def __init__(self, correction: Correction, seconds: float) -> None:
         self._correction, self._seconds, self.key = correction, seconds, secrets.token_urlsafe(16)
         self._most_bytes = _LEAST_BYTES + _MORE * len(correction.text.encode())
 
     async def file(self, request: Request) -> Response:
-        """Return the text with its version or, for POST, save a new text, given the version that it is based on."""
+        """Return the text with its version. For POST, save a new text that is based on a given version."""
         headers = request.headers
         if is_from_elsewhere(headers):
             raise HTTPException(403, "a page from elsewhere cannot use the file")

@@ -1,6 +1,6 @@
-"""Formats: what is read becomes sentences with their lines of CoNLL-U, and what is written is made from these.
+"""Read the data of a task into sentences with their CoNLL-U lines, and write such lines in the output format.
 
-All but CoNLL-U, which keeps every byte, are UDPipe's and are read and written by it (ufal.udpipe).
+CoNLL-U keeps every byte. The other output formats are UDPipe's, and ufal.udpipe writes them; it also reads raw text.
 """
 
 import io
@@ -19,7 +19,7 @@ _DATA = "data"  # what messages call the parameter
 
 
 def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
-    """Yield the sentences of a task, none if there is only white space. Raises InputError for data that is not in the task's format."""
+    """Yield the sentences of a task: none for white space only. Raises InputError for data in another format."""
     try:
         if task.tokenizer is not None:
             assert segmenter
@@ -29,7 +29,7 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
         elif not _is_conllu(task.input):
             yield from segmented(io.StringIO(task.data, newline="\n"), _DATA, _reader(task.input))
         else:
-            # Trees that UDPipe writes are checked here, as it does not say where a wrong one is.
+            # Check the trees that UDPipe will write: its errors do not say which tree is wrong.
             trees = task.heads or not (task.parser or _is_conllu(task.output))
             yield from conllu.parsed(io.StringIO(task.data, newline="\n"), _DATA, trees=trees, partial=trees)
     except conllu.NoSentences:
@@ -37,7 +37,7 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
 
 
 def write(text: str, output: str) -> str:
-    """Return CoNLL-U in one of UDPipe's formats."""
+    """Return the CoNLL-U `text` in the format `output`."""
     if _is_conllu(output):
         return text
     import ufal.udpipe as udpipe
@@ -45,7 +45,7 @@ def write(text: str, output: str) -> str:
     writer: Any = udpipe.OutputFormat.newOutputFormat(output)
     if not writer:
         raise InputError("no format %s" % shown(output))
-    text = for_udpipe(valid_xml(text) if output in (MATXIN, EPE) else text)  # JSON has no control characters either
+    text = for_udpipe(valid_xml(text) if output in (MATXIN, EPE) else text)  # EPE is JSON: no control characters
     written = [writer.writeSentence(one) for one in udpipe_sentences(_reader(CONLLU), text, "%s cannot be read" % _DATA)]
     return "".join([*written, writer.finishDocument()]) if written else ""
 

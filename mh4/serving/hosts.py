@@ -1,7 +1,8 @@
-"""The names that the server answers to, and which requests come from pages elsewhere.
+"""Check which host names the server answers to, and whether a request comes from a page of another origin.
 
-A page from elsewhere whose name is made to lead to this server (DNS rebinding) could read what it serves: the browser takes both for
-one site, and asks for that name. No such name is an address, so where a server listens to the network, all addresses are its names.
+This prevents DNS rebinding: the host name of a foreign page is made to resolve to this server, so that the browser
+takes both for one origin and the page could read the server's answers. The browser's requests contain that host name,
+and the server rejects it. IP addresses cannot be rebound: a server that listens on the network answers to all of them.
 """
 
 import ipaddress
@@ -17,9 +18,10 @@ _HOST = re.compile(r"(?:\[([\da-f:.]+)\]|([^\[\]:/?#@]+))(?::\d*)?", re.IGNORECA
 
 
 class Hosts:
-    """The names of a server that listens to `address`. host: the one by which the address was given. more: those that it has besides.
+    """The host names of a server that listens on `address`.
 
-    on_network: whether other machines can reach it. Raises InputError for one of `more` that is no name without a port or an address.
+    host: the name or address from which `address` was found. more: further names. on_network: whether other machines
+    can reach the server. Raises InputError if an element of `more` is neither a name without a port nor an address.
     """
 
     def __init__(self, address: str, host: str, more: Iterable[str] = ()) -> None:
@@ -28,14 +30,14 @@ class Hosts:
         self._names = {name.lower().strip("[]").removesuffix(".") for name in {*_LOOPBACK, *own, *map(_checked, more)}}
 
     def has(self, header: str | None) -> bool:
-        """Return whether the name in a header Host, which may end with a port, is one of them."""
+        """Return whether the server answers to the name in a Host header, which may end with a port."""
         parts = _HOST.fullmatch(header or "")
-        name = (parts[1] or parts[2]).lower().removesuffix(".") if parts else ""  # as in a domain name that is written in full
+        name = (parts[1] or parts[2]).lower().removesuffix(".") if parts else ""  # full domain names may end with a dot
         return name in self._names or self.on_network and _is_address(name)
 
 
 def is_from_elsewhere(headers: Mapping[str, str]) -> bool:
-    """Return whether a page from elsewhere has sent a request with these headers: browsers say which page a request comes from."""
+    """Return whether a page of another origin sent a request with these headers, which browsers report there."""
     return headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
 
 

@@ -1,4 +1,4 @@
-"""Records of requests: a line of JSON in the log for each, and counts for Prometheus. Neither contains any of the text."""
+"""Log each request as a line of JSON, and count requests for Prometheus. Neither contains the text to parse."""
 
 import asyncio
 import json
@@ -20,20 +20,20 @@ from mh4.serving.queue import Workers
 LOG = logging.getLogger("mh4.serving")
 
 
-_SECONDS = 60  # for which a warning that is repeated is counted
+_SECONDS = 60  # repetitions of a warning within this time are counted, not logged
 _MOST = 1000  # warnings that are remembered
-_LONGEST = 100  # characters of an address or a method in the log
+_LONGEST = 100  # characters of a path or a method in the log
 
 
 class JsonLines(logging.Formatter):
-    """A formatter of log lines as JSON objects: the time in UTC, the level, what happened, and facts."""
+    """Formats log records as JSON objects with the time in UTC, the level, the event and its facts."""
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         return _json({"time": when, **self.said(record)})
 
     def said(self, record: logging.LogRecord) -> dict[str, Any]:
-        """Return all fields but the time."""
+        """Return all fields except the time."""
         line = {"level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
@@ -41,19 +41,22 @@ class JsonLines(logging.Formatter):
 
 
 def _json(line: Mapping[str, Any]) -> str:
-    """Return the line as JSON, in which nothing controls a terminal, neither as it is nor as a program decodes it."""
+    """Return the line as JSON without terminal control characters, raw or escaped; only line breaks stay, escaped."""
     shown = {name: one_line(value, kept="\n") if isinstance(value, str) else value for name, value in line.items()}
     return json.dumps(shown, ensure_ascii=False)
 
 
 class Log(logging.StreamHandler[Any]):
-    """A handler for a text stream. Warnings and errors that are repeated within a minute are counted instead, in a field `repeated`."""
+    """A handler that writes to a text stream.
+
+    Repetitions of a warning or an error within a minute are not written but counted, in a field `repeated`.
+    """
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
         self._lines = JsonLines()
         self.setFormatter(self._lines)
-        # The first record of each line, the oldest first, and how often it was repeated.
+        # For each line, its first record and the number of repetitions; the oldest line comes first.
         self._seen: dict[str, tuple[logging.LogRecord, int]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -68,7 +71,7 @@ class Log(logging.StreamHandler[Any]):
         super().emit(record)
 
     def count(self, until: float = float("inf")) -> None:
-        """Write how often the lines before a time, by default all, were repeated, and forget them."""
+        """Write how often the lines from before `until`, by default all, were repeated, and forget these lines."""
         while self._seen and (len(self._seen) > _MOST or next(iter(self._seen.values()))[0].created < until):
             first, times = self._seen.pop(next(iter(self._seen)))
             if times:
@@ -78,10 +81,10 @@ class Log(logging.StreamHandler[Any]):
 
 @contextmanager
 def logging_to(stream: Any) -> Iterator[None]:
-    """Send the log of the server, and warnings of all libraries, to a text stream; its last line says that the server has ended."""
+    """Send the log of the server and the warnings of all libraries to a text stream. Log "ended" at a regular end."""
     root, handler = logging.getLogger(), Log(stream)
     LOG.setLevel(logging.INFO)
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # what is wrong with a form is answered
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # the response describes errors in a form
     root.addHandler(handler)
     logging.captureWarnings(True)
     try:
@@ -95,7 +98,7 @@ def logging_to(stream: Any) -> Iterator[None]:
 
 
 class Observed:
-    """An application whose requests are logged and counted; `request.state.facts` are what they add to their line."""
+    """An application whose requests are logged and counted. Endpoints add to the log line by `request.state.facts`."""
 
     def __init__(self, app: ASGIApp, workers: Workers, paths: Iterable[str]) -> None:
         self._app, self._workers, self._paths = app, workers, frozenset(paths)
@@ -121,7 +124,7 @@ class Observed:
 
         try:
             await self._app(scope, receive, noting)
-        except asyncio.CancelledError:  # by a second signal, after which the server does not wait for answers
+        except asyncio.CancelledError:  # a second signal ends the server without waiting for answers
             if not status:
                 await PlainTextResponse("the server has ended\n", 503)(scope, receive, noting)
         finally:
@@ -144,7 +147,7 @@ class Observed:
         return generate_latest(self._registry)
 
     def collect(self) -> Iterable[Any]:
-        """Yield numbers of processes and waiting requests, taken at the moment that Prometheus asks for them."""
+        """Yield the numbers of processes and waiting requests at the moment, whenever Prometheus requests them."""
         workers = self._workers
         yield GaugeMetricFamily("mh4_workers", "Processes that parse.", value=workers.size)
         yield GaugeMetricFamily("mh4_workers_busy", "Processes that are parsing, or starting.", value=workers.busy)

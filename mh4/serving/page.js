@@ -1,5 +1,5 @@
-// The form sends itself, and its frame shows the answer; this adds the link that carries the text, and says what goes on.
-// The text is behind the "#" of the address, which browsers keep to themselves.
+// The browser submits the form and shows the answer in a frame. This script updates the status and the link, in which
+// the text follows "#": browsers do not send that part to a server.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -11,7 +11,7 @@ function address() {
   return `#${said}`;
 }
 
-// Fills in what the address says; whether there is something to parse.
+// Fill in the form from the address. Return whether there is text to parse.
 function read() {
   const said = new URLSearchParams(location.hash.slice(1));
   for (const [name, value] of said) {
@@ -29,7 +29,7 @@ for (const change of ["input", "change"]) {
 }
 
 byId("form").addEventListener("submit", (event) => {
-  const download = event.submitter?.name; // after which no page is loaded into the frame, unless it fails
+  const download = event.submitter?.name; // a download loads no page into the frame, unless it fails
   byId("status").textContent = download ? "" : "Parsing …";
   if (download) return;
   history.replaceState(null, "", address());
@@ -41,12 +41,12 @@ byId("data").addEventListener("keydown", (event) => {
 
 byId("trees").addEventListener("load", () => {
   const shown = byId("trees").contentDocument;
-  if (!shown) { // it is the browser's own page, about a connection that failed
+  if (!shown) { // the frame shows the browser's own page for a failed connection
     byId("status").textContent = "The server does not answer.";
     return byId("trees").contentWindow.location.replace("about:blank");
   }
   if (shown.URL === "about:blank") return;
-  byId("status").textContent = shown.contentType === "text/plain" ? shown.body.textContent : "Parsed."; // text: what is wrong
+  byId("status").textContent = shown.contentType === "text/plain" ? shown.body.textContent : "Parsed."; // text: error
 });
 
 window.addEventListener("hashchange", () => {

@@ -1,5 +1,7 @@
-"""The parameters of a request: from its address, and from a body that is a form or JSON. No file is read or written for them, and
-names of uploaded files are ignored."""
+"""Read the parameters of a request from its URL and from its body, which is a form or JSON.
+
+No files are read or written, and the names of uploaded files are ignored.
+"""
 
 import asyncio
 import json
@@ -18,16 +20,16 @@ from mh4.serving.tasks import SWITCHES
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
 _MOST = 100  # parameters of a request
-_LONGEST = 1000  # characters of a name, or of a value other than data
-_ADDRESS = 1 << 16  # bytes of parameters in an address
+_LONGEST = 1000  # characters of a name or a value; the value of "data" may be longer
+_ADDRESS = 1 << 16  # bytes of parameters in a URL
 _MORE = 10  # a body that is too large is read up to this many times the allowed size
 
 
 async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
-    """Return the parameters of a request; those in its body override those in its address.
+    """Return the parameters of a request. Those in the body override those in the URL.
 
-    Raises HTTPException, with a sentence for people, if something is malformed or too long, if the body has more than `most_bytes`, or if
-    it does not arrive, or cannot be decoded, within `seconds`, each.
+    Raises HTTPException, with a message for the user, if something is malformed or too long, if the body has more than
+    `most_bytes`, and if receiving the body, or then decoding it, takes more than `seconds`.
     """
     if len(request.scope["query_string"]) > _ADDRESS:
         raise HTTPException(414, "an address may have up to %d bytes: send the data by POST" % _ADDRESS)
@@ -39,7 +41,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
         )
     if content or request.method != "GET" and request.headers.get("content-type"):
         try:
-            async with asyncio.timeout(seconds):  # in a thread, so that others are answered meanwhile
+            async with asyncio.timeout(seconds):  # in a thread, so that other requests are answered meanwhile
                 found.update(await asyncio.to_thread(_parsed, content, request.headers.get("content-type", "")))
         except TimeoutError:
             raise HTTPException(504, too_long(seconds)) from None
@@ -52,19 +54,19 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
 
 
 def late(seconds: float) -> str:
-    """Return what is said about a request that has not arrived after this many seconds."""
+    """Return the message for a request that has not arrived within `seconds`."""
     return "the request did not arrive within %s" % counted(seconds, "second", "g")
 
 
 def too_long(seconds: float) -> str:
-    """Return what is said about a request that was not decoded or parsed within this many seconds."""
+    """Return the message for a request that was not decoded or parsed within `seconds`."""
     return "this took more than %s: send fewer or shorter sentences" % counted(seconds, "second", "g")
 
 
 async def body(request: Request, most_bytes: int, seconds: float) -> bytes:
-    """Return the body of a request; raise HTTPException if it is too large or too slow.
+    """Return the body of a request. Raises HTTPException if the body is too large or too slow.
 
-    If it is too large, more of it is read and dropped, since a client that is still sending might not get the answer.
+    If the body is too large, more of it is read and dropped: a client that is still sending might miss the answer.
     """
     found, size = bytearray(), 0
     try:
@@ -147,7 +149,10 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
 
 
 def _json(body: bytes) -> dict[str, str]:
-    """Return the parameters in a JSON object: strings, or null for none. One without a value may also be true, or false for none."""
+    """Return the parameters in a JSON object. Values are strings; a parameter that is null counts as missing.
+
+    Switches and "tokenizer" may also be true (an empty string) or false (missing). "best" may also be a number.
+    """
     try:
         given = json.loads(body, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):

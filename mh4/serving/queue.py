@@ -1,7 +1,7 @@
-"""The processes that parse, and the queue in front of them.
+"""Run calls in worker processes, with a queue in front of them.
 
-A parser does one thing at a time and an exact decoder cannot be interrupted, so a thread here waits for each call, and a process that
-takes too long is killed, and replaced like one that was killed by something else.
+A parser handles one call at a time, and an exact decoder cannot be interrupted. A thread of this process therefore
+waits for each call, and a process that takes too long is killed. Killed processes are replaced, whatever killed them.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any
 
 from mh4.util.processes import Child, Killed
 
-Call = tuple[Any, ...]  # a function of a module, and its arguments
+Call = tuple[Any, ...]  # a module-level function and its arguments
 
 
 class Busy(Exception):
@@ -25,38 +25,40 @@ class TooLong(Exception):
 
 
 class Workers:
-    """Processes that call functions, each after it has called `prepare`.
+    """Processes that call functions. Each process first calls `prepare`.
 
-    size: how many. waiting: how many calls may wait for a process. seconds: how long each may wait, and how long it may then take.
-    All methods but the first belong to one event loop, whose thread must not end before the processes.
+    size: the number of processes. waiting: how many calls may wait for a process. seconds: how long a call may wait,
+    and how long it may then take. All methods except the constructor must be called in one event loop, whose thread
+    must not end before the processes.
     """
 
     def __init__(self, size: int, waiting: int, seconds: float, prepare: Call) -> None:
-        self.size, self.started, self.waiting = size, 0, 0  # started: how many processes there have been
+        self.size, self.started, self.waiting = size, 0, 0  # started: the number of processes started so far
         self._most_waiting, self._seconds, self._prepare = waiting, seconds, prepare
         self._threads = ThreadPoolExecutor(size)
-        self._children: set[Child] = set()  # without those that were killed, in place of which another is started
+        self._children: set[Child] = set()  # processes that have not been killed
         self._idle: asyncio.Queue[Child] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopped = False
 
     @property
     def busy(self) -> int:
-        """How many processes have something to do."""
+        """Return the number of processes that are not idle."""
         return self.size - self._idle.qsize()
 
     async def start(self) -> Any:
-        """Start all processes; returns what `prepare` returns, and raises what it raises."""
+        """Start all processes and return the result of `prepare`. Raises what `prepare` raises, and Killed."""
         started = await asyncio.gather(*(self._new() for _ in range(self.size)))
         for child, _ in started:
             self._idle.put_nowait(child)
         return started[0][1]
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of a call in one of the processes; one that is killed meanwhile is replaced, and called once more.
+        """Return the result of a call in one of the processes. If that process is killed, retry once in a new one.
 
-        Raises what the function raises, Busy, TooLong and, if a process is killed again, Killed; RuntimeError if it cannot be replaced.
-        If this is cancelled, a call that has begun continues, and its process stays busy until it has finished.
+        Raises what the function raises, Busy and TooLong; Killed if the new process is killed, too; and RuntimeError if
+        a killed process cannot be replaced. If the caller is cancelled, a call that has begun continues and keeps its
+        process busy.
         """
         child = await self._next()
         task = self._begun(self._work(child, function, arguments))
@@ -97,7 +99,7 @@ class Workers:
                     if not again:
                         raise
                 except TimeoutError:
-                    if not limit.expired():  # it is the function's own
+                    if not limit.expired():  # raised by the function itself
                         raise
                     self._end(child)
                     raise TooLong from None
@@ -105,7 +107,7 @@ class Workers:
             self._begun(self._made_idle(child))
 
     async def _new(self) -> tuple[Child, Any]:
-        """Return a new process, and what `prepare` has returned. If it is killed meanwhile, which no call causes, another is started."""
+        """Return a new process and the result of `prepare`. If the process is killed meanwhile, start another, once."""
         for again in (True, False):
             if self._stopped:
                 break
@@ -128,7 +130,10 @@ class Workers:
         self._children.discard(child)
 
     async def _living(self, child: Child) -> Child:
-        """Return the process, or a new one if it was killed. An error in starting that, which is not the call's, is a RuntimeError."""
+        """Return the process, or a new one if it was killed.
+
+        An error in starting the new process becomes a RuntimeError, which distinguishes it from errors of a call.
+        """
         if child in self._children:
             return child
         try:
@@ -140,19 +145,19 @@ class Workers:
 
     async def _made_idle(self, child: Child) -> None:
         """Have a process ready for the next call, if possible."""
-        with suppress(Exception):  # which the next call will raise
+        with suppress(Exception):  # the next call will raise the error
             child = await self._living(child)
         self._idle.put_nowait(child)
 
     def _begun(self, work: Any) -> "asyncio.Task[Any]":
         task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)  # which keeps it alive
+        self._tasks.add(task)  # the event loop only has a weak reference
         task.add_done_callback(self._tasks.discard)
         return task
 
 
 def _forget(task: "asyncio.Task[Any]") -> None:
-    """Drop the error of a task for which nobody waits, whose traceback would keep the arguments of the call in memory."""
+    """Clear the error of a task that nobody awaits: its traceback would keep the arguments of the call in memory."""
     if not task.cancelled() and (error := task.exception()):
         traceback.clear_frames(error.__traceback__)
         error.__context__ = None

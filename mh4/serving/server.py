@@ -1,4 +1,4 @@
-"""Running a server, from its start to its graceful end."""
+"""Run a server, from its start to its graceful end."""
 
 import asyncio
 import resource
@@ -24,11 +24,12 @@ from mh4.serving.queue import Workers
 from mh4.util.processes import Killed
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
-# Connections besides those whose requests are parsed or wait; beyond them, requests get 503, and beyond as many again, nothing.
+# Connections in addition to those whose requests are parsed or wait. On connections beyond these, requests get 503.
+# Beyond as many again, connections are closed at once.
 _MORE_CONNECTIONS = 100
-_HEAD = 1 << 18  # bytes of a request before its body; more is refused without a sentence
-_BACKLOG = 64  # connections that asyncio accepts at once, several times before it can close those that are too many
-_FILES = 64 + 4 * _BACKLOG  # which the server may have open besides connections and its processes' files
+_HEAD = 1 << 18  # bytes of a request before its body; a longer head is rejected without an explanation
+_BACKLOG = 64  # connections that asyncio accepts at once, perhaps several times before any beyond the limit is closed
+_FILES = 64 + 4 * _BACKLOG  # files that the server may have open besides connections and the files of its processes
 _FILES_OF_PROCESS = 4
 
 
@@ -42,13 +43,13 @@ def serve(
     names: Iterable[str] = (),
     correction: Correction | None = None,
 ) -> None:
-    """Serve models, by name, until SIGTERM, SIGINT or SIGHUP; requests that have begun are still answered then.
+    """Serve models, by name, until SIGTERM, SIGINT or SIGHUP. Requests that have begun are then still answered.
 
-    port: 0 for any that is free. workers: how many processes parse. ready: is called with the address once requests are answered.
-    names: of the server, other than those that it has by its address; see Hosts. correction: a file to correct; the address is then that
-    of its page.
-    Raises InputError if the address or a name cannot be used, if other machines could reach a file to correct, if the process may not
-    open enough files, and as Parser.load and Segmenter do.
+    port: 0 for any free port. workers: the number of processes that parse. ready: called with the address once requests
+    are answered. names: host names of the server in addition to those from its address; see Hosts. correction: a file
+    to correct; `ready` then gets the address of the page to correct trees.
+    Raises InputError if the address or a name cannot be used, if other machines could reach a file to correct, if the
+    process may not open enough files, and as Parser.load and Segmenter do.
     """
     connections = limits.waiting + workers + _MORE_CONNECTIONS
     _may_open(connections + _MORE_CONNECTIONS + workers * _FILES_OF_PROCESS + _FILES)
@@ -87,7 +88,7 @@ async def _serve(
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # any process of this machine could write another's address into the log by them
+            proxy_headers=False,  # with them, any local process could put a false client address into the log
             headers=_HEADERS,
             limit_concurrency=connections,
             backlog=_BACKLOG,
@@ -104,7 +105,7 @@ async def _serve(
 
 
 class _Server(uvicorn.Server):
-    """A server that a second SIGINT ends at once, though since Python 3.12, servers wait for their connections to end."""
+    """A server that a second SIGINT ends at once. Since Python 3.12, asyncio waits for connections to end."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         ending = asyncio.create_task(super().shutdown(sockets))
@@ -115,7 +116,7 @@ class _Server(uvicorn.Server):
 
 
 def _may_open(number: int) -> None:
-    """Raise this process's limit of open files to `number`, if it is lower. Raises InputError if the system does not allow that."""
+    """Make `number` the process's limit of open files, if it is lower. Raises InputError if the system forbids that."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < number:
         mend = "raise that limit, or lower --queue or --workers"
@@ -141,7 +142,7 @@ def _name(listening: socket.socket) -> tuple[str, int]:
 
 @contextmanager
 def _interrupted_once() -> Iterator[None]:
-    """Ignore all signals SIGINT in the block but the first, which cancels it: they would interrupt its end somewhere, with a traceback."""
+    """Let the first SIGINT cancel the block, and ignore others, which would interrupt its cleanup with a traceback."""
     before = signal.getsignal(signal.SIGINT)
 
     def interrupt(number: int, frame: Any) -> None:
@@ -158,9 +159,9 @@ def _interrupted_once() -> Iterator[None]:
 
 @contextmanager
 def _ended_by(server: uvicorn.Server) -> Iterator[None]:
-    """Let signals end the server gracefully, also just before it handles them itself, and after, when it raises them again.
+    """Let signals end the server gracefully, even just before uvicorn handles them, and when uvicorn raises them again.
 
-    It does not handle SIGHUP, which becomes SIGTERM, unless it is ignored, as under nohup.
+    uvicorn does not handle SIGHUP: it becomes SIGTERM here, unless it is ignored, as under nohup.
     """
     handlers: dict[int, Any] = dict.fromkeys((signal.SIGTERM, signal.SIGINT), server.handle_exit)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:

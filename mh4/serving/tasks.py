@@ -1,6 +1,6 @@
-"""Requests: the checked parameters of UDPipe's REST API, and some of ours.
+"""Check the parameters of a request and turn them into a task: the parameters of UDPipe's REST API, and some of mh4.
 
-https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
+UDPipe's reference: https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
 """
 
 import re
@@ -12,10 +12,10 @@ from mh4.parser.choices import SEGMENTED, SPLIT
 from mh4.parser.parsing import MOST_TREES
 
 PAGE, SVG, MATXIN, EPE, CONLLU, TEXT = "page", "svg", "matxin", "epe", "conllu", "text"
-OF_TREES = PAGE, SVG, MATXIN  # outputs that have no place for a sentence without a tree
-_WANTED = {"": True, "none": False}  # values of the parameters that switch something on; "none" is UDPipe's
+OF_TREES = PAGE, SVG, MATXIN  # outputs that cannot represent a sentence without a tree
+_WANTED = {"": True, "none": False}  # values of a switch; "none" comes from UDPipe
 _OF_TOKENIZER = ("normalized_spaces", "presegmented", "ranges")
-# Formats, each with its options, which follow "=": UDPipe's, and some of ours. UDPipe itself ignores options that it does not know.
+# Formats of UDPipe and of mh4, each with the options that may follow "=". UDPipe itself ignores unknown options.
 _INPUTS: dict[str, tuple[str, ...]] = {
     CONLLU: ("v2",),
     **dict.fromkeys((*SPLIT, *SEGMENTED), ()),
@@ -25,20 +25,23 @@ _OUTPUTS = {
     CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
     MATXIN: (), EPE: (), SVG: (), PAGE: (),
 }  # fmt: skip
-SWITCHES = ("tagger", "parser", "confidence", "heads", "keep_deps")  # which have no value
+SWITCHES = ("tagger", "parser", "confidence", "heads", "keep_deps")  # parameters without a value
 PARAMETERS = ("data", "model", "tokenizer", "input", *SWITCHES, "best", "output", "second")
 
-# For each model, the default one first, which of "tokenizer", "tagger" and "parser" it has.
+# The names of the models, the default first, each with those of "tokenizer", "tagger" and "parser" that the model has.
 Abilities = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task. data: text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer that data
-    needs, or None, if it is in format `input`. tagger, parser, confidence: what to predict. heads: keep heads and relations of the data.
-    keep_deps: keep its enhanced graph. best: how many of the best trees of each sentence to find.
-    if_possible: predict what the models can, where otherwise a model that has no probabilities is an error. output: the format of the
-    result."""
+    """What a request asks for.
+
+    data: text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer,
+    or None if the data is in format `input` and needs no tokenizer. tagger, parser, confidence: what to predict. heads:
+    keep the heads and relations in the data. keep_deps: keep the enhanced graph in the data. best: how many of the best
+    trees of each sentence to find. if_possible: predict what the models can; otherwise, confidence with a model without
+    probabilities is an error. output: the format of the result.
+    """
 
     data: str
     models: tuple[str, ...]
@@ -57,7 +60,7 @@ class Task:
 def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool = False) -> Task:
     """Return the task that these parameters of a request describe. Raises InputError if they are invalid.
 
-    if_possible: see Task; a second model is then left out if the output has no place for it.
+    if_possible: see Task. A second model is then ignored unless the output is a page.
     """
     for name in parameters:
         if name not in PARAMETERS:
@@ -71,7 +74,7 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
         models.append(_model(parameters["second"], abilities))
     tokenizer, format_of_input = parameters.get("tokenizer"), _format(parameters, "input", _INPUTS)
     if tokenizer is None and format_of_input in SEGMENTED:
-        tokenizer = "" if format_of_input == TEXT else format_of_input  # which is the option of UDPipe's tokenizer
+        tokenizer = "" if format_of_input == TEXT else format_of_input  # "presegmented" is also a tokenizer option
     wanted = {name: _wanted(parameters, name) for name in SWITCHES}
     output = _format(parameters, "output", _OUTPUTS)
     if len(models) > 1 and output != PAGE:
@@ -121,7 +124,10 @@ def _format(parameters: Mapping[str, str], parameter: str, formats: Mapping[str,
 
 
 def _model(name: str, abilities: Abilities) -> str:
-    """Return the model of this name or, as UDPipe has it, the first whose name continues it after a hyphen; without a name, the first."""
+    """Return the model called `name` or, as in UDPipe, the first whose name begins with `name` and a hyphen.
+
+    Without a name, return the first model.
+    """
     exact = [known for known in abilities if name in ("", known)]
     found = exact + [known for known in abilities if known.startswith(name + "-")]
     if found:
