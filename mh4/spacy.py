@@ -1,6 +1,6 @@
 """mh4 as a component of spaCy pipelines: `nlp.add_pipe("mh4", config={"model": FOLDER})`.
 
-spaCy finds it by the entry point `spacy_factories` of the package.
+spaCy finds the component by the entry point `spacy_factories` of the package.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,22 +21,23 @@ with needs("mh4.spacy", "spacy", "spaCy"):
     from spacy.tokens import Doc, Span, Token
     from spacy.util import minibatch
 
-_OF_SPACE = "dep"  # the relation of tokens of white space, which are no words of a treebank
+_OF_SPACE = "dep"  # the relation of white-space tokens, which no treebank has as words
 
 
 @Language.factory(
     "mh4", default_config={"tags": False, "decode": None}, assigns=["token.head", "token.dep"], requires=["doc.sents"]
 )
 class Component:
-    """Sets head and relation of each token; with `tags` also pos, tag and morph, as far as the model predicts them.
+    """Sets the head and relation of each token; with `tags`, also pos, tag and morph, where the model predicts them.
 
-    model: the folder of a model, as for mh4.load. decode: see Parser.load. The sentences are the Doc's: an earlier component has to
-    find them. Tokens of white space are not parsed and depend on the word before them, or the first of the sentence. spaCy's
-    root is its own head and has the label ROOT. Crossing arcs are set correctly, though spaCy's `subtree`, in the order of
-    the text, has gaps.
+    model: the folder of a model, as for mh4.load. decode: see Parser.load.
 
-    Raises InputError as Parser.load does and if the model predicts no tags; later for a Doc without sentences, and for UPOS and FEATS
-    that spaCy does not have.
+    An earlier component has to find the sentences of the Doc. Tokens of white space are not parsed: each depends on the
+    word before it, or on the first word of the sentence. As usual in spaCy, the root is its own head and has the label
+    ROOT. Crossing arcs are set correctly, but the `subtree` of a token, which is in text order, may then have gaps.
+
+    Raises InputError as Parser.load does, and for `tags` if the model predicts none. Calls raise InputError for a Doc
+    without sentences, for a parse with several roots, and for UPOS and FEATS that spaCy does not have.
     """
 
     def __init__(self, nlp: Language, name: str, model: str, tags: bool, decode: str | None) -> None:
@@ -51,7 +52,7 @@ class Component:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """The Docs of a stream, this many parsed together."""
+        """Yield the Docs of a stream, parsing `batch_size` of them at a time."""
         for docs in minibatch(stream, batch_size):
             self._annotate(docs)
             yield from docs
@@ -87,7 +88,7 @@ class Component:
 
 
 def _word(token: Token) -> str:
-    """Its text without white space and byte order marks, which spaCy leaves in tokens."""
+    """Return the text of a token without white space and byte order marks, which spaCy leaves in tokens."""
     return WHITE_SPACE.sub("", token.text).strip()
 
 
