@@ -45,9 +45,9 @@ class Scores(nn.Module):
         in each position where it can be (`scorer.end = "learned"` in the settings of mh4). "all": also the root, before
         the words, and the end, right after the last word of each sentence (`scorer.end = "encoded"`).
 
-    With weights U of a tensor and x, y the outputs of the MLPs of its two positions at nodes i and j, its score at [t,
-    i, j] is [x; 1]' U[t] [y; 1]. Raises ValueError for a decoder, tensors or nodes that are unknown, and for tensors
-    that are missing.
+    With weights U of a tensor and x, y the outputs of the MLPs of its two positions at nodes i and j, its score at
+    [t, i, j] is [x; 1]' U[t] [y; 1]. Raises ValueError for a decoder, tensors or nodes that are unknown, and for
+    tensors that are missing.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Temperatures | N
 
 
 def _best(nll: Callable[[float], float], lowest: float) -> tuple[float, float, float]:
-    """Return the temperature with the lowest negative log-likelihood (or 1 if as low there), and `nll` at it and at 1."""
+    """Return the temperature with the lowest negative log-likelihood (1 if as low there), and `nll` at it and at 1."""
     nll = cache(nll)
     best = math.exp(minimum(lambda x: nll(math.exp(x)), 0.0, math.log(lowest), math.log(_HIGHEST)))
     best = best if nll(best) < nll(1.0) else 1.0  # all are equally good if all sentences have one word, so one tree
