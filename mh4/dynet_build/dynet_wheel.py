@@ -85,7 +85,7 @@ def processor() -> str:
 
 
 def wheel_folder() -> str:
-    """Return the folder of the matching wheel, named after DyNet's version, our changes, the Python and the processor."""
+    """Return the folder of the matching wheel, named after DyNet's version, our changes, the Python and processor."""
     return _cache("dynet-%s-%s" % (BUILD, sysconfig.get_config_var("SOABI")))
 
 

@@ -64,7 +64,7 @@ class Folder:
             raise InputError("%s: no %s there, expected %s" % (self.path, name, self.expected))
 
     def text(self, name: str, most: int = reading.MOST) -> str:
-        """Return the text of a file in UTF-8; raise InputError if there is none, as `open` does, and if it is not UTF-8."""
+        """Return the text of a file; raise InputError as `open` does, and if the file is missing or not UTF-8."""
         self.need(name)
         with self.open(name, most) as file:
             return reading.decoded(file.read(), self.place(name))

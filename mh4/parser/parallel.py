@@ -1,4 +1,4 @@
-"""Parsing files of any size, 10,000 words at a time, in this process or in several others (`mh4 parse --jobs`)."""
+"""Parse files of any size, 10,000 words at a time, in this process or in several others (`mh4 parse --jobs`)."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator

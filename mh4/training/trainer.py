@@ -1,4 +1,4 @@
-"""Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
+"""Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which to resume exactly.
 
 Training begins with random weights, or with a model that has already been trained.
 

@@ -53,7 +53,7 @@ if not all(hasattr(*feature) for feature in ((dy, "bilstm"), (dy.Expression, "np
 
 __all__ = ["dy", "lock", "forward", "backward", "affine", "product"]
 
-_STEP = 16 << 20  # DyNet's memory grows by multiples of this, as what each minibatch needs differs a little
+_STEP = 16 << 20  # DyNet's memory grows by multiples of this, as the needs of minibatches differ a little
 
 # DyNet has one graph for the whole process. A thread holds this lock from before it begins a graph until it has all results, and
 # while it makes or changes parameters. A process is not forked while another thread holds it, so a forked child finds it free.
