@@ -23,7 +23,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import these on first use, so that other code starts without the compiled decoders."""
+    """Import the names in `__all__` on first use, so that other code starts without the compiled decoders."""
     if name not in __all__:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     measures = dict.fromkeys(("compare", "coverage", "evaluate"), "mh4.analysis.measures")

@@ -1,4 +1,5 @@
-"""Building DyNet, which pip cannot do: for `make setup`, which runs this before anything is installed, and `mh4 install-dynet`.
+"""Build DyNet, which pip cannot do, for `make setup` and `mh4 install-dynet`.
 
-Only the standard library is used. `dynet_wheel` builds and installs the wheel, with `compilers`, `console` and `cpu`.
+`make setup` runs this before anything is installed, so only the standard library is used. `dynet_wheel` builds and
+installs the wheel, with `compilers`, `console` and `mh4.util.cpu`.
 """

@@ -1,4 +1,4 @@
-"""Finding a C++ compiler, and what it needs."""
+"""Find a C++ compiler that works, and the environment to run it in."""
 
 import os
 import re
@@ -14,8 +14,10 @@ from mh4.util import cpu
 
 
 def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment with the C and C++ compilers to use, CC and CXX. Raises InputError if there are none, or they cannot compile
-    an extension."""
+    """Return the environment with the C and C++ compilers to use, CC and CXX.
+
+    Raises InputError if there are none, or if they cannot compile an extension.
+    """
     path = env.get("PATH", os.defpath)
     c, cxx = (
         env.get(variable) or next((name for name in names if shutil.which(name, path=path)), None)
@@ -38,7 +40,7 @@ def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
             input=b"#include <Python.h>\n#include <vector>\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
         )  # fmt: skip
         answer, works = check.stdout.decode(errors="replace"), check.returncode == 0
-    except (OSError, ValueError) as error:  # the latter from quotes without an end
+    except (OSError, ValueError) as error:  # shlex raises ValueError for an unclosed quote
         answer, works = str(error), False
     if not works:
         raise InputError(
@@ -49,7 +51,10 @@ def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def processes(asked: str | int | None = None) -> int:
-    """The number of compilers to run in parallel: the one asked for, by default one per core, but each needs up to 1.5 GB."""
+    """Return the number of compilers to run in parallel: `asked`, or one per core and 1.5 GB of memory.
+
+    Raises InputError if `asked` is no whole number from 1 to 9999.
+    """
     if asked is not None:
         if not re.match(r"[1-9][0-9]{0,3}\Z", str(asked)):
             raise InputError("JOBS: %s is not a whole number from 1 to 9999." % asked)
@@ -62,6 +67,6 @@ def processes(asked: str | int | None = None) -> int:
 
 
 def clean_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment for the setup's commands, without variables that would redirect them."""
+    """Return the environment for the commands of the setup, without variables that would redirect them."""
     unwanted = r"PYTHONPATH|PYTHONHOME|PIP_USER|PIP_TARGET|PIP_PREFIX|VIRTUAL_ENV|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL"
     return {name: value for name, value in env.items() if not re.fullmatch(unwanted, name)}

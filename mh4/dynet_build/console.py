@@ -1,4 +1,4 @@
-"""Progress of the setup, with elapsed time and percentage, and the commands that it runs."""
+"""Run the commands of the setup, and show its progress with elapsed time and percentage."""
 
 import os
 import re
@@ -20,13 +20,16 @@ NO_NETWORK = re.compile(
 NO_MEMORY = re.compile(rb"[Kk]illed signal terminated program|virtual memory exhausted|out of memory")
 POLL = 1  # seconds
 LINE_EVERY = 30  # seconds
-# Runs a command beside a process that ends all that it has started when the other end of the pipe, which is ours, is closed: when
-# we are killed, at the latest.
+# Runs a command beside a process that waits for the end of its standard input, a pipe from us. When the pipe is closed,
+# at the latest because we are killed, it terminates the command and everything that the command has started.
 GUARDED = 'exec 3<&0 </dev/null; (read line <&3; kill -TERM 0) & exec 3<&-; exec "$@"'
 
 
 class Console:
-    """Runs commands, with their output in a log file, and prints progress: a line at both ends of a step, and some in between."""
+    """Runs commands, with their output in a log file, and prints progress.
+
+    There is a line at both ends of a step, and further ones in between.
+    """
 
     def __init__(self, log: str, stream: TextIO | None = None) -> None:
         self.log = log
@@ -63,7 +66,7 @@ class Console:
             log.write(b"\n$ " + b" ".join(map(os.fsencode, command)) + b"\n")
             log.flush()
             start = log.tell()
-            # A separate session: Ctrl-C only reaches this process, which then terminates all that the command has started.
+            # In a separate session, Ctrl-C only reaches this process, which then ends all that the command has started.
             process = subprocess.Popen(
                 ["/bin/sh", "-c", GUARDED, "sh", *command], stdin=subprocess.PIPE, stdout=log, stderr=log, env=env, cwd=cwd,
                 start_new_session=True,

@@ -1,9 +1,9 @@
-"""A wheel of DyNet for this Python and this processor: from the cache, or built from source into the cache.
+"""Find a wheel of DyNet for this Python and this processor in the cache, or build it from source into the cache.
 
-The wheels on PyPI end at Python 3.8 and are compiled for any processor; on a later Python, pip would build the source
-distribution, which downloads a version of Eigen that today's compilers reject. Here DyNet is built by the steps of its own
-manual (cmake, make, setup.py) with Eigen from PyPI, in a dedicated build environment. The C++ library, which takes the time, is
-the same for every Python; it is in the cache, too.
+The wheels on PyPI end at Python 3.8 and are compiled for any processor. On a later Python, pip would build the source
+distribution, which downloads a version of Eigen that today's compilers reject. Here DyNet is built by the steps of its
+own manual (cmake, make, setup.py) with Eigen from PyPI, in a dedicated build environment. The C++ library, which takes
+most of the time, is the same for every Python; it is cached, too.
 """
 
 import glob
@@ -30,23 +30,26 @@ from mh4.util.files import atomic_path, lock, make_folder
 VERSION = "2.1.2"
 FAILURE = "DyNet %s could not be built" % VERSION
 
-# Changes to the source of DyNet:
-# - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly, and
-#   without copies of copies; arrays are passed to them likewise;
-# - where they run out of memory, the process is aborted, or lines about DyNet's memory are written on standard error: now MemoryError;
-# - there is no telling beforehand how much memory a graph will need, nor getting it at once: now there is;
-# - they lack features of its C++ trainers: moving averages of the weights, and saving and restoring the optimizer's state;
-# - that state is written as text, a hundred megabytes for a parser: now in binary;
-# - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last one;
-# - its Python bindings are in Python 2 (`long`, language level 2), which Cython 3, for Python 3.13, has to be told.
-# In the folder dynet, speed.patch and the sources are about speed: a bi-LSTM layer as one node, and products of small matrices.
+# Changes to the source of DyNet, in dynet.patch:
+# - The Python bindings pass arrays directly, not as Python lists of numbers, which often takes longer than computing
+# them.
+# - When memory runs out, the bindings raise MemoryError. DyNet would abort, or write about its memory to standard
+# error.
+# - The memory that a graph will need can be computed beforehand, and allocated at once.
+# - The bindings have two more features of the C++ trainers: moving averages of the weights, and saving and restoring
+# the
+#   optimizer's state.
+# - This state is binary. As text, it took a hundred megabytes for a parser.
+# - The order in which gradients of embeddings are summed depends only on the last update, not on all previous ones.
+# - Cython 3, for Python 3.13, is told that the bindings are in Python 2 (language level 2); `long` is replaced.
+# speed.patch and the sources are about speed: a bi-LSTM layer as one node, and products of small matrices.
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dynet")
 PATCHES = ["dynet.patch", "speed.patch"]
 SOURCES = ["nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h"]
 _CHANGES = b"".join(Path(FOLDER, name).read_bytes() for name in [*PATCHES, *SOURCES, "bindings.pyx"])
 BUILD = "%s-%s" % (VERSION, hashlib.sha256(_CHANGES).hexdigest()[:6])  # the version, and a hash of what changes results
 
-# Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
+# Checks that DyNet not only loads but works: code that was compiled for another processor fails when it computes.
 CHECK = """
 import numpy, dynet as dy
 dy.renew_cg()
@@ -63,13 +66,13 @@ assert hasattr(dy, "bilstm")
 
 
 def march() -> str:
-    """The processors to compile for, as in the compiler's option -march: MH4_MARCH, or this one."""
+    """Return the processors to compile for, as in the compiler's option -march: MH4_MARCH, or this processor."""
     # Not every compiler of macOS has -march=native for ARM, where all processors have the same vectors.
     return os.environ.get("MH4_MARCH") or ("armv8-a" if sys.platform == "darwin" and platform.machine() == "arm64" else "native")
 
 
 def processor() -> str:
-    """A short name for the processors on which the compiled code runs: for this one, determined by its instruction sets."""
+    """Return a short name for the processors to compile for; if that is this one, a hash of its instruction sets."""
     if march() != "native":
         return "%s-%s" % (platform.machine(), march())
     text, fields = cpu.model(), cpu.fields()
@@ -82,21 +85,24 @@ def processor() -> str:
 
 
 def wheel_folder() -> str:
-    """The folder of the matching wheel: named by the version of DyNet and of our changes, the Python, the machine and its processor."""
+    """Return the folder of the matching wheel, named after DyNet's version, our changes, the Python and processor."""
     return _cache("dynet-%s-%s" % (BUILD, sysconfig.get_config_var("SOABI")))
 
 
 def library_folder(env: Mapping[str, str]) -> str:
-    """The folder of the matching C++ library, in a zip file, which shows damage: named also by the compiler and its options, since the
-    bindings must have the same standard library."""
+    """Return the folder of the matching C++ library.
+
+    Its name also depends on the compiler and its options, since the bindings must have the same standard library. The
+    library is in a zip file, whose checksums show damage.
+    """
     compiler = " ".join(env.get(name, "") for name in ("CXX", "CXXFLAGS"))
     return _cache("libdynet-%s-%s" % (BUILD, hashlib.sha256(os.fsencode(compiler)).hexdigest()[:6]))
 
 
 def _cache(name: str) -> str:
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(cache):  # is to be ignored, says the specification of this variable
-        home = os.environ.get("HOME", os.path.expanduser("~"))  # the second is that in the list of users
+    if not os.path.isabs(cache):  # to be ignored, by the XDG specification
+        home = os.environ.get("HOME", os.path.expanduser("~"))  # without HOME, "~" is the folder in the list of users
         if not os.path.isabs(home):
             raise InputError(
                 "there is no place for the cache, as HOME is not the absolute path of a folder: "
@@ -108,7 +114,7 @@ def _cache(name: str) -> str:
 
 @contextmanager
 def locked(folder: str, console: Console) -> Iterator[None]:
-    """Makes a folder of the cache, and keeps others from filling it at the same time."""
+    """Make a folder of the cache, and lock it so that no other process fills it at the same time."""
     try:
         os.makedirs(folder, exist_ok=True)
         file = open(os.path.join(folder, "lock"), "w")
@@ -128,7 +134,7 @@ def _archives(folder: str) -> list[str]:
 
 
 def cached(folder: str) -> str | None:
-    """The intact archive in the folder, or None. Unreadable remains are removed."""
+    """Return the path of the intact archive in the folder, or None. Damaged archives are removed."""
     for path in _archives(folder):
         with suppress(zipfile.BadZipFile, EOFError, OSError), zipfile.ZipFile(path) as archive:
             if archive.testzip() is None:
@@ -138,7 +144,7 @@ def cached(folder: str) -> str | None:
 
 
 def place(archive: str, folder: str) -> str:
-    """Copies an archive into the folder, whole or not at all, and returns its path."""
+    """Copy an archive into the folder, whole or not at all, and return its path there."""
     make_folder(folder)
     path = os.path.join(folder, os.path.basename(archive))
     with atomic_path(path) as temporary:
@@ -147,7 +153,7 @@ def place(archive: str, folder: str) -> str:
 
 
 def forget(wheel: str, console: Console, env: Mapping[str, str]) -> None:
-    """Removes a wheel that does not work from the cache, with the library that this environment builds it from."""
+    """Remove a wheel that does not work from the cache, with the library that it is built from in this environment."""
     for folder in (os.path.dirname(wheel), library_folder(env)):
         with locked(folder, console):
             for path in _archives(folder):
@@ -155,7 +161,10 @@ def forget(wheel: str, console: Console, env: Mapping[str, str]) -> None:
 
 
 def install(python: str, wheel: str, console: Console, env: Mapping[str, str]) -> None:
-    """Installs a wheel with a Python's pip. Raises InputError if it does not work; then it is removed from the cache, to be built again."""
+    """Install a wheel with the pip of `python`.
+
+    Raises InputError if the wheel does not work. It is then removed from the cache, so that it is built again.
+    """
     console.step("DyNet %s: installing the wheel for this machine" % VERSION)
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     failure = "DyNet could not be installed from %s" % wheel
@@ -168,7 +177,7 @@ def install(python: str, wheel: str, console: Console, env: Mapping[str, str]) -
 
 
 def install_here(jobs: int | None = None) -> None:
-    """Installs DyNet for the Python that runs this, for `mh4 install-dynet`, with `jobs` compilers at a time.
+    """Install DyNet for the Python that runs this, for `mh4 install-dynet`, with `jobs` compilers at a time.
 
     Raises InputError, leaving nothing half-installed.
     """
@@ -176,20 +185,23 @@ def install_here(jobs: int | None = None) -> None:
     env = find_compiler(clean_environment(os.environ))
     work = os.path.join(wheel_folder(), "build")
     console = Console(os.path.join(work, "log"))
-    with locked(work, console):  # two at once would also get into each other's way in pip
+    with locked(work, console):  # two installations at once would also disturb each other in pip
         install(sys.executable, wheel(console, jobs, work, env), console, env)
         console.done()
 
 
 def wheel(console: Console, jobs: int, work: str, env: Mapping[str, str]) -> str:
-    """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
+    """Return the path of the wheel, which is built if it is not in the cache. Only one setup at a time builds it."""
     folder = wheel_folder()
     with locked(folder, console):
         return cached(folder) or build(console, jobs, work, env, folder)
 
 
 def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str], folder: str) -> None:
-    """Puts the C++ library into the folder of its build, which cmake has configured: from `folder` of the cache, or compiled into it."""
+    """Put the C++ library into `binaries`, a build folder that cmake has configured.
+
+    It is copied from the folder `folder` of the cache. If it is not there, it is compiled, and copied to the cache.
+    """
     target = os.path.join(binaries, "dynet")
     with locked(folder, console):
         path = cached(folder)
@@ -207,7 +219,7 @@ def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str], 
 
 
 def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder: str) -> str:
-    """Builds the wheel in a new folder under `work` and places it in `folder`."""
+    """Build the wheel in a new folder under `work`, and copy it to `folder`."""
     for rest in _files(work, "dynet-*"):  # remains of a killed build
         shutil.rmtree(rest, ignore_errors=True)
     place_of_work = tempfile.mkdtemp(prefix="dynet-", dir=work)
@@ -249,7 +261,7 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
     library(console, jobs, binaries, env, folder_of_library)
 
     console.step("DyNet %s: Python bindings" % VERSION)
-    run("make", "bindings", cwd=binaries)  # if the library was in the cache
+    run("make", "bindings", cwd=binaries)  # not yet made if the library was in the cache
     shutil.copy(os.path.join(FOLDER, "setup.py"), source)
     run(python, "setup.py", "bdist_wheel", "--dist-dir=" + place_of_work, cwd=source)
     path = place(_files(place_of_work, "*.whl")[0], folder)

@@ -1,7 +1,7 @@
-"""The authors' runs: everything that only their settings need (docs/differences.md, experiments/settings/authors.toml).
+"""All code that only the settings of the authors' runs need (docs/differences.md, experiments/settings/authors.toml).
 
-When a model is made, `parts` chooses its system, encoder and scorer: the parser's own classes, or the subclasses here, each of
-which implements the settings that concern it. `learned` gives the tags and labels that the authors' parsers learned.
+`parts` chooses the system, encoder and scorer of a new model: the usual classes, or the subclasses in this file, which
+implement these settings. `learned` returns the tags and labels that the authors' parsers learned.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
 
     system: System
     encoder: Callable[..., Encoder]
-    scorer: Callable[..., Any]  # TensorScorer, or what is called as it is
+    scorer: Callable[..., Any]  # TensorScorer, or a class with the same interface
 
 
 def parts(system: System, config: Config) -> Chosen:
@@ -53,7 +53,10 @@ def parts(system: System, config: Config) -> Chosen:
 
 
 def learned(sentences: Sequence[Sentence], config: Config) -> Sequence[Sentence]:
-    """Return the sentences with the strings to learn: as XPOS, the pair of UPOS and XPOS, and labels without subtypes."""
+    """Return the sentences with the strings to learn.
+
+    Depending on the settings, XPOS is the pair of UPOS and XPOS, and labels have no subtypes.
+    """
     scorer = config.scorer
     if scorer.xpos_with_upos:
         sentences = [replace(s, xpos=["%s|%s" % pair for pair in zip(s.upos, s.xpos, strict=True)]) for s in sentences]
@@ -63,12 +66,12 @@ def learned(sentences: Sequence[Sentence], config: Config) -> Sequence[Sentence]
 
 
 def kind(column: str, config: Config) -> object:
-    """Return the kind of strings that this model predicts in a column, which distinguishes them from other models' strings."""
+    """Return the kind of strings that a model predicts in a column; strings of different kinds are not comparable."""
     return {"xpos": config.scorer.xpos_with_upos, "deprels": config.scorer.label_subtypes}.get(column)
 
 
 def written(column: str, predicted: list[str], config: Config) -> list[str]:
-    """Return the text of a column for strings that a model predicts."""
+    """Return the values to write to a column, given the strings that a model predicts."""
     return [pair.partition("|")[2] for pair in predicted] if column == "xpos" and config.scorer.xpos_with_upos else predicted
 
 
@@ -76,13 +79,17 @@ def written(column: str, predicted: list[str], config: Config) -> list[str]:
 
 
 class AuthorsEncoder(Encoder):
-    """Spellings between two symbols, embeddings in place of spellings, scaled inputs, and sentences without a node for their end."""
+    """An encoder that implements the settings of the authors' runs.
+
+    These are spellings between two symbols, embeddings in place of spellings, scaled inputs, and sentences without a
+    node for their end.
+    """
 
     def __init__(self, config: Config, vocabulary: Vocabulary, vectors: Vectors | None, parameters: Any) -> None:
         sizes, self.ends = config.encoder, ["begin", "end"] if config.encoder.word_boundaries else []
         if sizes.embeddings == "row":
             self.initial = dy.GlorotInitializer(True)
-        if self.ends:  # the last of the characters, which are never unknown
+        if self.ends:  # they come last among the characters, and with these counts, they are never dropped
             always = dict.fromkeys(self.ends, 10**300)
             tables = {name: getattr(vocabulary, name) for name in Vocabulary.TABLES}
             vocabulary = Vocabulary(**{**tables, "chars": Table({**vocabulary.chars.to_json(), **always})})
@@ -93,7 +100,7 @@ class AuthorsEncoder(Encoder):
 
     def __call__(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> Any:
         for_tags, for_trees = super().__call__(sentences, rng)
-        if not self.after:  # zeros in its place
+        if not self.after:  # zeros replace the end node
             lengths = np.array([len(sentence) + 1 for sentence in sentences])
             numbers = np.insert(np.arange(1, lengths.sum() + 1), np.cumsum(lengths), 0)
             for_tags, for_trees = (columns_of(layer, numbers) for layer in (for_tags, for_trees))
@@ -111,14 +118,17 @@ class AuthorsEncoder(Encoder):
 
 
 class AuthorsBiaffine(Biaffine):
-    """Biaffine scores whose U_t may be initialised as random orthogonal matrices; if bilinear, x has no 1: y has no score of its own."""
+    """Biaffine scores whose U_t may be initialised as random orthogonal matrices.
+
+    bilinear: x has no 1, so there is no term of y alone.
+    """
 
     def __init__(self, matrices: int | None, units: int, parameters: Any, bilinear: bool, orthogonal: bool) -> None:
         super().__init__(matrices, units, parameters, units if bilinear else None)
         if orthogonal and self.weights is not None:  # it is None where parameters are only counted
             blocks = self.weights.as_array().reshape(self.matrices, self.rows, self.side)
             for block in blocks:
-                q, r = np.linalg.qr(block[:, : self.rows])  # of a bilinear one, the part on x and y
+                q, r = np.linalg.qr(block[:, : self.rows])  # if bilinear, without the column for the 1 of y
                 block[:, : self.rows] = q * np.sign(np.diag(r))
             self.weights.set_value(blocks.reshape(-1, self.side))
 
@@ -134,9 +144,10 @@ class AuthorsBiaffine(Biaffine):
 
 
 class EndVectors:
-    """Learned vectors for the end of the sentence, or what is missing, one for each of several positions.
+    """Learned vectors, one for each position, for the end of the sentence or a missing node.
 
-    They replace the last column of each sentence. At other positions, or with scorer.end = "encoded", it stays as it is.
+    With scorer.end = "learned", they replace the last column of each sentence at these positions. Other columns stay as
+    they are.
     """
 
     def __init__(self, positions: Sequence[str], units: int, config: Config, parameters: "dy.ParameterCollection") -> None:
@@ -153,7 +164,11 @@ class EndVectors:
 
 
 class AuthorsScorer(TensorScorer):
-    """Bilinear scores of arcs, orthogonal matrices, and learned vectors of the end, after the MLPs or, in mh3, before them."""
+    """A scorer that implements the settings of the authors' runs.
+
+    These are bilinear scores of arcs, orthogonal matrices, and learned vectors of the end. The vectors are inserted
+    after the MLPs or, in projective systems, before them.
+    """
 
     def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
         super().__init__(system, config, parameters)
@@ -176,8 +191,8 @@ class AuthorsScorer(TensorScorer):
 class JointScorer:
     """Scores of transitions by one tanh layer over the vectors at all positions of a configuration, for greedy MH4.
 
-    These are for training; to parse, joint_search computes them itself. A configuration is a row of positions; empty ones and the end of
-    the sentence have learned vectors, or the encoder's vector of the end.
+    This class is for training; in parsing, joint_search computes the scores. A configuration is a row of positions. The
+    vector of an empty position, or of the end of the sentence, is learned, or it is the encoder's vector of the end.
     """
 
     def __init__(self, system: "JointSystem", config: Config, parameters: "dy.ParameterCollection") -> None:
@@ -215,7 +230,10 @@ class JointScores:
         ]
 
     def loss(self, violations: Mapping[int, tuple[np.ndarray, np.ndarray]]) -> "dy.Expression | None":
-        """Return the hinge summed over the configurations of GreedySystem.steps, given by sentence number; None if it is 0."""
+        """Return the sum of the hinge over all configurations; None if it is 0.
+
+        violations: the results of GreedySystem.steps, by sentence number.
+        """
         if not violations:
             return None
         sequences, rivals = zip(*violations.values(), strict=True)
@@ -224,9 +242,9 @@ class JointScores:
         return hinge(configurations, np.concatenate([rows[1:, 0] for rows in sequences]), np.concatenate(rivals, axis=1))
 
     def scores_of(self, sequences: Mapping[int, np.ndarray]) -> "dy.Expression":
-        """Return the scores (transitions, N) in the configurations of sequences, concatenated, each without its first configuration.
+        """Return the scores (transitions, N) in the N configurations of all sequences, without the first of each.
 
-        sequences: by the number of a sentence, int (2n+1, 5) as from mh4.parser.oracle.
+        sequences: by sentence number, int (2n+1, 5) as from mh4.parser.oracle.
         """
         nodes = []
         for k, rows in sequences.items():
@@ -241,12 +259,13 @@ class JointScores:
 def joint_search(*, output: np.ndarray, bias: np.ndarray, single_root: bool = False, **vectors: np.ndarray) -> Derivation:
     """Search greedily in MH4, by the scores of JointScorer: output tanh(s2 + s1 + s0 + b0) + bias.
 
-    output: (7, units), one row for each transition, by code; bias: (7,). vectors: for some of the positions s2, s1, s0 and b0, by name,
-    the nodes that can be there, (n+2, units), with row n+1 for the end of the sentence and for an empty stack position.
+    output: (7, units), one row for each transition, by code; bias: (7,).
+    vectors: by position (some of s2, s1, s0 and b0), an array (n+2, units) with a row for each node; row n+1 is for the
+    end of the sentence and for an empty stack position.
     single_root: exactly one dependent of node 0.
 
-    Returns a Derivation without parts. The first transition, the shift of the root, is not scored. Raises ValueError if a score is not a
-    number, or if a single root is required of a sentence without words.
+    Returns a Derivation without parts. The first transition, the shift of the root, is not scored. Raises ValueError if
+    a score is NaN, or if a single root is required of a sentence without words.
     """
     n = len(next(iter(vectors.values()))) - 2
     if single_root and n == 0:
@@ -268,12 +287,12 @@ def joint_search(*, output: np.ndarray, bias: np.ndarray, single_root: bool = Fa
     return Derivation(score, configuration.heads, {}, np.array(found, dtype=np.intp))
 
 
-# What is learned of a tree
+# The trees and sequences to learn
 
 
 @dataclass(frozen=True)
 class _First(System):
-    """A system that learns the nearest tree that a chart finds first."""
+    """A system that, with training.nearest = "first", learns the nearest tree that is found first."""
 
     config: Config = Config()
 
@@ -285,7 +304,7 @@ class _First(System):
 
 @dataclass(frozen=True)
 class AuthorsGlobal(GlobalSystem, _First):
-    """A global system; mh3 learns the sequence that shifts as long as it can, not the best-scoring one."""
+    """A global system. With late sequences, mh3 learns the one that shifts as long as possible, not the best one."""
 
     def target(self, tensors: Any, heads: np.ndarray, single_root: bool) -> Parts:
         sequence = late(heads) if self.name == "mh3" and self.config.training.sequences == "late" else None
@@ -294,7 +313,7 @@ class AuthorsGlobal(GlobalSystem, _First):
 
 @dataclass(frozen=True)
 class AuthorsGreedy(GreedySystem, _First):
-    """A greedy system; it learns late sequences and, with MH4, competes with illegal transitions as well."""
+    """A greedy system that can learn late sequences and, with MH4, to score illegal transitions below gold ones."""
 
     def sequence(self, heads: np.ndarray) -> np.ndarray | None:
         if self.config.training.sequences == "late":
@@ -308,7 +327,7 @@ class AuthorsGreedy(GreedySystem, _First):
 
 @dataclass(frozen=True)
 class JointSystem(AuthorsGreedy):
-    """Greedy MH4 with JointScorer, whose scores are known only when the configurations are."""
+    """Greedy MH4 with JointScorer. Its violations are configurations, which JointScores.loss scores."""
 
     def violation(self, tensors: Any, heads: np.ndarray, single_root: bool) -> Any:
         return self.steps(heads, single_root)
@@ -326,13 +345,16 @@ def parts_of(sequence: np.ndarray) -> Parts:
 
 
 def late(heads: trees.Heads) -> np.ndarray | None:
-    """Return the sequence of MH3 that shifts as long as it can, as oracle.canonical gives it; None if the tree is not projective."""
+    """Return the MH3 sequence that shifts as long as possible, in the form of oracle.canonical.
+
+    None if the tree is not projective.
+    """
     if not trees.is_projective(heads):
         return None
     heads = np.asarray(heads).tolist()
     n = len(heads) - 1
     configuration, found = Configuration(n), []
-    has_dependents_left = [0] * (n + 2)  # among the nodes of the stack
+    has_dependents_left = [0] * (n + 2)  # for each node, the number of its left dependents on the stack
     for _ in range(2 * n + 1):
         *_, s0, b0 = configuration.positions
         if b0 <= n and not has_dependents_left[b0] and (b0 == 0 or heads[b0] == s0 or heads[b0] > b0):
@@ -349,7 +371,7 @@ def late(heads: trees.Heads) -> np.ndarray | None:
 
 
 def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
-    """Return the sequence of MH4 that the chart of mh4.decoders.mh4.first_found finds first, as oracle.canonical gives it.
+    """Return the MH4 sequence of a tree that mh4.decoders.mh4.first_found finds, in the form of oracle.canonical.
 
     None if the chart does not derive the tree.
     """
@@ -363,7 +385,7 @@ def first_of_chart(heads: trees.Heads) -> np.ndarray | None:
 
 
 def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Return the transitions with these codes, of MH4, as oracle.canonical gives them: with the positions before each of them."""
+    """Return the MH4 sequence with these codes in the form of oracle.canonical: with the positions before each code."""
     configuration, found = Configuration(len(sequence) // 2), []
     for code in sequence:
         found.append((int(code), *configuration.positions))
@@ -372,10 +394,10 @@ def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.ndarray:
-    """Return a tree of the class that keeps as many arcs as possible, as `trees.nearest`, but the one that is found first.
+    """Return a tree of the class that keeps as many arcs as possible, as `trees.nearest`; of several, the first found.
 
-    For "projective", by Eisner's algorithm with the smallest split point, always with a single root; for "mh4", in the order of
-    mh4.decoders.mh4.first_found; for other classes, `trees.nearest`.
+    For "projective", `eisner` finds the tree, always with a single root. For "mh4", mh4.decoders.mh4.first_found finds
+    it. For other classes, it is the result of `trees.nearest`.
     """
     heads = np.asarray(heads)
     if name not in ("projective", "mh4") or trees.in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):
@@ -386,12 +408,12 @@ def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.n
 
 
 def eisner(arcs: np.ndarray) -> np.ndarray:
-    """Return the best projective tree with a single root (Eisner 1996), of several the one with the smallest split points.
+    """Return the best projective tree with a single root (Eisner 1996); of several, that with smallest split points.
 
     arcs: (n+1, n+1), the score of head h and dependent m at [h, m]. Returns heads, int32 (n+1,). O(n^3) time.
     """
     n = len(arcs) - 1
-    # Spans [i,j] of words; the head of all others is i (to the right) or j (to the left). In open spans, i and j are joined by an arc.
+    # Spans [i,j] of words are headed by i (right) or by j (left). In open spans, i and j are joined by an arc.
     right, left, open_right, open_left = np.zeros((4, n + 2, n + 2))
     split_right, split_left, split_open = np.zeros((3, n + 2, n + 2), dtype=int)
     for width in range(1, n):
@@ -412,7 +434,7 @@ def eisner(arcs: np.ndarray) -> np.ndarray:
     words = np.arange(1, n + 1)
     root = 1 + int((left[1, words] + right[words, n] + arcs[0, words]).argmax())
     heads[root] = 0
-    agenda = [(1, root, False), (root, n, True)]  # spans, and whether they go to the right
+    agenda = [(1, root, False), (root, n, True)]  # spans, and whether their first word is the head
     while agenda:
         i, j, to_the_right = agenda.pop()
         if i == j:

@@ -1,4 +1,4 @@
-"""What parsers and ensembles have in common: what `parse` takes and returns, and `test`."""
+"""The methods `parse` and `test`, which single parsers and ensembles share."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,14 +18,14 @@ from mh4.parser.given import Gold, Unparsed, as_sentences, given_items, with_tre
 from mh4.parser.long_sentences import Progress
 from mh4.util.reading import Path
 
-if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
+if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
 
-Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
+Parsed = list[Any]  # a TokenList for each TokenList, a Sentence for any other input
 
 
 class Options(TypedDict, total=False):
-    """What `parse` is asked to do; see BaseParser.parse."""
+    """The options of BaseParser.parse."""
 
     confidence: bool
     transitions: bool
@@ -40,7 +40,7 @@ class Options(TypedDict, total=False):
 
 
 class BaseParser:
-    """What a Parser and an Ensemble have in common."""
+    """The base class of Parser and Ensemble."""
 
     @overload
     def parse(
@@ -70,30 +70,36 @@ class BaseParser:
         keep_heads: bool = False,
         best: int = 1,
     ) -> Parsed:
-        """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
+        """Parse sentences given as lists (or other iterables) of words, as Sentences, or as conllu.models.TokenLists.
 
-        With `segmenter`, a file that `mh4 segmenter train` has written, or a mh4.data.segmenter.Segmenter, strings are raw text: each
-        is replaced by its sentences, so that more sentences may be returned than were given.
+        Returns a copy of each TokenList, with the changes that `mh4 parse` makes: without DEPS and empty nodes, unless
+        `keep_deps`. For any other input, returns a new Sentence with heads (int32 array (n+1,), heads[0] = -1) and
+        deprels (with subtypes).
 
-        Returns copies of TokenLists, as `mh4 parse` changes them (without DEPS and empty nodes, unless `keep_deps`), and of
-        others new Sentences with heads (int32 array (n+1,), heads[0] = -1) and deprels (with subtypes). With `tags`, as with
-        `mh4 parse --tags`, upos, xpos and feats are those that the model predicts, if its treebank has such a column; otherwise
-        they stay as they were given, None for lists of words. With `confidence`, the Sentences also have the probabilities of
-        their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature, or if it has none, at 1 with a
-        RuntimeWarning, and of their labels given the arcs (label_probabilities, of the same shape);
-        with `transitions`, also the transitions of their derivations, if the system has them.
-        With `keep_heads`, words keep the heads and labels that they have (heads: -1 or None for none; deprels: "_"), and the others get
-        theirs from the best tree with these heads; probabilities are given these heads. With `best` above 1, each Sentence has the next
-        best trees, up to that number in all, as its `alternatives`, and the notes of all give score and probability.
-        `progress`, if given, is called with the number of words parsed after each minibatch.
+        progress: called with the number of words parsed after each minibatch.
+        confidence: Sentences also have the probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), and of
+        their labels given these arcs (label_probabilities, of the same shape). Both are computed at the model's
+        temperatures; a model without them uses 1, with a RuntimeWarning.
+        transitions: Sentences also have the transitions of their derivations, if the system has transitions.
+        segmenter: a file that `mh4 segmenter train` has written, or a mh4.data.segmenter.Segmenter. Strings are then
+        raw text. Each string is replaced by its sentences, so more sentences may be returned than were given.
+        tags: upos, xpos and feats are predicted, as by `mh4 parse --tags`, if the model's treebank has such a column.
+        Otherwise they stay as given, None for lists of words.
+        longest, beyond: sentences of more than `longest` words, and those too long for the memory, are decoded in the
+        way `beyond` ("beam", "mst" or "skip"; see mh4.parser.long_sentences). They have a note about it, and no
+        probabilities.
+        keep_heads: words keep their given heads and labels (where there is none, the head is -1 or None, the label
+        "_"). The other words get theirs from the best tree with the given heads. Probabilities are conditional on these
+        heads. If trees have these heads, but none in the system's class, the other heads come from "mst", and a note
+        says so.
+        best: if above 1, each Sentence also has its next best trees as `alternatives`, up to `best` trees in all. The
+        notes of all trees give their score and probability.
 
-        As with `mh4 parse`, sentences of more words than `longest`, and those too long for the memory, are decoded as `beyond` says
-        ("beam", "mst" or "skip"; see mh4.parser.long_sentences), and have a note that says so, and no probabilities.
-        Raises InputError, with the number of the sentence, for one without words, unless `allow_empty`: then it gets an empty tree. Raises
-        InputError for heads to keep that no tree has, naming the word. If there is such a tree, but none in the system's class, a note
-        says so, and the other heads come from "mst", unless `beyond` is "skip"; for mh5-hybrid, which has no "mst", it is an error. Raises
-        InputError also if the model needs contextual vectors that it has not been given, or if tags or probabilities are asked for and
-        it has none; and OutOfMemory, naming the sentence, if there is not even memory for a part of one, unless `beyond` is "skip".
+        Raises InputError, with the number of the sentence, for a sentence without words; with `allow_empty`, it gets an
+        empty tree instead. Raises InputError if the model needs contextual vectors and has none, and if tags or
+        probabilities are requested that the model cannot compute. Unless `beyond` is "skip", raises InputError, naming
+        the word, for heads to keep that no tree has (for mh5-hybrid, which has no "mst", that no tree in the class
+        has), and OutOfMemory, naming the sentence, if memory does not suffice even for a part of the sentence.
         """
         check_flags(confidence=confidence, transitions=transitions, tags=tags, keep_deps=keep_deps, keep_heads=keep_heads)
         check_flags(allow_empty=allow_empty)
@@ -106,7 +112,7 @@ class BaseParser:
         options: dict[str, Any] = {"transitions": True} if transitions else {}
         options |= {} if type(best) is int and best == 1 else {"best": best}
         parsed = long_sentences.parse(self, unparsed, longest, beyond, confidence, tags, progress, keep_heads, **options)
-        if best != 1:  # those that have only one tree, as long ones, have no others
+        if best != 1:  # sentences that were decoded otherwise, such as long ones, have only one tree
             parsed = [one if one.alternatives is not None else replace(one, alternatives=[]) for one in parsed]
         for number, sentence in enumerate(parsed if beyond != "skip" else (), start=1):
             check_parsed(sentence, keep_heads, "sentence %d" % number)
@@ -118,9 +124,10 @@ class BaseParser:
     def test(self, gold: Gold, progress: Progress | None = None) -> dict[str, float]:
         """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
 
-        Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without subtypes), in percent
-        of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees. Warns
-        of sentences that were too long to be decoded as usual, and counts them.
+        Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without
+        subtypes), in percent of all words. `progress` is called as by `parse`. Raises InputError if the file is not
+        CoNLL-U, and for sentences without trees. A RuntimeWarning counts the sentences that were too long to be decoded
+        as usual.
         """
         if isinstance(gold, (str, bytes, PathLike)):
             sentences = conllu.read(gold)
@@ -137,9 +144,10 @@ class BaseParser:
 
 
 def check_parsed(sentence: Sentence, keep_heads: bool = False, name: str = "a sentence") -> Sentence:
-    """Return the sentence. Raises OutOfMemory for one without a tree, as not even its shortest windows fit into the memory.
+    """Return the sentence. Raises OutOfMemory if it has no tree, because not even its shortest windows fit into memory.
 
-    Where heads were kept, raises InputError instead, with the reason why the sentence was skipped. name: for a sentence without one.
+    With `keep_heads`, raises InputError instead, with the reason why the sentence was skipped.
+    name: what messages call a sentence that has no name.
     """
     if sentence.heads is not None:
         return sentence

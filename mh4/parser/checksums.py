@@ -7,10 +7,11 @@ from pathlib import Path
 from mh4.parser import model_files
 from mh4.util.reading import sha256
 
-_OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")  # its trees and probabilities depend on these
+# The files of a model on which its trees and probabilities depend.
+_OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")
 _NEEDED = ("config.toml", "vocabulary.json", "weights.npz")
 _PARSING = ("data", "decoders", "parser", "util")  # the parts of this package on which parses depend
-_SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # wheels have only the first
+_SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # wheels contain only .py
 
 
 @cache
@@ -24,7 +25,7 @@ def of_program() -> str:
 
 
 def of_model(path: str) -> str:
-    """Return the SHA-256 of the names and checksums of a model's files. Raises InputError if there is none."""
+    """Return the SHA-256 of the names and checksums of a model's files. Raises InputError if there is no model."""
     files = model_files.opened(path)
     digest = hashlib.sha256()
     for name in _OF_A_MODEL:

@@ -1,4 +1,4 @@
-"""From scores and trees to the columns of parsed sentences: tags, labels and probabilities."""
+"""Turn scores and trees into the columns of parsed sentences: tags, labels and probabilities."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,9 +11,10 @@ from mh4.parser.vocabulary import Table
 
 
 def best_strings(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> list[str]:
-    """Return the best-scoring string of every column, never the unknown one (row 0).
+    """Return the best-scoring string of every column of `scores`, never the unknown string (row 0).
 
-    roots: for labels, (columns,): 1 for a word that is to be labelled `root`, 0 for one with any other label, -1 where both may be.
+    roots: for labels, an array (columns,): 1 for words that must be labelled `root`, 0 for words that must not, -1 for
+    words with any label.
     """
     scores = scores.reshape((len(table), -1))
     if roots is not None and table[ROOT] and len(table) > 2:
@@ -24,7 +25,10 @@ def best_strings(scores: np.ndarray, table: Table, roots: np.ndarray | None = No
 
 
 def softmax(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> np.ndarray:
-    """Return the probabilities of strings, float64 (strings, columns), for each column: 0 for the unknown one. roots: see best_strings."""
+    """Return the probabilities of the strings in each column of `scores`: float64 (strings, columns).
+
+    The unknown string has probability 0. roots: see best_strings.
+    """
     scores = scores.reshape((len(table), -1)).astype(np.float64)
     scores[0] = -np.inf
     if roots is not None and table[ROOT] and len(table) > 2:
@@ -52,13 +56,13 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
 
 
 def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """Return the probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: of all arcs, (n+1, n+1)."""
+    """Return the probabilities of a tree's arcs: float64 (n+1,), 1 at 0. marginals: those of all arcs, (n+1, n+1)."""
     probabilities = np.ones(len(heads))
     probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]
     return probabilities
 
 
 def with_label_probabilities(sentences: Sequence[Sentence], probabilities: np.ndarray) -> None:
-    """Give sentences the probabilities of their labels: float64 (words,), concatenated over all sentences."""
+    """Set the label probabilities of sentences: float64 (words,), concatenated over all sentences."""
     for sentence, own in zip(sentences, np.split(probabilities, np.cumsum([len(one) for one in sentences])[:-1]), strict=True):
         sentence.label_probabilities = np.append(1, own)

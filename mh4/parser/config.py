@@ -1,11 +1,12 @@
 """Every setting of a parser, and its default.
 
-A configuration is read from TOML (``mh4 train --config FILE.toml``), changed one value at a time (``--set section.name=value``)
-and written to the model folder in full, so that a model documents how it was made. The paper's text fixes the kind of encoder and of
-scorer, the sizes of both LSTMs, Adam's learning rate, the dropout of 0.3, the loss of trees and its cost. What it leaves open is set as
-in the authors' runs or otherwise; ``experiments/settings/authors.toml`` has every setting that differs there.
+A configuration is read from TOML (``mh4 train --config FILE.toml``), changed one value at a time
+(``--set section.name=value``) and written to the model folder in full, so that a model documents how it was made. A
+file may also have settings for one system only, in tables such as ``[mh3.scorer]``.
 
-A file may have settings for one system only, in tables such as ``[mh3.scorer]``.
+The paper's text fixes the kind of encoder and of scorer, the sizes of both LSTMs, Adam's learning rate, the dropout of
+0.3, the loss of trees and its cost. Some of the other defaults are those of the authors' runs.
+``experiments/settings/authors.toml`` has every setting of their runs that differs from the defaults.
 """
 
 import dataclasses
@@ -17,8 +18,8 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 from mh4.errors import InputError, shown, unknown
 
-MOST, _LONGEST_LINE = 1 << 16, 4000  # of a file of settings: bytes, and characters
-_LISTED = 8  # differences between settings in a message
+MOST, _LONGEST_LINE = 1 << 16, 4000  # limits of a settings file: bytes, and characters of a line
+_LISTED = 8  # the most differences between settings in a message
 
 
 class Values(NamedTuple):
@@ -37,7 +38,7 @@ def _one_of(values: tuple[str | bool, ...]) -> Values:
 
 
 Count = Annotated[int, _from_to("a whole number", 1, 10**9)]
-Many = Annotated[int, _from_to("a whole number", 1, 10**7)]  # float32 can tell one update in an average over so many from 0
+Many = Annotated[int, _from_to("a whole number", 1, 10**7)]  # in a longer average, an update has weight 0 in float32
 Size = Annotated[int, _from_to("a whole number", 1, 10_000)]
 SizeOr0 = Annotated[int, _from_to("a whole number", 0, 10_000)]
 EvenSize = Annotated[int, _from_to("an even number", 2, 10_000, step=2)]
@@ -63,7 +64,7 @@ LOSSES: tuple[str, ...] = get_args(Loss)
 
 
 def _value(default: Any, meaning: str, authors: bool = False) -> Any:
-    """Return a setting, with its default and what it means; authors: whether only their runs change it."""
+    """Return a setting with its default and meaning. authors: whether only the authors' runs change it."""
     return field(default=default, metadata={"meaning": meaning, "authors": authors})
 
 
@@ -193,7 +194,7 @@ def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:
 
 
 def listed(differing: Mapping[str, tuple[Any, Any]]) -> str:
-    """Return differences for a message: "training.patience is 10 there, 5 here", and so on, _LISTED at most."""
+    """Format differences for a message: "training.patience is 10 there, 5 here" and so on, at most _LISTED of them."""
     shown_ones = ["%s is %s there, %s here" % (name, *map(as_toml, values)) for name, values in differing.items()]
     more = len(shown_ones) - _LISTED
     return "; ".join(shown_ones[:_LISTED] + ["and %d more" % more] * (more > 0))
@@ -208,14 +209,14 @@ def tables(text: str, source: str) -> dict[str, Any]:
     """Return TOML `text` as a dictionary. Raises InputError, naming `source`, if it is not TOML."""
     try:
         return _toml(text)
-    except (ValueError, RecursionError) as error:  # the parent class of its own errors: some numbers and dates raise others
+    except (ValueError, RecursionError) as error:  # not just TOMLDecodeError: some numbers and dates raise a ValueError
         raise InputError("%s: not TOML: %s" % (source, error)) from None
 
 
 def _toml(text: str) -> dict[str, Any]:
     """Return TOML as a dictionary. Raises ValueError and RecursionError."""
     longest = max(map(len, text.split("\n")))
-    if longest > _LONGEST_LINE:  # a key of that many parts would take minutes
+    if longest > _LONGEST_LINE:  # a key of thousands of parts would take minutes
         raise ValueError("a line of %d characters" % longest)
     return tomllib.loads(text.removeprefix("\ufeff"))  # the byte order mark of some editors
 
@@ -260,7 +261,7 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     for name, value in values.items():
         if name not in known:
             raise InputError("%s: %s" % (source, unknown("setting", "%s.%s" % (section, name), known)))
-        value = value.item() if getattr(value, "ndim", None) == 0 else value  # a number of numpy
+        value = value.item() if getattr(value, "ndim", None) == 0 else value  # a numpy number
         kind = type(getattr(current, name))
         number = type(value) is kind or kind is float and type(value) is int
         if not number or not known[name].allow(value):

@@ -1,7 +1,7 @@
-"""Contextual vectors of words, from a transformer for example, as further input of the network.
+"""Read contextual vectors of words, from a transformer for example, which are further input of the network.
 
-A safetensors file has a matrix for each sentence, named by the `key` of its words. Files for training, dev
-and parsing may be given in any order, and a missing sentence is an error. ``examples/contextual_vectors.py`` makes such files.
+A safetensors file has a matrix for each sentence, named by the `key` of its words. Files for training, dev and parsing
+may be given in any order, and a missing sentence is an error. ``examples/contextual_vectors.py`` makes such files.
 """
 
 import hashlib
@@ -30,17 +30,18 @@ def key(words: Sequence[str]) -> str:
 
 @dataclass(eq=False)
 class Window(Sentence):
-    """Consecutive words of the sentence `whole`, with their vectors in it. start: the number of words before them."""
+    """Consecutive words of the sentence `whole`, whose matrix has their vectors. start: the number of words before."""
 
     whole: Sentence = None  # type: ignore[assignment]
     start: int = 0
 
 
 class Contextual:
-    """The matrices in files: (n, dimensions) for a sentence of n words, of 16, 32 or 64-bit numbers. Each is read when it is needed.
+    """The matrices in files: (n, dimensions) for a sentence of n words, in 16, 32 or 64-bit numbers.
 
-    paths: one file, or several, which must agree on sentences that they share. Raises InputError if a file cannot be read or is
-    empty, or if the files differ in their dimensions, and NotInstalled without the package safetensors.
+    A matrix is read when it is needed. paths: one file, or several, which must agree on sentences that they share.
+    Raises InputError if a file cannot be read or is empty, or if the files differ in their dimensions, and NotInstalled
+    without the package safetensors.
     """
 
     def __init__(self, paths: Paths) -> None:
@@ -49,10 +50,10 @@ class Contextual:
             from safetensors import SafetensorError, safe_open
         self._error = SafetensorError
         self._files: dict[str, tuple[str, Any]] = {}
-        self._others: dict[str, list[tuple[str, Any]]] = {}  # that have the same sentences, until they are compared
+        self._others: dict[str, list[tuple[str, Any]]] = {}  # further files with the same sentence, until compared
         self.dimensions = 0
         for path in self.paths:
-            with reading.open_regular(path):  # its own errors do not say why
+            with reading.open_regular(path):  # the errors of safe_open give no reason
                 pass
             try:
                 file = safe_open(path, framework="numpy")
@@ -78,25 +79,28 @@ class Contextual:
     def of(self, sentence: Sentence) -> np.ndarray:
         """Return the matrix of a sentence, float32 (n, dimensions).
 
-        Raises InputError, naming the sentence, if there is none, if it is invalid, or if files differ in it.
+        Raises InputError, naming the sentence, if its matrix is missing or invalid, or if files have different ones.
         """
         whole, rows = sentence, slice(None)
         if isinstance(sentence, Window):
             whole, rows = sentence.whole, slice(sentence.start, sentence.start + len(sentence))
-        with self._found(whole) as (message, stored), np.errstate(over="ignore"):  # of float64; it becomes infinite
+        with self._found(whole) as (message, stored), np.errstate(over="ignore"):  # a large float64 becomes infinite
             matrix = stored[rows].astype(np.float32)
         if not np.isfinite(matrix).all():
             raise InputError("%s: some numbers are infinite or NaN" % message)
         return matrix
 
     def check(self, sentence: Sentence) -> None:
-        """Raise InputError as `of` does, except for invalid numbers: these are read only where several files have a sentence."""
+        """Raise InputError as `of` does, except for infinite numbers and NaN.
+
+        The numbers are read only if several files have the sentence.
+        """
         with self._found(sentence):
             pass
 
     @contextmanager
     def _found(self, whole: Sentence) -> Iterator[tuple[str, Any]]:
-        """Yield the matrix of a sentence, to be read from its file within the block, and its name in messages."""
+        """Yield what messages call the matrix of a sentence, and the matrix, which can be read within the block."""
         where, name = whole.name or shown(whole.words), key(whole.words)
         found = self._files.get(name)
         if found is None:
@@ -111,7 +115,7 @@ class Contextual:
 
     @contextmanager
     def _stored(self, name: str, words: int, where: str, path: str, file: Any) -> Iterator[Any]:
-        """Yield the matrix called `name`, of so many words, to be read from its file within the block."""
+        """Yield the matrix called `name`, for a sentence of `words` words, which can be read within the block."""
         expected = [words, self.dimensions]
         try:
             stored = file.get_slice(name)

@@ -1,9 +1,9 @@
 """Ensembles: several parsers vote for one tree. The tree with the most votes is found exactly; labels are averaged.
 
 Each member, a model of any system or a file of another parser's trees, votes for the arcs of its tree. The result is a tree with
-the most votes in its class; ties are broken in favour of arcs from members named early. The label of an arc is the one with the
-highest probability, averaged over the labellers of all models; a file's label has probability 1 if the file has the arc. Tags,
-too, are those with the highest average probability.
+the most votes in its class; ties are broken in favour of arcs from members that are listed early. The label of an arc
+is the one with the highest probability, averaged over the labellers of all models; a file's label has probability 1 if
+the file has the arc. Tags, too, are those with the highest average probability.
 
 The paper does not describe how its ensemble (Section 5) is built.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from mh4.parser.model import Scores
     from mh4.parser.network.graph import dy
 
-# A file's label for a different arc says little about this one: it only counts where nothing else is known.
+# The weight of a file's label for a different arc to the word: it only counts where there is no other label.
 _OF_ANOTHER_ARC = 1e-3
 _NO_LABEL = ("", "_")
 _UNSPECIFIED = "dep"  # the label where no member has one
@@ -50,7 +50,7 @@ Member = tuple[Parser, "Scores"]
 
 @dataclass(eq=False)
 class SentenceWithVotes(Sentence):
-    """A sentence with other parsers' trees for it as votes: Sentences of the same words, with heads and deprels."""
+    """A sentence with votes: the trees of other parsers, as Sentences of the same words with heads and deprels."""
 
     votes: Sequence[Sentence] = ()
 
@@ -58,8 +58,8 @@ class SentenceWithVotes(Sentence):
 class Ensemble(BaseParser):
     """Several parsers that vote for one tree, which has a single root. Threads, pickling and forks are as for a Parser.
 
-    The trees of a SentenceWithVotes vote last, and it gets no probabilities. Other sentences get averages over the parsers. Heads
-    cannot be kept, and there are no transitions and no further trees.
+    The trees of a SentenceWithVotes vote last, and it cannot have probabilities. Those of other sentences are averages
+    over the parsers. The options keep_heads, transitions and best raise InputError.
 
     >>> ensemble = mh4.load(["models/hu-mh4", "models/hu-1ec", "models/hu-mst"])
     >>> ensemble.parse([["Ez", "egy", "mondat", "."]])[0].heads
@@ -80,12 +80,12 @@ class Ensemble(BaseParser):
 
     @property
     def members(self) -> list[Parser]:
-        """The parsers that parse: those that vote."""
+        """The parsers of the ensemble; a Parser is its only member."""
         return self.parsers
 
     @property
     def vote_class(self) -> str:
-        """The class of its trees, as mh4.trees calls it."""
+        """The class of the ensemble's trees, by its name in mh4.trees."""
         return TREES[self.tree]
 
     def __repr__(self) -> str:
@@ -95,7 +95,8 @@ class Ensemble(BaseParser):
     def load(cls, folders: Iterable[Path], tree: TreeClass = "mst") -> "Ensemble":
         """Return the ensemble of the parsers in these folders.
 
-        Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
+        Raises InputError if a folder has no parser, or if the first parser has no label except root in common with
+        another.
         """
         given = items_of(folders)
         if given is None:
@@ -186,7 +187,7 @@ class Ensemble(BaseParser):
 
 
 def _have_root(sentence: Sentence) -> bool:
-    """Return whether the trees that vote label some dependent of the root `root`, or label none of these dependents."""
+    """Return whether the voting trees label a dependent of the root `root`, or none of these dependents has a label."""
     labels = {label for o in _votes(sentence) for label, head in zip(o.deprels, o.heads[1:], strict=True) if head == 0}
     return ROOT in labels or bool(labels) and labels <= set(_NO_LABEL)
 
@@ -195,9 +196,9 @@ def vote(votes: Sequence[np.ndarray], tree: TreeClass = "mst") -> np.ndarray:
     """Return the single-root tree of a class (one of TREES) whose arcs have the most votes: heads, int32 (n+1,).
 
     votes: m trees over the same n words, heads (n+1,). Ties are broken in favour of early voters: among trees with the most
-    votes, the result minimises the sum, over its arcs, of the number of the earliest voter for the arc. This is exact for
-    n * m < 4096, beyond which the float32 of the decoders of "mh4" and "1ec" may not hold both sums. Raises ValueError if there are
-    no votes, or if one is not a tree over as many words as the others.
+    votes, the result minimises the sum, over its arcs, of the number of the earliest voter for the arc. This is exact
+    for n * m < 4096; beyond that, the float32 of the decoders of "mh4" and "1ec" may not hold both sums. Raises
+    ValueError if there are no votes, or if one is not a tree over as many words as the others.
     """
     if not len(votes):
         raise ValueError("no votes")
@@ -214,9 +215,9 @@ def vote(votes: Sequence[np.ndarray], tree: TreeClass = "mst") -> np.ndarray:
 
 
 def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks, each with its sentence as a SentenceWithVotes, whose votes are the trees of these CoNLL-U files.
+    """Yield the blocks with each sentence as a SentenceWithVotes, whose votes are the trees of these CoNLL-U files.
 
-    Raises InputError where a file has no tree, or where it has other sentences or words than the blocks.
+    Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.
     """
     for block, others in conllu.in_parallel(blocks, files):
         yield replace(block, sentence=SentenceWithVotes(**vars(block.sentence), votes=[other.sentence for other in others]))
@@ -250,7 +251,8 @@ def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:
 def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
     """Return the softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string.
 
-    Unlike `columns.softmax`, it is in float32, as in the recorded votes of ensembles, and any word may have the label `root`.
+    Unlike `columns.softmax`, this computes in float32, as in the recorded votes of ensembles, and lets any word have
+    the label `root`.
     """
     table = getattr(parser.model.vocabulary, column)
     values = scores.npvalue().reshape((len(table), -1))[1:]
@@ -302,9 +304,10 @@ def load(
 
     decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr"; if None, exact for global models and greedy
     for greedy ones.
-    contextual: a file, or several, with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual_vectors).
-    For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
-    (any, the default), "mh4" or "1ec".
+    contextual: a file, or several, with vectors of the sentences, if the model was trained with contextual vectors (see
+    mh4.parser.contextual_vectors).
+    For a list of folders, load the ensemble of their parsers, which decode by their defaults. tree: the class of its
+    trees, "mst" (any tree, the default), "mh4" or "1ec".
     """
     folders = None if isinstance(folder, os.PathLike) else items_of(folder)
     if folders is None:

@@ -1,4 +1,4 @@
-"""What a parser is given: lists of words, Sentences, TokenLists of the package conllu, raw text, and treebanks to test on."""
+"""Check and convert the inputs of a parser: words, Sentences, TokenLists, raw text, and treebanks to test on."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -19,19 +19,19 @@ from mh4.util.reading import Path, path_of
 if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
 
-Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str]: the words of a sentence, or as a string, raw text
+Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # Iterable[str]: words of a sentence, or a string of raw text
 Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 
 
 def as_sentences(
     given: Unparsed, segmenter: "Segmenter | Path | None" = None, allow_empty: bool = False, partial: bool = False
 ) -> tuple[list[Any], list[Sentence]]:
-    """Return the input, with raw text split into sentences, and the same as Sentences.
+    """Return the items of the input, with raw text split into sentences, and the same items as Sentences.
 
     partial: whether TokenLists may have heads for some words only, and the heads of Sentences are checked.
 
-    Raises InputError, with the number of the sentence, if it has no words, unless `allow_empty`, if there is raw text but no segmenter,
-    or if anything is something else.
+    Raises InputError, with the number of the sentence, for a sentence without words unless `allow_empty`, for raw text
+    without a segmenter, and for items of other types.
     """
     items = [given] if isinstance(given, str) and segmenter is not None else given_items(given, "parse")
     if segmenter is not None:
@@ -82,9 +82,9 @@ def given_items(given: Any, doing: str) -> list[Any]:
 
 
 def items_of(given: Any) -> list[Any] | None:
-    """Return the items of a list, an iterator, an array or the like; None for a string, or what has no items."""
+    """Return the items of a list, an iterator, an array or the like; None for a string or anything not iterable."""
     try:
         items = None if isinstance(given, (str, bytes)) else iter(given)
     except TypeError:
         return None
-    return None if items is None else list(items)  # its errors come from the user's code
+    return None if items is None else list(items)  # outside the try: errors here come from the user's code

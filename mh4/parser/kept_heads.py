@@ -1,4 +1,4 @@
-"""Partly annotated trees: their given heads, whether a tree can have all of them, and their labels."""
+"""Partly annotated trees: their given heads and labels, and whether any tree has all the given heads."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from mh4.decoders import arguments
 from mh4.errors import InputError, shown
 
 _OPEN = None, "", "_"  # labels that are not given
-_NOT_ROOT = -2  # for a word that is given another label than root, but no head
+_NOT_ROOT = -2  # the head of a word that has a label other than root, but no given head
 
 
 def given(sentence: Sentence) -> np.ndarray:
@@ -20,7 +20,10 @@ def given(sentence: Sentence) -> np.ndarray:
 
 
 def rooted(sentence: Sentence) -> Sentence:
-    """Return the sentence with heads for words that have a label only: 0 for root, or else -2. Itself if there are none."""
+    """Return the sentence with a head for each word that has only a label: 0 for root, otherwise -2.
+
+    Returns the same object if there is no such word.
+    """
     labels = [without_subtype(label) if label else label for label in _labels(sentence)]
     of_labels = [-1 if label in _OPEN else 0 if label == ROOT else _NOT_ROOT for label in labels]
     heads = given(sentence)
@@ -53,8 +56,9 @@ def complete(sentence: Sentence) -> bool:
 
 
 def obstacle(heads: np.ndarray, single_root: bool) -> str:
-    """Return why no tree has these heads, and which word is in the way; an empty string if one has: no cycle, no surplus root.
+    """Return why no tree has these heads, with the word that is in the way; an empty string if some tree has them.
 
+    The reasons are a cycle, too many roots, or no word that can be the root.
     heads: int32 (n+1,), -1 where a head is open, and -2 where it is any but the root.
     """
     try:
@@ -70,9 +74,10 @@ def obstacle(heads: np.ndarray, single_root: bool) -> str:
 
 
 def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
-    """Return why no tree of a class has these heads, which have no `obstacle`; an empty string if one has, or for a whole tree.
+    """Return why no tree of a class has these heads; an empty string if a tree has them, or if every word has a head.
 
-    It names the first word up to which no tree has the given heads; beyond 150 words, where decodes take long, perhaps a later one.
+    The heads must have no `obstacle`. The reason names the first word such that no tree has the given heads of the
+    words up to it. In sentences of more than 150 words, where decodes take long, it may name a later word.
     """
     if tree_class == "any" or whole(heads) or _possible(heads, tree_class, single_root):
         return ""
@@ -87,10 +92,11 @@ def outside(heads: np.ndarray, tree_class: str, single_root: bool) -> str:
 
 
 def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarray:
-    """Return the tree with these heads, int32 (n+1,), except that `given` heads (-1 or -2 where open), without `obstacle`, replace some.
+    """Return a tree, int32 (n+1,), with the `given` heads and, where these are open (-1 or -2), the heads in `heads`.
 
-    Where this makes a cycle, one of its words becomes a root. A single root is a given one, or else the first that may be one. It heads the
-    other roots, or if there may be several, those that may not be roots.
+    given: heads without `obstacle`. In each cycle that results, a word with an open head becomes a root. One root, a
+    given one if possible, becomes the head of the others if `single_root`, otherwise only of those that may not be
+    roots.
     """
     tree, seen = np.where(given >= 0, given, heads), [0] * len(heads)
     for m in range(1, len(heads)):
@@ -108,18 +114,18 @@ def joined(heads: np.ndarray, given: np.ndarray, single_root: bool) -> np.ndarra
 
 
 def learnable(heads: np.ndarray, tree_class: str, single_root: bool) -> np.ndarray:
-    """Return the heads to learn of a partly annotated tree: as many as one tree of the class can have; -1 for the others."""
+    """Return the heads to learn from a partly annotated tree: as many as a tree of the class can have, -1 elsewhere."""
     kept = (heads == np.arange(len(heads))[:, None]).astype(np.float32)
     return np.where(heads == trees.best(kept, tree_class, single_root=single_root), heads, -1).astype(np.int32)
 
 
 def annotated_labels(sentence: Sentence) -> np.ndarray:
-    """Return which words have a label to learn, those with a head and a label: bool (n,)."""
+    """Return which words have a label to learn, that is, both a head and a label: bool (n,)."""
     labelled = np.array([label != "" for label in sentence.deprels], dtype=bool)
     return labelled if sentence.heads is None else labelled & (sentence.heads[1:] >= 0)
 
 
-NAMES = {"mh4": "MH4", "mh5": "MH5", "1ec": "1-Endpoint-Crossing"}  # of classes, for people
+NAMES = {"mh4": "MH4", "mh5": "MH5", "1ec": "1-Endpoint-Crossing"}  # of classes, in messages
 
 
 def _possible(heads: np.ndarray, tree_class: str, single_root: bool) -> bool:
@@ -132,13 +138,19 @@ def _possible(heads: np.ndarray, tree_class: str, single_root: bool) -> bool:
 
 
 def _without_last(heads: np.ndarray) -> np.ndarray:
-    """Return the heads, dropping all but one of the last words that may have any head, and are none: they exclude no tree."""
+    """Return the heads of the words up to the last that has a dependent or may not have any head, and of one more word.
+
+    The words after these exclude no tree.
+    """
     involved = np.flatnonzero(heads[1:] != -1)
     return heads[: max(int(involved[-1]) + 1 if len(involved) else 0, int(heads.max())) + 2]
 
 
 def checked(sentence: Sentence, name: str) -> Sentence:
-    """Return the sentence with its heads as an array. Raises InputError unless heads (or -1) and labels, if any, are one per word."""
+    """Return the sentence with its heads as an array.
+
+    Raises InputError unless heads and labels, if the sentence has any, are one per word (-1 for an open head).
+    """
     labels = sentence.deprels
     if labels is not None and (
         not isinstance(labels, Sequence)

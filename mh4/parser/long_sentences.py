@@ -1,9 +1,10 @@
-"""Sentences that are too long for exact decoding within about a second, or for the memory of the machine (`--longest`, `--beyond`).
+"""Parse sentences that are too long for exact decoding in about a second, or for the memory (`--longest`, `--beyond`).
 
-The time of exact decoding grows with up to the fifth power of a sentence's length (mh5), and all decoders read score tensors, which have
-its square. So one long "sentence", such as a table that was taken for one, would hold up a whole corpus, or end its parsing. Sentences
-beyond a limit are decoded by another search with the same scores. Where even the scores are too large, the sentence is cut into windows of
-equal length, each of which is parsed as if it were a sentence: then time is proportional to the length, and one window's memory is enough.
+The time of exact decoding grows with up to the fifth power of the sentence length (mh5), and the size of the score
+tensors, which all decoders read, with its square. So one long "sentence", such as a table that was taken for one, would
+hold up a whole corpus, or end its parsing. Sentences beyond a limit are decoded by another search with the same scores.
+Where even the scores are too large, the sentence is cut into windows of equal length, which are parsed as if they were
+sentences. Then time is proportional to the length, and the memory for one window is enough.
 """
 
 import sys
@@ -26,25 +27,26 @@ from mh4.parser.contextual_vectors import Window
 from mh4.parser.systems import Tensor
 from mh4.parser.vocabulary import TAGS
 
-# The lengths at which decoders take about a second on one core, if less than a window, as measured by benchmarks/longest.py.
+# The lengths, if below a window's, at which decoding takes a second on one core, as measured by benchmarks/longest.py.
 EXACT = {"mh4-two": 400, "mh4-hybrid": 400, "1ec": 210, "mh4-arcs": 400, "mh5-hybrid": 220, "mh5-arcs": 160}
 MARGINALS = {"mh3": 1300, "mst": 1600, "mh4-two": 260, "mh4-hybrid": 260, "1ec": 110, "mh3-arcs": 1300, "mh4-arcs": 260}
 
 _SCORES = 64 << 20  # bytes of a window's scores
-_VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes
-_SHORTEST = 20  # words of a window; if memory does not suffice for that, there is no tree
+_VOTE = 6  # float32 numbers that an ensemble's vote needs for each pair of nodes
+_SHORTEST = 20  # words of the shortest window; if memory does not suffice for it, there is no tree
 PROBABLE = "mst of probabilities"
-_ATTACHED = "dep"  # the label of the root of a window that is not the first
+_ATTACHED = "dep"  # the label of a window's root that gets a head in the whole sentence
 _NO_TREE: dict[str, Any] = {"heads": None, "deprels": None}
 
 AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
-Progress = Callable[[int], object]  # takes a number of words that are done
+Progress = Callable[[int], object]  # called with each number of words that are done
 
 
 def default(parser: AnyParser, confidence: bool = False, best: int = 1) -> int:
-    """Return the number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too.
+    """Return the number of words up to which sentences are decoded as usual.
 
-    best: how many trees are found; if several, each takes up to one decode per word.
+    confidence: whether probabilities of arcs are computed, too. best: how many trees are found; if several, each takes
+    up to one decode per word.
     """
     most = window(parser) if parser.members else sys.maxsize
     found = [most]
@@ -83,18 +85,19 @@ def parse(
     keep_heads: bool = False,
     **options: Any,
 ) -> list[Sentence]:
-    """Parse sentences as the parser does up to a length; those beyond it, or too long for the memory, differently.
+    """Parse sentences as the parser does, but differently if they are too long for the limit or for the memory.
 
-    keep_heads: see Parser.parse; sentences with heads that no tree of the class has are parsed like those beyond the limit, and those with
-    heads that no tree has are skipped. For complete trees, only tags are predicted.
+    longest: the number of words up to which sentences are decoded as usual; None: the result of `default`.
+    beyond: how longer sentences are decoded. "beam": by beam search of width BEYOND_BEAM. "mst": the maximum spanning
+    tree of the scores of arcs. "skip": not at all. None: as all sentences if the parser decodes greedily, by beam
+    search or by mst; otherwise by beam search, or by mst in systems without beam search. If all sentences are decoded
+    in the same way, `longest` only determines which sentences get no probabilities.
+    keep_heads: see Parser.parse. Sentences with heads that no tree of the class has are parsed like those beyond the
+    limit. Sentences with heads that no tree has are skipped. For complete trees, only tags are predicted.
 
-    longest: the number of words up to which they are decoded as usual; None: as `default` says.
-    beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
-    that the parser uses anyway, otherwise beam where the system has it, otherwise mst. If all sentences are decoded in this way, `longest`
-    only determines which get no probabilities.
-
-    Those parsed differently have a note that says how and why. They have no probabilities, and those that were skipped have no heads.
-    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as `beyond` says; never OutOfMemory.
+    Sentences that are parsed differently have a note about how and why, and no probabilities. Skipped sentences have no
+    heads. Raises InputError as the parser's `parse` does, and if the system cannot be decoded in the way `beyond`;
+    never OutOfMemory.
     """
     if longest is not None and not arguments.is_count(longest):
         raise InputError("longest is %s, expected a number of words from 1" % shown(longest))
@@ -112,7 +115,7 @@ def parse(
         sentences = list(map(kept_heads.rooted, sentences))
     done, no_tree, in_the_way = _kept(parser, sentences, longest, confidence, tags) if keep_heads else ({}, {}, {})
     for k, sentence in done.items():
-        if sentences[k] is not before[k]:  # so its head is new
+        if sentences[k] is not before[k]:  # it has a new head
             sentence.note = ""
     aside = {*done, *no_tree, *in_the_way}
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest and k not in aside]
@@ -136,7 +139,7 @@ def parse(
 def _kept(
     parser: AnyParser, sentences: Sequence[Sentence], longest: int, confidence: bool, tags: bool
 ) -> tuple[dict[int, Sentence], dict[int, str], dict[int, str]]:
-    """Return, by sentence number, the complete sentences, and for others why no tree (or none of the class) has the given heads."""
+    """Return, by sentence number: complete sentences; why no tree has the given heads; why no tree of the class has."""
     single_root, tree_class = parser.model.config.scorer.single_root, parser.model.system.tree_class
     done, no_tree, in_the_way = {}, {}, {}
     for k, sentence in enumerate(sentences):
@@ -147,10 +150,10 @@ def _kept(
             ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if confidence else {}
             done[k] = replace(sentence, note=None, **ones)
         elif len(sentence) <= longest:
-            with suppress(MemoryError):  # which will run out again when the sentence is parsed
+            with suppress(MemoryError):  # it will be raised again when the sentence is parsed
                 if why := kept_heads.outside(heads, tree_class, single_root):
                     in_the_way[k] = why
-    if tags and done:  # complete trees, whose length matters only to a parse
+    if tags and done:  # all of these are longer than `longest`: only their tags are parsed
         bare = [replace(sentence, **_NO_TREE) for sentence in done.values()]
         for k, tagged in zip(done, parse(parser, bare, longest, tags=True), strict=True):
             done[k] = replace(done[k], **{column: getattr(tagged, column) for column in TAGS})
@@ -160,7 +163,7 @@ def _kept(
 def _parsed(
     parser: AnyParser, sentences: Sequence[Sentence], numbers: list[int], options: dict[str, Any]
 ) -> dict[int, Sentence | None]:
-    """Return the parses of the sentences with these numbers; None for one for which memory does not suffice even alone."""
+    """Return the parses of the sentences with these numbers; None for one that does not fit into memory even alone."""
     try:
         return dict(zip(numbers, parser.parse_as_usual([sentences[k] for k in numbers], **options), strict=True))
     except MemoryError:
@@ -173,11 +176,11 @@ def _parsed(
 
 
 def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool, keep_heads: bool) -> Sentence:
-    """Return the sentence with the tree of the other parser, or without a tree if that is None."""
-    uncut = bool(getattr(sentence, "votes", ()))  # windows of a tree are not trees
+    """Return the sentence with a tree from the parser `other`; without a tree if `other` is None or memory runs out."""
+    uncut = bool(getattr(sentence, "votes", ()))  # windows of the voting trees would not be trees
     size = window(other) if other else 0
     if other and how == PROBABLE and len(sentence) > (size := default(other, confidence=True)):
-        size //= 2  # as many words in an eighth of the time
+        size //= 2  # half the size takes an eighth of the time for the same number of words
     options: dict[str, Any] = {"tags": tags, **({"keep_heads": True} if keep_heads else {})}
     while other and size >= _SHORTEST:
         whole = uncut or len(sentence) <= size
@@ -194,7 +197,7 @@ def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tag
 
 
 def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
-    """Return windows of about the same number of words, at most `size`, with the given heads within each."""
+    """Cut into windows of about the same number of words, at most `size`. With `keep_heads`, heads within one stay."""
     number = -(-len(sentence) // size)
     ends = [len(sentence) * k // number for k in range(number + 1)]
     names, given = ("words", *TAGS, *(("deprels",) if keep_heads else ())), kept_heads.given(sentence)
@@ -211,7 +214,10 @@ def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
 
 
 def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool, keep_heads: bool) -> Sentence:
-    """Return the sentence with the trees of its windows. A single root is the first window's, and heads the roots of the others."""
+    """Return the sentence with the trees of its windows. With `single_root`, one of their roots heads the others.
+
+    This is the root of the first window, unless kept heads determine another one.
+    """
     starts = accumulate(map(len, windows), initial=0)
     of_windows = [np.where(parsed.heads > 0, parsed.heads + start, 0)[1:] for parsed, start in zip(windows, starts, strict=False)]
     heads = np.concatenate([[-1], *of_windows]).astype(np.int32)
@@ -253,7 +259,7 @@ def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
     if arcs is None:
         raise InputError("%s has no scores of arcs, which beyond=mst needs: choose beam or skip" % system.name)
     other = type(parser)(parser.model)
-    # The tree with the highest sum of these scores, which are some of the system's.
+    # The tree with the highest sum of these scores, without the other scores of the system.
     other.decode = lambda *, single_root, heads=None, **tensors: mst.decode(tensors[arcs], heads=heads, single_root=single_root)
     return "mst", other
 
@@ -281,5 +287,8 @@ def _around_heads(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser
 
 
 def _of_class(tree_class: str, otherwise: int) -> int:
-    """Return the length up to which the best tree of a class by scores of arcs takes about a second; `otherwise` if all take less."""
+    """Return the length up to which finding the best tree of a class by scores of arcs takes about a second.
+
+    Returns `otherwise` if it takes less for all lengths.
+    """
     return EXACT.get({"mh4": "mh4-arcs", "mh5": "mh5-arcs", "1ec": "1ec"}.get(tree_class, ""), otherwise)

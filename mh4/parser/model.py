@@ -31,9 +31,9 @@ FORMAT = 2  # of the model folder; incremented when an older program could not r
 _BATCH_TOKENS = 500
 
 
-# A network may have at most this many parameters, 40 times the paper's: larger ones would take minutes to begin, and then all memory.
+# The most parameters of a network, 40 times the paper's. A larger one would take minutes to begin, and then all memory.
 _MOST_PARAMETERS = 100_000_000
-_MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state of training
+_MORE_ARRAYS = 10  # arrays that a file of weights may have besides: checksums, and the state of training
 
 
 class Model:
@@ -51,7 +51,7 @@ class Model:
         self.system = self._parts.system
         self.config = config
         self.vocabulary = vocabulary
-        self.vectors = vectors  # from a file, if config.encoder.vectors says so
+        self.vectors = vectors  # from a file, unless config.encoder.vectors is "none"
         self.seed = seed
         self.temperature: float | None = None  # for probabilities of arcs; None before calibration, which means 1
         self.label_temperature = 1.0
@@ -59,7 +59,7 @@ class Model:
         self._make(counter)
         if counter.count > _MOST_PARAMETERS:
             raise InputError("a network of these sizes has %d parameters, expected up to %d" % (counter.count, _MOST_PARAMETERS))
-        memory.require(8 * counter.count, "a network of %d parameters" % counter.count)  # they, and their gradients
+        memory.require(8 * counter.count, "a network of %d parameters" % counter.count)  # with gradients
         with lock:
             dy.renew_cg()
             dy.reset_random_seed(seed)
@@ -133,7 +133,7 @@ class Model:
         self.save_weights(os.path.join(folder, "weights.npz"))
 
     def save_all_but_weights(self, folder: str) -> None:
-        """Write what `save` does, except for the weights: a folder without them is no trained model."""
+        """Write the files that `save` writes, except the weights: a folder without weights is no trained model."""
         if self.vectors:
             self.vectors.save(folder)
         write_text(os.path.join(folder, "vocabulary.json"), self.vocabulary.to_json())
@@ -184,9 +184,13 @@ class Model:
                 parameter.init_from_array(arrays["l%d" % k])
 
     def begin_with(self, other: "Model") -> None:
-        """Copy the weights of a model with the same settings, whose vocabulary this one extends. What is new keeps its weights."""
+        """Copy the weights of a model with the same settings, whose vocabulary this model's vocabulary extends.
+
+        The weights of new strings stay as they are.
+        """
         arrays, given = self._arrays(), other._arrays()
-        chars = self.encoder.chars.numbers(other.encoder.chars.strings)  # the rows of the first table
+        # The rows of "l0", the first table. Boundary symbols, which come last in it, may have moved.
+        chars = self.encoder.chars.numbers(other.encoder.chars.strings)
         for name, weights in given.items():
             arrays[name][chars if name == "l0" else slice(len(weights))] = weights
         self._set(arrays)
@@ -201,8 +205,8 @@ class Model:
     def load_weights(self, files: model_files.Folder, name: str = "weights.npz") -> dict[str, np.ndarray]:
         """Set all parameters from a file of weights; returns all its arrays.
 
-        Raises InputError if the file is damaged or made for another model. Files of earlier versions have no checksums; of them,
-        only the names, shapes and values of the arrays are checked.
+        Raises InputError if the file is damaged or made for another model. Files of earlier versions have no checksums;
+        in these, only the names, shapes and values of the arrays are checked.
         """
         path = files.place(name)
         if not files.has(name):
@@ -231,8 +235,8 @@ class Model:
 class Scores:
     """The network's scores for the sentences of one minibatch, added to the current graph.
 
-    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch), of the columns that it learns;
-    last: the newest expression of them. With `rng`, dropout is applied.
+    trees: the score tensors of derivations; tags: for each column that the model learns, (tags, words of the
+    minibatch); last: the newest expression, so that evaluating it evaluates all scores. With `rng`, dropout is applied.
     """
 
     def __init__(self, model: Model, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> None:
@@ -257,9 +261,9 @@ class Scores:
 def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list[Scores]]]:
     """Score sentences with several models, a minibatch at a time: yields the sentences' indices, and the Scores of each model.
 
-    The models share a graph, as DyNet has only one at a time. It has been evaluated, and is valid until the next minibatch is
-    requested; the caller must hold Model.lock until then. Sentences of similar length share a minibatch, so that their LSTM
-    steps batch well.
+    The models share a graph, as DyNet has only one at a time. The graph has been evaluated, and is valid until the next
+    minibatch is requested; the caller must hold Model.lock until then. Sentences of similar length share a minibatch,
+    so that their LSTM steps batch well.
     """
     length = [len(sentence) for sentence in sentences].__getitem__
     for batch in batches(sorted(range(len(sentences)), key=length), length, _BATCH_TOKENS):
@@ -289,7 +293,7 @@ def description(files: model_files.Folder) -> tuple[str, int, Config]:
 
 
 def trained_on(path: str, field: Literal["file", "git_blob"] = "file") -> list[str]:
-    """Return the names, or the git blob ids, of the files that the model at `path` was trained on; none without a record of them."""
+    """Return the names, or git blob ids, of the files that the model at `path` was trained on; none if not recorded."""
     try:
         sources = model_files.each_source(model_files.opened(path).record("summary.json")["sources"])
         return [str(source[field]) for name, source in sources if name == "train"]
@@ -298,7 +302,7 @@ def trained_on(path: str, field: Literal["file", "git_blob"] = "file") -> list[s
 
 
 class _Counter:
-    """Counts the parameters of a network instead of making them, as dy.ParameterCollection would."""
+    """Stands in for a dy.ParameterCollection and counts the parameters of a network without making them."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -320,5 +324,5 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _numbers(array: np.ndarray) -> bool:
-    """Return whether these are real numbers in the range of float32, with which the network computes."""
+    """Return whether these are floating-point numbers in the range of float32, in which the network computes."""
     return array.dtype.kind == "f" and bool((np.abs(array) <= np.finfo(np.float32).max).all())

@@ -22,10 +22,10 @@ from mh4.util.files import git_blob_id, write_bytes
 if TYPE_CHECKING:
     from numpy.lib.npyio import NpzFile
 
-# Not all are in every model.
+# The files that are packed, if the model has them.
 PACKED = ("config.toml", "vocabulary.json", "vectors.npz", "weights.npz", "calibration.json", "summary.json")
 ORIGIN = "origin.json"  # in the folders of models that ``make reproduce`` trains
-FILES = (*PACKED, "metrics.jsonl", "checkpoint.npz", ORIGIN)  # of the folder of a model; others there have nothing to do with it
+FILES = (*PACKED, "metrics.jsonl", "checkpoint.npz", ORIGIN)  # all files of a model in its folder
 CARD, CARD_TEXT, _MANIFEST = "card.json", "card.md", "manifest.json"
 _FORMAT = 1
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date of zip files: the same model always makes the same file
@@ -64,13 +64,13 @@ class Folder:
             raise InputError("%s: no %s there, expected %s" % (self.path, name, self.expected))
 
     def text(self, name: str, most: int = reading.MOST) -> str:
-        """Return the text of a file in UTF-8; raise InputError if there is none, as `open` does, and if it is not UTF-8."""
+        """Return the text of a file; raise InputError as `open` does, and if the file is missing or not UTF-8."""
         self.need(name)
         with self.open(name, most) as file:
             return reading.decoded(file.read(), self.place(name))
 
     def record(self, name: str) -> dict[str, Any]:
-        """Return the object in a file of JSON; raise InputError as `text` does, and for anything else."""
+        """Return the object in a JSON file; raise InputError as `text` does, and if the content is no JSON object."""
         with self.intact(name):
             found = json.loads(self.text(name))
             if not isinstance(found, dict):
@@ -79,7 +79,7 @@ class Folder:
 
     @contextmanager
     def intact(self, name: str) -> Iterator[None]:
-        """Raise InputError, which says that the file is damaged, for any error that its content causes within the block."""
+        """Turn errors in the block that damaged content can cause into an InputError that calls the file damaged."""
         try:
             yield
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
@@ -87,12 +87,12 @@ class Folder:
 
     @contextmanager
     def arrays(self, name: str, most: int, damaged: str) -> Iterator["NpzFile"]:
-        """Yield the arrays in a file of at most `most` bytes.
+        """Yield the arrays in a file. most: the largest size, in bytes, of the file and of all arrays together.
 
-        Raises InputError as `open` does, if they are larger, and with the message `damaged` for any error in the block, as damaged files
-        cause; OutOfMemory if memory runs out.
+        Raises InputError as `open` does. Raises InputError with the message `damaged` if the arrays are too large, and
+        for any error in the block, since damaged files cause such errors. Raises OutOfMemory if memory runs out.
         """
-        import numpy as np  # which is slow to start, and not everybody needs it
+        import numpy as np  # here, as its import is slow and not every caller needs it
 
         path = self.place(name)
         try:
@@ -111,7 +111,7 @@ class Folder:
 
 
 def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
-    """Write a file of arrays, as Folder.arrays reads it, whole or not at all; raise InputError if it cannot be written."""
+    """Write a file of arrays for Folder.arrays, whole or not at all; raise InputError if it cannot be written."""
     import numpy as np
 
     content = io.BytesIO()  # zipfile complains on standard error if the disk is full
@@ -153,13 +153,13 @@ class Packed(Folder):
         if self._sizes[name] > most:
             raise reading.too_large(self.place(name), most)
         with self._zip() as packed:
-            content = packed.read(name)  # at most as many bytes as it says that there are
+            content = packed.read(name)  # at most as many bytes as the size recorded for it
         if name != _MANIFEST and hashlib.sha256(content).hexdigest() != self._sums[name]:
             raise InputError("%s: damaged: its content does not match its checksum" % self.place(name))
         yield io.BytesIO(content)
 
     def checksum(self, name: str) -> str:
-        return self._sums[name]  # which `open` compares with the content
+        return self._sums[name]  # `open` compares it with the content
 
     @contextmanager
     def _zip(self) -> Iterator[zipfile.ZipFile]:
@@ -178,7 +178,7 @@ class Packed(Folder):
 
 
 def opened(path: str) -> Folder:
-    """Return the model at this path: packed if that is a file. Raises InputError if it is a file of another kind."""
+    """Return the model at this path: Packed for a file, otherwise Folder. Raises InputError if the file is no model."""
     return Packed(path) if os.path.isfile(path) else Folder(path)
 
 
@@ -195,18 +195,21 @@ def not_a_file(path: str) -> InputError:
 
 
 def check_ended(files: Folder) -> None:
-    """Raise InputError for a model that is still being trained, as far as its folder shows it."""
+    """Raise InputError if the folder of a model shows that its training has not ended."""
     if files.has("checkpoint.npz") and not files.has("summary.json"):
         raise InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
 
 
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the files of a training, each with its purpose, such as "train". The summary has a list where there are several."""
+    """Return the records of the files of a training, each after its purpose, such as "train".
+
+    sources: by purpose, as in summary.json, a record or a list of several.
+    """
     return [(name, one) for name, given in sources.items() for one in (given if isinstance(given, list) else [given])]
 
 
 def other_content(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """Return a message on the files of one training that differ in content, whatever their names, from another's; "" if none does."""
+    """Return a message about the files of two trainings that differ in content, whatever their names; "" if none do."""
     differing = []
     for name in dict.fromkeys([*there, *here]):
         ours, theirs = ([one for role, one in each_source(sources) if role == name] for sources in (here, there))

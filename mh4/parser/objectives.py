@@ -1,8 +1,9 @@
-"""What the loss of a tree is made of: a margin violation (Section 4.3) or a negative log-likelihood, and the cost of arcs.
+"""The terms of a tree's loss: a margin violation (Section 4.3) or a negative log-likelihood, and the cost of arcs.
 
-The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
-plus cost: a whole derivation in global parsers, a single transition in greedy ones. Its *violation* is the excess over the target's
-score. The systems find them (System.violation in systems.py). Nothing here needs DyNet: mh4.training.loss adds it to the graph.
+The *target* is the tree to learn: the gold tree, or the nearest tree that the system can produce. The *prediction* has
+the highest score plus cost. It is a whole derivation in global parsers, a single transition in greedy ones. The
+*violation* is the excess of this sum over the target's score; the systems compute it (System.violation in systems.py).
+Nothing here needs DyNet: mh4.training.loss adds the loss to the graph.
 """
 
 from typing import NamedTuple
@@ -24,7 +25,7 @@ class Violation(NamedTuple):
 
 
 def hamming_cost(heads: np.ndarray) -> np.ndarray:
-    """Return cost[h, m], 1 for every arc that is not in the target tree `heads`, unless m's head is open, -1: float32 (n+1, n+1)."""
+    """Return cost[h, m], float32 (n+1, n+1): 1 for arcs that are not in the target tree, 0 if m's head is open (-1)."""
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[heads[1:], np.arange(1, len(heads))] = 0.0
     cost[:, 1:][:, heads[1:] < 0] = 0.0
@@ -32,7 +33,7 @@ def hamming_cost(heads: np.ndarray) -> np.ndarray:
 
 
 class Likelihood(NamedTuple):
-    """The negative log-likelihood of the target, `value`, and for each tensor its derivatives with respect to the scores."""
+    """The negative log-likelihood of the target, `value`, and its derivatives by the scores of each tensor."""
 
     derivatives: dict[str, np.ndarray]
     value: float

@@ -1,4 +1,4 @@
-"""Parsing files of any size, 10,000 words at a time, in this process or in several others (`mh4 parse --jobs`)."""
+"""Parse files of any size, 10,000 words at a time, in this process or in several others (`mh4 parse --jobs`)."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
@@ -21,12 +21,16 @@ from mh4.util.processes import Pool
 Load = Callable[..., Parser | Ensemble]
 Arguments = tuple[Hashable, ...]
 
-# Words in memory per process; within a chunk, which ends where a portion of the file does, sentences of similar length share a minibatch.
+# Words in memory per process. Sentences of similar length in a chunk share a minibatch. A chunk also ends where a
+# portion of the file does.
 CHUNK_WORDS = 10_000
 
 
 def processes(jobs: int) -> AbstractContextManager[Pool | None]:
-    """Return the processes that parse, at most as many as there are cores, and end with the block; None for one: this process does."""
+    """Return a context manager that yields the processes that parse, which end with the block.
+
+    There are at most as many processes as cores. For one, it yields None: then this process parses.
+    """
     jobs = min(jobs, cpu.cores())
     return nullcontext() if jobs == 1 else Pool("a process of --jobs", jobs, ": try fewer")
 
@@ -41,7 +45,7 @@ def parse(
     at_once: parse each sentence by itself, before the next is read; without a pool.
     options: for long_sentences.parse, and the parser's parse().
     """
-    words = 1 if at_once else CHUNK_WORDS // max(1, options.get("best", 1))  # as each sentence has so many trees
+    words = 1 if at_once else CHUNK_WORDS // max(1, options.get("best", 1))  # each sentence has `best` trees
     portions = (portion for _, portion in groupby(blocks, lambda block: block.portion))
     chunks = chain.from_iterable(batches(portion, lambda block: len(block.sentence), words) for portion in portions)
     work = load, arguments, options

@@ -1,4 +1,4 @@
-"""Parsing: the best tree according to the decoder, then its labels."""
+"""Parse sentences with one model: the decoder finds the best tree, whose arcs are then labelled."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,22 +24,23 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.parser.model import Model, Scores
     from mh4.parser.systems import Marginalize
 
-AROUND_HEADS = ("exact", "mbr")  # ways of decoding that find the best tree with some heads
-MOST_TREES = 1000  # of a sentence
-Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
-Found = TypeVar("Found")  # what a decoder finds in the scores of a sentence
+AROUND_HEADS = ("exact", "mbr")  # ways of decoding that find the best tree with given heads
+MOST_TREES = 1000  # the largest number of best trees of a sentence
+Scored = TypeVar("Scored")  # the scores that one or several models give to a minibatch
+Found = TypeVar("Found")  # a decoder's result for the scores of a sentence
 
 
 class Parser(BaseParser):
     """A trained parser.
 
-    Threads may share it, or use others in the same process; they parse in turn. It can be pickled, and used after a fork.
+    Threads may share a parser or use several in the same process; they parse in turn. A parser can be pickled, and used
+    after a fork.
 
     >>> parser = mh4.load("models/hu")
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
-    vote_class = None  # as it is no ensemble
+    vote_class = None  # only an Ensemble has one
 
     def __init__(self, model: "Model", decode: Decoding | None = None, beam: int | None = None) -> None:
         if not hasattr(model, "system"):
@@ -55,8 +56,8 @@ class Parser(BaseParser):
 
         decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr" (see System.minimum_bayes_risk); if None, exact
         for global models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
-        contextual: a file, or several, with the vectors of the sentences to parse, for models that were trained with such
-        (mh4.parser.contextual_vectors).
+        contextual: a file, or several, with the vectors of the sentences to parse, for models that were trained with
+        contextual vectors (mh4.parser.contextual_vectors).
         """
         from mh4.parser.model import Model
 
@@ -69,7 +70,7 @@ class Parser(BaseParser):
 
     @property
     def members(self) -> list["Parser"]:
-        """The parsers that parse: this one."""
+        """This parser alone; an Ensemble has several members."""
         return [self]
 
     def __repr__(self) -> str:
@@ -114,7 +115,7 @@ class Parser(BaseParser):
         return [derivation.heads for derivation in self.derivations(sentences, scores)]
 
     def derivations(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Derivation]:
-        """Return the best derivation of each sentence of a minibatch, given its scores; with `keep_heads`, it keeps the heads it has.
+        """Return the best derivation of each sentence of a minibatch, given its scores and, with `keep_heads`, heads.
 
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as in damaged models.
         """
@@ -122,9 +123,10 @@ class Parser(BaseParser):
         return self._of_each(self.decode, sentences, scores, self.decoding == "mbr", of_whole)
 
     def marginals(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Marginals]:
-        """Return the marginals of each sentence of a minibatch, given its scores (and heads), at the model's temperature.
+        """Return the marginals of each sentence of a minibatch, at the model's temperature.
 
-        Raises InputError if the system has none, and as `derivations` does.
+        The arguments are as for `derivations`. Raises as `derivations` does, and InputError if the system has no
+        marginals.
         """
         return self._of_each(self.check_probabilities(), sentences, scores, True, mst.marginals if keep_heads else None)
 
@@ -136,9 +138,10 @@ class Parser(BaseParser):
         calibrated: bool,
         of_whole: Callable[..., Found] | None,
     ) -> list[Found]:
-        """Run a decoder on the scores of each sentence; calibrated: divide by the model's temperature (1, with a warning, if it has none).
+        """Run a decoder on the scores of each sentence.
 
-        of_whole: what finds the same for whole trees of any class, if the heads of the sentences are kept; None if they are not.
+        calibrated: divide scores by the model's temperature; if it has none, this is 1, with a warning.
+        of_whole: the function to use for complete trees, which may be of any class, if heads are kept; otherwise None.
         """
         if calibrated:
             self._warn_if_not_calibrated()
@@ -191,7 +194,7 @@ class Parser(BaseParser):
         """Return the sentences with their k best trees: the best, with the others as alternatives."""
         marginals, temperature = self.model.system.marginals, self.model.temperature or 1
 
-        Probable = list[tuple[Derivation, str]]  # what the note of a tree says of it
+        Probable = list[tuple[Derivation, str]]  # trees, each with the end of its note
 
         def search(*, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray) -> Probable:
             trees = kbest(self.decode, tensors, k, heads=heads, single_root=single_root)
@@ -214,7 +217,7 @@ class Parser(BaseParser):
         found = self._of_each(search, sentences, scores, False, of_whole if keep_heads else None)
         parsed: list[list[Sentence]] = [[] for _ in sentences]
         for rank in range(max(map(len, found))):
-            derivations = [trees[min(rank, len(trees) - 1)][0] for trees in found]  # the graph has all sentences
+            derivations = [trees[min(rank, len(trees) - 1)][0] for trees in found]  # one for each sentence of the graph
             ranked = self.parse_scored(sentences, scores, keep_heads=keep_heads, derivations=derivations, **options)
             for tree, trees, others in zip(ranked, found, parsed, strict=True):
                 if rank < len(trees):
@@ -262,11 +265,17 @@ class Parser(BaseParser):
         return self.model.config.scorer.root_label and bool(self.model.vocabulary.labels[ROOT])
 
     def root_labels(self, heads: Sequence[np.ndarray]) -> np.ndarray | None:
-        """Return which words, concatenated over all trees, are to be labelled `root`, int (words,), see best_strings; None for any."""
+        """Return which words, concatenated over all trees, must be labelled `root`: bool (words,).
+
+        Returns None if the scores decide.
+        """
         return headed_by_root(heads) if self.labels_roots else None
 
     def label_probabilities(self, scores: np.ndarray, heads: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the probabilities of labels for these arcs, at the model's temperature: float64 (labels, words), scores alike."""
+        """Return the probabilities of labels for these arcs, at the model's temperature: float64 (labels, words).
+
+        scores: the scores of labels, of the same shape.
+        """
         return softmax(scores / self.model.label_temperature, self.model.vocabulary.labels, self.root_labels(heads))
 
 
@@ -279,10 +288,12 @@ def in_order(
 ) -> list[Sentence]:
     """Parse sentences a minibatch at a time, and return them in their own order; those without words get an empty tree.
 
-    score: a function that yields, for each minibatch of its sentences, their indices and scores; `parse` is given sentences and scores.
-    confidence: whether it gives them probabilities, which those without words then have, too.
-    `progress` is called with the number of words parsed after each minibatch.
-    If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
+    score: a function that yields the indices and the scores of the sentences of each minibatch.
+    parse: a function of the sentences and scores of a minibatch, which returns the parsed sentences.
+    progress: called with the number of words parsed after each minibatch.
+    confidence: whether `parse` adds probabilities; then sentences without words get them, too.
+
+    If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest sentence.
     """
     empty = [k for k, sentence in enumerate(sentences) if not len(sentence)]
     trees = [np.array([-1], dtype=np.int32) for _ in empty]
@@ -300,9 +311,9 @@ def in_order(
 
 @contextmanager
 def naming(sentence: Sentence, doing: str) -> Iterator[None]:
-    """Within the block, running out of memory is an OutOfMemory that names this sentence, unless it names one already.
+    """Turn a MemoryError in the block into an OutOfMemory that names this sentence; keep an OutOfMemory as it is.
 
-    doing: what there is not enough memory to do, such as "parse".
+    doing: what needs the memory, for the message, such as "parse".
     """
     try:
         yield
@@ -315,7 +326,7 @@ def naming(sentence: Sentence, doing: str) -> Iterator[None]:
 
 
 def check_best(best: int, decoding: str) -> None:
-    """Raise InputError if so many best trees cannot be found."""
+    """Raise InputError if `best` is not a possible number of best trees for this way of decoding."""
     if not arguments.is_count(best) or best > MOST_TREES:
         raise InputError("best is %s, expected 1 to %d" % (shown(best), MOST_TREES))
     if best > 1 and decoding != "exact":
@@ -329,5 +340,5 @@ def check_tags(parsers: Iterable[Parser]) -> None:
 
 
 def longest(sentences: Sequence[Sentence]) -> Sentence:
-    """Return the first of the longest sentences; one without words if there are none."""
+    """Return the first of the longest sentences; a sentence without words if there are no sentences."""
     return max(sentences, key=len, default=Sentence([]))

@@ -10,7 +10,10 @@ THEIRS = "Only the authors' runs change these (experiments/settings/authors.toml
 
 
 class Setting(NamedTuple):
-    """A setting: its name, its default as TOML, the values that it may have and what it means, in words; authors: whether it is theirs."""
+    """A setting: its name, its default as TOML, and in words, its allowed values and meaning.
+
+    authors: whether only the authors' runs change it.
+    """
 
     name: str
     default: str
@@ -20,7 +23,7 @@ class Setting(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section of the settings, and what it is about; the settings of the authors' runs come last."""
+    """A section of the settings, with a description (about). The settings of the authors' runs come last."""
 
     name: str
     about: str
@@ -42,7 +45,10 @@ def sections() -> list[Section]:
 
 
 def as_toml() -> str:
-    """Return the settings as a file for ``mh4 train --config``, with comments; settings of the authors' runs come last in each section."""
+    """Return the settings as a file for ``mh4 train --config``, with comments.
+
+    The settings of the authors' runs come last in each section.
+    """
     lines = []
     for name, about, settings in sections():
         lines += [*_comment(about), "[%s]" % name]

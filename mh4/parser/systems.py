@@ -1,7 +1,7 @@
 """The registry of systems: a system is a name, the score tensors that the network fills, and decoders that read them.
 
-Tensors are named after the decoders' parameters. To add a system, add an entry to SYSTEMS, which the command line, the messages
-and the reports read; an installed package adds its own by entry points (`plugged_in`).
+Tensors are named after the decoders' parameters. To add a system, add an entry to SYSTEMS, which the command line, the
+messages and the reports read. Installed packages add systems by entry points (`plugged_in`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -74,11 +74,11 @@ class System:
 
     @property
     def decodings(self) -> list[str]:
-        """The names of all its ways of decoding, the default first."""
+        """The names of all decodings of the system, the default first."""
         return [*self.decoders, *(["mbr"] if self.marginals else [])]
 
     def decoder(self, decoding: str | None = None, width: int | None = None) -> Decode:
-        """Return the function from the tensors by name, and single_root, to a Derivation.
+        """Return the function that decodes: it maps the tensors, by name, and single_root to a Derivation.
 
         decoding: one of DECODING_METHODS, or None for the default; width: of the beam, by default BEAM.
         Raises InputError if the system lacks this decoding, or if a width is given without a beam.
@@ -105,8 +105,8 @@ class System:
     ) -> Derivation:
         """Return the tree of the system's class with the highest expected number of correct arcs, which is its score.
 
-        An arc is correct with its probability according to `marginals` (Goodman, ACL 1996), given `heads` (-1 where one is open), if any,
-        which the tree then has. The result has no transitions.
+        `marginals` computes the probability that an arc is correct (Goodman, ACL 1996). With `heads` (-1 where one is
+        open), it is conditional on these heads, and the tree has them. The result has no transitions.
         """
         around = {} if heads is None else {"heads": heads}
         probabilities = marginals(**tensors, **around, single_root=single_root).arcs.astype(np.float32)
@@ -114,7 +114,10 @@ class System:
         return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities, None)
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
-        """Return the tree to learn: the gold one, or the nearest tree that the system can produce; see kept_heads.learnable."""
+        """Return the tree to learn: the gold tree, or the nearest tree that the system can produce.
+
+        For a partly annotated tree, see kept_heads.learnable.
+        """
         if not kept_heads.whole(heads):
             return kept_heads.learnable(heads, self.tree_class, single_root)
         return trees.nearest(heads, self.tree_class, single_root=single_root)
@@ -126,9 +129,8 @@ class System:
     def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
         """Return -log of the probability of the tree `heads`, summed over its derivations; only for systems with marginals.
 
-        With open heads, -1: of all trees with the given heads.
-
-        The derivatives are expected counts over all derivations minus those over the tree's derivations.
+        With open heads (-1), it is the probability of all trees with the given heads. The derivatives are expected
+        counts over all derivations minus those over the derivations of these trees.
         """
         assert self.marginals is not None, "%s has no marginals" % self.name
         everything = self.marginals(**tensors, single_root=single_root)
@@ -142,9 +144,10 @@ class GlobalSystem(System):
     """A system trained on whole derivations, through its exact decoder (Section 4)."""
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        """Return the structured hinge: max of score + Hamming cost (wrong heads) over derivations, minus that over the target's.
+        """Return the structured hinge: max of score + Hamming cost over all derivations, minus that over the target's.
 
-        Derivations of the target cost nothing. With open heads, -1, the target is the model's best completion.
+        The cost is the number of wrong heads, 0 for the target's derivations. With open heads (-1), the target is the
+        model's best completion.
         """
         predicted = self.decoders["exact"](**tensors, cost=hamming_cost(heads), single_root=single_root)
         target = self.target(tensors, heads, single_root)
@@ -153,7 +156,7 @@ class GlobalSystem(System):
         )
 
     def target(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Parts:
-        """Return the scores that the best derivation of the tree `heads` uses."""
+        """Return the index rows of the scores that the best derivation of the tree `heads` uses."""
         return self.decoders["exact"](**tensors, heads=heads, single_root=single_root).parts
 
 
@@ -161,7 +164,7 @@ class GlobalSystem(System):
 class GreedySystem(System):
     """A system trained on single transitions, following a static oracle (the greedy columns of Tables 1 and 4).
 
-    transitions: its transitions.
+    transitions: MH3 or MH4.
     """
 
     transitions: tuple[Transition, ...] = ()
@@ -277,13 +280,16 @@ SYSTEMS: dict[str, System] = {
 
 
 def plugged_in(entries: Iterable[EntryPoint]) -> dict[str, System]:
-    """Return the systems of installed packages, by name. Raises InputError for an entry point that is no system or has a name in use."""
+    """Return the systems of installed packages, by name.
+
+    Raises InputError for an entry point that cannot be loaded, is no system or has a name in use.
+    """
     found: dict[str, System] = {}
     for entry in entries:
         message = "the plug-in %s (%s) is not a system of mh4: " % (entry.name, entry.value)
         try:
             system = entry.load()
-        except Exception as error:  # it is not our code
+        except Exception as error:  # the plug-in may raise any error
             raise InputError(message + "%s: %s" % (type(error).__name__, error)) from error
         if not isinstance(system, System):
             raise InputError(message + "it is of type %s" % type(system).__name__)
@@ -316,13 +322,14 @@ def get(name: str) -> System:
 def settings(files: Iterable[str], system: str, base: Config = Config()) -> Config:  # noqa: B008  (it is immutable)
     """Return the settings of a system: `base`, changed by TOML files in this order.
 
-    Tables such as [mh3.scorer] are for one system, and override those for all in the same file. Raises InputError for a file that
-    cannot be read, is not TOML, or has unknown settings or bad values, also in tables for other systems.
+    Tables such as [mh3.scorer] are for one system, and override those for all systems in the same file. Raises
+    InputError for a file that cannot be read, is not TOML, or has unknown settings or bad values, even in tables for
+    other systems.
     """
     found = base
     for path in files:
         sections = tables(reading.text(path, MOST, pipe=True), path)
-        sections.pop("model", None)  # what else the config.toml of a model says
+        sections.pop("model", None)  # the config.toml of a model has this table, too
         own_settings = {name: sections.pop(name) for name in SYSTEMS if isinstance(sections.get(name), dict)}
         for_all = override(found, sections, path)
         found = {name: override(for_all, own, path) for name, own in own_settings.items()}.get(system, for_all)

@@ -1,7 +1,8 @@
 """The temperatures of a model, which calibrate its probabilities of arcs and of labels.
 
-Scores are divided by them before probabilities are computed (Guo, Pleiss, Sun & Weinberger, ICML 2017). They are fitted at the end of
-training (mh4.training.calibration), and kept in calibration.json, in the model folder.
+Scores are divided by the temperatures before probabilities are computed (Guo, Pleiss, Sun & Weinberger, ICML 2017).
+Temperatures are fitted at the end of training (mh4.training.calibration) and stored in calibration.json, in the model
+folder.
 """
 
 import json
@@ -20,9 +21,11 @@ FILE = "calibration.json"
 
 @dataclass(frozen=True)
 class Temperatures:
-    """The best temperature, and nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats, at it and at 1.
+    """The best temperatures of a model.
 
-    label_temperature: the best for labels; 1 in models of before it was fitted.
+    temperature: the best for arcs. nll, uncalibrated_nll: the average -log of the probability of a gold arc, in nats,
+    at this temperature and at 1.
+    label_temperature: the best for labels; 1 in models that were made before it was fitted.
     """
 
     temperature: float
@@ -49,6 +52,9 @@ class Temperatures:
 
 
 def at_temperature(tensors: Mapping[str, np.ndarray], temperature: float) -> dict[str, np.ndarray]:
-    """Return scores divided by a temperature; above 1, it makes probabilities less extreme. Raises MemoryError if there is too little."""
+    """Return scores divided by a temperature; one above 1 makes probabilities less extreme.
+
+    Raises MemoryError if there is too little memory.
+    """
     memory.require(sum(tensor.nbytes for tensor in tensors.values()), "scores at a temperature")
     return {name: tensor / np.float32(temperature) for name, tensor in tensors.items()}

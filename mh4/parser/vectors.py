@@ -1,6 +1,6 @@
-"""Pretrained word vectors (word2vec, fastText, GloVe) as further input of the network.
+"""Read pretrained word vectors (word2vec, fastText, GloVe), which are further input of the network.
 
-They are read once, when a model is made, and stored with it.
+The file is read once, when a model is made; the vectors are stored with the model.
 """
 
 import codecs
@@ -20,7 +20,7 @@ from mh4.util import compression, memory, reading
 
 FILE = "vectors.npz"
 MOST_DIMENSIONS, MOST_WORDS = 10_000, 10_000_000
-_LONGEST, _LONGEST_LINE = 200_000, 1 << 20  # bytes: of a word, or of a first line; of any other line
+_LONGEST, _LONGEST_LINE = 200_000, 1 << 20  # bytes of a word or of the first line, and of any other line
 _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 
 
@@ -44,11 +44,11 @@ class Vectors:
 
     @classmethod
     def read(cls, path: str, train: Iterable[str], dev: Iterable[str], most: int) -> "Vectors":
-        """Read the vectors of these words, and of the first `most` words of a file, usually the most frequent.
+        """Read the vectors of the words of `train` and `dev`, and of the first `most` words of the file.
 
-        The file has word2vec's text or binary format, or GloVe's, which lacks the first line of sizes. It may be compressed.
-        If a word occurs twice, its first vector counts. Raises InputError for an unknown format, and if no
-        word of train has a vector.
+        These are usually the most frequent words. The file has word2vec's text or binary format, or GloVe's, which
+        lacks the first line of sizes. It may be compressed. If a word occurs twice, its first vector counts. Raises
+        InputError for an unknown format, and if no word of `train` has a vector.
         """
         train_forms = {form for word in set(train) for form in _forms(word)}
         wanted = train_forms.union(form for word in set(dev) for form in _forms(word))
@@ -126,7 +126,7 @@ def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
 
 
 def _is_text(sample: bytes, dimensions: int) -> bool:
-    """Return whether vectors are written as numbers in a line of text: the last two fields of the first line are."""
+    """Return whether vectors are written as text: the last two fields of the first line are then numbers."""
     try:
         return len([float(number) for number in sample.split(b"\n", 1)[0].split()[1:][-2:]]) >= min(dimensions, 2)
     except ValueError:

@@ -16,8 +16,9 @@ from mh4.parser.config import Config
 
 UNKNOWN = 0  # the row of every table for anything not seen in training
 
-# What the network predicts in addition to the tree: part-of-speech and morphological tags. They are auxiliary tasks, trained by
-# stack propagation (Section 5): predicted from the first layer of the sentence bi-LSTM, and not given to the parser otherwise.
+# The tags that the network predicts in addition to the tree: part-of-speech and morphological tags. They are auxiliary
+# tasks, trained by stack propagation (Section 5): predicted from the first layer of the sentence bi-LSTM, but no input
+# of the parser.
 TAGS = ("upos", "xpos", "feats")
 
 _DIGIT = re.compile(r"\d")
@@ -89,7 +90,7 @@ class Vocabulary:
         )
 
     def known_labels(self, deprels: Iterable[str]) -> np.ndarray:
-        """Return the number of each label, of the label without its subtype if only that is known."""
+        """Return the number of each label, or of the label without its subtype if only that is known."""
         return np.array([self.labels[deprel] or self.labels[without_subtype(deprel)] for deprel in deprels], dtype=int)
 
     def extended(self, more: "Vocabulary") -> "Vocabulary":
@@ -106,7 +107,7 @@ class Vocabulary:
         for name in cls.TABLES:
             wrong = _NOT_IN_A_WORD if name in ("words", "chars") else _NOT_A_TAG
             if not (_is_table(tables.get(name), wrong) and (tables[name] or name == "words")):
-                raise ValueError("not a vocabulary")  # only the frequent words may be none
+                raise ValueError("not a vocabulary")  # only the table of frequent words may be empty
         return cls(**{name: Table(tables[name]) for name in cls.TABLES})
 
     def checksum(self) -> str:
@@ -115,7 +116,7 @@ class Vocabulary:
 
 
 def _is_table(counts: object, wrong: re.Pattern[str]) -> bool:
-    """Return whether these are counts of strings without what is `wrong`, which can be written to a column of CoNLL-U."""
+    """Return whether these are counts of strings without a match of `wrong`, which no column of CoNLL-U can contain."""
     return isinstance(counts, dict) and all(
         type(count) is int and 0 < count < 2**63 and not wrong.search(string) for string, count in counts.items()
     )

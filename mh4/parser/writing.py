@@ -12,7 +12,7 @@ from mh4.data.sentence import Sentence
 from mh4.errors import counted
 
 Parses = Generator[tuple[Block, Sentence], None, None]  # blocks, each with its parse
-Progress = Callable[[int], None]  # takes a number of words that are done
+Progress = Callable[[int], None]  # called with each number of words that are done
 
 _SENT_ID, _OF_TREE = re.compile(r"^# *sent_?id *= *\S.*", re.MULTILINE), re.compile(r"-tree\d+\Z")
 _BEGINNING = re.compile(r"^# *new(doc|par)\b.*\n", re.MULTILINE)
@@ -20,9 +20,9 @@ _BEGINNING = re.compile(r"^# *new(doc|par)\b.*\n", re.MULTILINE)
 
 @dataclass
 class Written:
-    """The numbers of sentences, of their words, and of their trees that were written.
+    """The numbers of sentences, words and trees that were written.
 
-    noted: the numbers of sentences parsed in another way, by way.
+    noted: the number of sentences that were not parsed as the others, for each way in which they were parsed.
     """
 
     sentences: int = 0
@@ -31,7 +31,7 @@ class Written:
     noted: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> str:
-        """Return the noted sentences, for people."""
+        """Return a message that counts the noted sentences."""
         counts = ("%d %s%s" % (count, "" if how == SKIPPED else "by ", how) for how, count in sorted(self.noted.items()))
         total, were = self.noted.total(), "were not parsed as the others, as comments in them say"
         if total == 1:
@@ -45,7 +45,7 @@ def write(
     """Write each block with its parse, and close `parses` even after an error.
 
     tags, keep_deps: see Sentence.columns. flush: write each sentence out at once. progress: called with the number of
-    words of each.
+    words of each sentence.
     """
     written = Written()
     with closing(parses):
@@ -72,9 +72,11 @@ def text_of(block: Block, parsed: Sentence, tags: bool, keep_deps: bool) -> str:
 
 
 def _renamed(text: str, number: int) -> str:
-    """Return the block for one of a sentence's trees. Later trees begin no document or paragraph; their sent_ids name the tree.
+    """Return the text of a block for one of several trees of its sentence.
 
-    So does the first's if it ends like these: the sentence may be such a tree itself.
+    Comments that begin a document or a paragraph are kept for the first tree only. The number of the tree is added to
+    the sent_ids of later trees as "-treeN". It is added to that of the first tree only if this ends like them already,
+    since the sentence may be such a tree itself.
     """
 
     def of_tree(found: re.Match[str]) -> str:

@@ -19,24 +19,28 @@ from mh4.torch.sentences import Sentences, array, has_integers, on_processor, re
 class TreeDistribution:
     """Distributions over the derivations of B sentences of up to N words, with probabilities proportional to exp(score).
 
-    name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". For mst and 1ec, derivations are trees. For the others, they are the
-        transition sequences of the chart, of which a tree may have several: ``log_prob`` is the log-probability of a tree, over all its
-        derivations; ``argmax`` is the tree of the best derivation; ``entropy``, ``cross_entropy`` and ``kl`` are over derivations.
-        mh5 has only ``argmax``, ``max`` and ``structured_hinge``, as there is no sum over its derivations; 1ec has all but ``sample``.
-    scores: the decoder's score tensors, of any floating-point type and all on one device, with a sentence each along the first axis:
-        for example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4, as for `mh4.decoders.batch.decode`. -inf
-        forbids. The padding may hold anything, and gets gradients of 0. The scores must not be changed in place while this is in use.
+    name: the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". For mst and 1ec, derivations are trees. For the others, they
+        are the transition sequences of the chart, of which a tree may have several: ``log_prob`` is the log-probability
+        of a tree, over all its derivations; ``argmax`` is the tree of the best derivation; ``entropy``,
+        ``cross_entropy`` and ``kl`` are over derivations. mh5 has only ``argmax``, ``max`` and ``structured_hinge``, as
+        there is no sum over its derivations. 1ec has everything except ``sample``.
+    scores: the decoder's score tensors, of any floating-point type and all on one device, with sentences along the
+        first axis: for example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4, as for
+        `mh4.decoders.batch.decode`. A score of -inf forbids what it scores. The padding may contain anything, and gets
+        gradients of 0. Do not change the scores in place while the distribution is in use.
     lengths: the number of words of each sentence, an integer tensor (B,).
     single_root: exactly one dependent of node 0.
-    threads: how many; by default as many as there are cores that this process may use.
+    threads: how many to use; by default one for each core that this process may use.
 
     As in PyTorch's own distributions, ``batch_shape`` is (B,) and ``event_shape`` is (N+1,).
 
-    Results are on the device of the scores and of their type (if there are several, of the type that PyTorch promotes them to). They
-    are computed on the processor: sums in float64; the best derivation in float32, except by mst, but its score from the numbers
-    given. All are exact, and all but ``argmax`` and ``sample`` differentiable in every score tensor: ``log_prob`` and ``log_partition``
-    twice, ``max`` and ``structured_hinge`` any number of times (by the parts of the derivations found), the others once. No gradient is
-    approximated.
+    Results have the device and the type of the scores (if these have several types, the one that PyTorch promotes them
+    to). They are computed on the CPU. Sums are in float64. The best derivation is found in float32, except by mst, but
+    its score is computed from the given numbers.
+
+    All results are exact, and all except ``argmax`` and ``sample`` are differentiable in every score tensor:
+    ``log_prob`` and ``log_partition`` twice, ``max`` and ``structured_hinge`` any number of times (by the parts of the
+    derivations found), the others once. No gradient is approximated.
 
     Raises ValueError for an unknown decoder, for tensors that are missing, unknown, not of floating-point numbers or of wrong
     dimensions, and for lengths beyond the padding; properties and methods also raise it, with the number of the
@@ -68,7 +72,7 @@ class TreeDistribution:
         self._dtype = functools.reduce(torch.promote_types, [numbers.dtype for numbers in self.scores.values()])
 
     def __repr__(self) -> str:
-        """Return its decoder, the size of the batch, and the type and device of its results; not the scores, which may be many."""
+        """Return the decoder, the size of the batch, and the type and device of the results; not the many scores."""
         lengths, root = (
             self._sentences.lengths,
             "a single root" if self._sentences.options["single_root"] else "any number of roots",
@@ -104,10 +108,11 @@ class TreeDistribution:
     def log_prob(self, heads: torch.Tensor) -> torch.Tensor:
         """Return the logarithm of the probability of a tree of each sentence, or of all trees with some heads, (..., B).
 
-        heads: the head of each word, integers (..., B, N+1), such as samples; -1 stands for any head, -2 for any but the root. What is at 0
-        and in the padding is ignored.
+        heads: the head of each word, integers (..., B, N+1), such as samples; -1 stands for any head, -2 for any but
+        the root. Numbers at 0 and in the padding are ignored.
 
-        For trees outside the decoder's class, it is -inf, with gradients of 0. Raises ValueError for heads that are not nodes.
+        The result is -inf for trees outside the decoder's class, with gradients of 0. Raises ValueError for heads that
+        are not nodes.
         """
         require_tensor("heads", heads)
         if heads.dim() > 2:
@@ -122,11 +127,12 @@ class TreeDistribution:
     def sample(self, sample_shape: Sequence[int] = (), generator: torch.Generator | None = None) -> torch.Tensor:
         """Return independent samples: the trees of random derivations, long ``(*sample_shape, B, N+1)``, -1 as in `argmax`.
 
-        sample_shape: how many for each sentence, as in PyTorch's own distributions; by default, one. generator: by default, PyTorch's own:
-        after `torch.manual_seed`, the samples are the same, with any number of threads.
+        sample_shape: how many for each sentence, as in PyTorch's own distributions; by default, one.
+        generator: by default, PyTorch's own. After `torch.manual_seed`, the samples are the same, with any number of
+        threads.
 
-        The probability of a tree is the sum over its derivations, so ``log_prob`` is the logarithm of the frequency to
-        expect. Sampling is exact; it has no gradient. Raises ValueError for mh5 and 1ec, which have no sampling.
+        The probability of a tree is the sum over its derivations, so ``log_prob`` is the logarithm of its expected
+        frequency. Sampling is exact; it has no gradient. Raises ValueError for mh5 and 1ec, which have no sampling.
         """
         size = torch.Size(sample_shape)
         source = "cpu" if generator is None else generator.device
@@ -137,8 +143,8 @@ class TreeDistribution:
     def cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
         """Return the cross-entropy of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).
 
-        other: one of the same decoder, with the same score tensors, lengths and single_root. The result is inf if it forbids what this one
-        does not. Raises ValueError if these differ.
+        other: a distribution of the same decoder, with the same score tensors, lengths and single_root. Raises
+        ValueError if these differ. The result is inf if `other` forbids derivations that this distribution allows.
         """
         return self._returned(self._cross_entropy(other))
 
@@ -152,13 +158,13 @@ class TreeDistribution:
     def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:
         """Return the structured hinge loss, (B,): the best score + cost over all derivations, minus the tree's best score.
 
-        heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored. -1 at a word leaves its head open:
-            the second maximum is over all trees with the other heads.
-        cost: what each arc costs, (B, N+1, N+1) by sentence, head and dependent; by default 1 for every wrong head, and 0 at a word whose
-            head is open.
+        heads: the tree of each sentence, integers (B, N+1); numbers at 0 and in the padding are ignored. -1 at a word
+            leaves its head open: the second maximum is over all trees with the other heads.
+        cost: the cost of each arc, (B, N+1, N+1) by sentence, head and dependent; by default 1 for every wrong head,
+            and 0 at a word whose head is open.
 
-        It takes two searches for the best derivation, in float32. Raises ValueError, with the number of the sentence, if no tree has
-        the heads, and NotInClass if none of the decoder's class has.
+        This takes two searches for the best derivation, in float32. Raises ValueError, with the number of the sentence,
+        if no tree has the heads, and NotInClass if no tree of the decoder's class has them.
         """
         gold = self._heads(heads)
         if cost is None:
@@ -235,7 +241,7 @@ class TreeDistribution:
         _, *expected = self._expected()
         total = other._log_partition()
         for counts, numbers in zip(expected, [other._tensors()[tensor] for tensor in self.scores], strict=True):
-            usable = numbers.abs() < LARGEST  # neither forbidden nor, as there may be anything, in the padding
+            usable = numbers.abs() < LARGEST  # not forbidden, nor NaN or infinity in the padding
             total = total - (counts * torch.where(usable, numbers, 0).double()).flatten(1).sum(1)
             impossible = ((counts > 0) & ~usable).flatten(1).any(1)
             total = torch.where(impossible, torch.inf, total)

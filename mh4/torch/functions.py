@@ -1,7 +1,7 @@
 """Sums over derivations as functions that PyTorch can differentiate.
 
 The derivative of the log-partition function with respect to a score is the expected count of this score; the derivative of an expected
-count is the covariance of the two counts. Both are exact. There is no third derivative: asking for it is an error.
+count is the covariance of the two counts. Both are exact. A third derivative raises RuntimeError.
 """
 
 from __future__ import annotations  # the documentation is made without PyTorch
@@ -16,7 +16,7 @@ from mh4.torch.sentences import Sentences
 class LogPartition(torch.autograd.Function):
     """The log-partition function of each sentence, float64 (B,). tensors: their scores, on the processor.
 
-    differentiated: whether a gradient may be asked for, which is found at once, in the same pass.
+    differentiated: whether a gradient may be needed; if so, the same pass computes it.
     """
 
     @staticmethod

@@ -30,19 +30,24 @@ NODES = ("words", "all")
 
 
 class Scores(nn.Module):
-    """A module from vectors of words to scores for `TreeDistribution`: an MLP for each position, and a biaffine map for each tensor.
+    """A module from vectors of words to scores for `TreeDistribution`.
 
-    name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". By default it has the tensors of the systems mh3, mh4-hybrid, mh5-hybrid,
-        mst and 1ec.
-    units: the dimension D of the vectors; mlp_units: the dimension of the MLPs, each a tanh layer; dropout: its rate after them.
-    tensors: the names of those to make, for example ("shift", "reduce_s0b0", "arcs") for mh4; they must include all that the decoder needs.
-    nodes: which nodes have vectors. "words": words only. The root then has a learned vector, as if it were a word, and the end of the
-        sentence, which also stands for a missing grandparent or sibling, has one after the MLP in each position where it can be
-        (`scorer.end = "learned"` in the settings of mh4). "all": also of the root, first, and of the end, right after the last word of
-        each sentence (`scorer.end = "encoded"`).
+    It has an MLP for each position, and a biaffine map for each tensor.
 
-    With weights U of a tensor and x, y the outputs of the MLPs of its two positions at nodes i and j, its score at [t, i, j] is
-    [x; 1]' U[t] [y; 1]. Raises ValueError for a decoder, tensors or nodes that are unknown, and for tensors that are missing.
+    name: the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". The default tensors are those of the systems mh3,
+        mh4-hybrid, mh5-hybrid, mst and 1ec.
+    units: the dimension D of the vectors; mlp_units: the dimension of the MLPs, each a tanh layer; dropout: the rate
+        after the MLPs.
+    tensors: the names of the tensors to make, for example ("shift", "reduce_s0b0", "arcs") for mh4; they must include
+        all that the decoder needs.
+    nodes: which nodes have vectors. "words": only words. The root then has a learned vector, as if it were a word. The
+        end of the sentence, which also stands for a missing grandparent or sibling, has a learned vector after the MLP
+        in each position where it can be (`scorer.end = "learned"` in the settings of mh4). "all": also the root, before
+        the words, and the end, right after the last word of each sentence (`scorer.end = "encoded"`).
+
+    With weights U of a tensor and x, y the outputs of the MLPs of its two positions at nodes i and j, its score at
+    [t, i, j] is [x; 1]' U[t] [y; 1]. Raises ValueError for a decoder, tensors or nodes that are unknown, and for
+    tensors that are missing.
     """
 
     def __init__(
@@ -95,7 +100,10 @@ class Scores(nn.Module):
         return scores
 
     def _nodes(self, hidden: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the vectors of root, words and, if given, end (B, N+2, D), otherwise 0; and where the end is, (B, N+2, 1)."""
+        """Return the vectors of the nodes, (B, N+2, D), and where the end is, (B, N+2, 1).
+
+        The vectors of an end that is not given, and of the padding, are 0.
+        """
         units = self.units
         given = 0 if self.nodes == "words" else 2  # nodes besides words
         require_tensor("hidden", hidden)

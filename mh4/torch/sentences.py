@@ -55,7 +55,7 @@ class Sentences:
         self.options: dict[str, Any] = {"single_root": flag(single_root), "threads": threads}
         given = {tensor: array(numbers) for tensor, numbers in tensors.items()}
         self.arrays, self.lengths, self.longest = batch.checked(name, given, lengths)
-        # What has been computed. There is no lock: threads may compute the same, and a process may be forked meanwhile.
+        # Results so far. Without a lock, threads may compute the same result, but a fork cannot inherit a locked lock.
         self._best: batch.Derivations | None = None
         self._sums: batch.BatchMarginals | None = None
         self._log_partition: np.ndarray | None = None
@@ -66,7 +66,7 @@ class Sentences:
 
     @property
     def best(self) -> batch.Derivations:
-        """The best derivations without costs, of any trees."""
+        """The best derivations, without costs or given heads."""
         if self._best is None:
             self._best = self.decode()
         return self._best
@@ -81,7 +81,7 @@ class Sentences:
 
     @property
     def log_partition(self) -> np.ndarray:
-        """The log-partition function, float64 (B,), without the other sums unless they are known; -inf if there is no derivation."""
+        """The log-partition function, float64 (B,), -inf without a derivation; computed without the other sums."""
         if self._log_partition is None:
             self._log_partition = self._summed(batch.log_partition)
         return self._log_partition
@@ -99,9 +99,9 @@ class Sentences:
             raise ValueError("sentence %d: %s" % (b, no_derivation()))
 
     def hessian_product(self, by_arcs: np.ndarray, by_parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return the derivatives, by the scores, of the sum of ``by_arcs * sums.arcs`` and of ``by_parts[name] * sums.parts[name]``."""
+        """Return the derivatives by scores of the sum of ``by_arcs * sums.arcs`` and all ``by_parts * sums.parts``."""
         direction = dict(by_parts)
-        # Of these tensors, each arc of a derivation uses exactly one score, by head and dependent.
+        # Each arc of a derivation uses exactly one score of these tensors, at its head and dependent.
         for tensor in ("arc", "crossed_arc") if self.name == "1ec" else ("arcs",):
             if tensor in direction:
                 direction[tensor] = direction[tensor] + by_arcs

@@ -1,7 +1,7 @@
-"""Fits the temperatures at which the probabilities of a model's arcs and labels are most reliable, on dev.
+"""Fit, on dev, the temperatures at which the probabilities of a model's arcs and labels are most reliable.
 
-Training with a margin does not by itself make a parser's probabilities reliable. The temperatures with the lowest negative
-log-likelihood of the gold arcs, and of their labels, are kept (mh4.parser.temperatures).
+Training with a margin does not by itself make a parser's probabilities reliable. The model stores the temperatures with
+the lowest negative log-likelihood of the gold arcs, and of their labels (mh4.parser.temperatures).
 """
 
 import math
@@ -20,12 +20,14 @@ from mh4.parser.temperatures import Temperatures, at_temperature
 
 _LOWEST, _HIGHEST = 0.02, 50.0  # temperatures to choose from
 _LOWEST_OF_LABELS = 0.002  # after short trainings, scores of labels differ little
-_SENTENCES = 500  # to fit the temperature on, at most: enough for one number
+_SENTENCES = 500  # the most sentences to fit a temperature on: enough for one number
 
 
 def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Temperatures | None:
-    """Return the best temperatures for the gold arcs and labels of at most 500 of these sentences, 1 if none is better; None if the
-    system has no marginals."""
+    """Return the best temperatures for the gold arcs and labels of at most 500 of these sentences.
+
+    A temperature is 1 if no other is better. Returns None if the system has no marginals.
+    """
     model = parser.model
     marginalize, single_root = model.system.marginals, model.config.scorer.single_root
     if marginalize is None:
@@ -62,18 +64,19 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Temperatures | N
 
 
 def _best(nll: Callable[[float], float], lowest: float) -> tuple[float, float, float]:
-    """Return the temperature with the lowest negative log-likelihood, or 1 if it is no better, and the likelihoods at both."""
+    """Return the temperature with the lowest negative log-likelihood (1 if as low there), and `nll` at it and at 1."""
     nll = cache(nll)
     best = math.exp(minimum(lambda x: nll(math.exp(x)), 0.0, math.log(lowest), math.log(_HIGHEST)))
-    best = best if nll(best) < nll(1.0) else 1.0  # of sentences of one word, which have one tree, all are as good
+    best = best if nll(best) < nll(1.0) else 1.0  # all are equally good if all sentences have one word, so one tree
     return best, nll(best), nll(1.0)
 
 
 def minimum(function: Callable[[float], float], start: float, low: float, high: float) -> float:
     """Return the place of a function's only minimum between low and high, up to 0.005, by Brent's method (1973) from `start`.
 
-    Each step goes to the vertex of the parabola through the three lowest points or, if that lies outside the interval or
-    at least half as far away as the step before last, divides the larger part of the interval by the golden section.
+    Each step goes to the vertex of the parabola through the three lowest points. If the vertex lies outside the
+    interval, or is at least half as far away as the step before last was long, the step divides the larger part of the
+    interval by the golden section instead.
     """
     least = 0.0025  # the length of the shortest step; the interval ends within two of them from the lowest point
     points = [(function(start), start)]

@@ -1,6 +1,7 @@
 """The card of a packed model: its system, training data and scores, and the command that trains it again.
 
-All of it comes from the records of training, except names and the licence of the data.
+Everything comes from the records of training, except the name, language, treebank and licence, and the scores on a test
+set.
 """
 
 import json
@@ -34,7 +35,7 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
         if not value.isprintable():
             raise InputError("%s: expected a single line without control characters, got %s" % (name, shown(value)))
     files = Folder(folder)
-    parser = Parser.load(folder)  # a damaged model is not handed on
+    parser = Parser.load(folder)  # raises an error for a damaged model
     check_ended(files)
     summary = files.record("summary.json")
     tested = (source(test), evaluate(parser, conllu.read(test))) if test else None

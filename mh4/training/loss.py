@@ -1,7 +1,8 @@
 """Large-margin losses in the graph (Section 4.3): hinge for trees, structured or along the oracle, and for tags and labels.
 
-Each is a violation (see objectives.py): once the prediction is known, a linear function of the scores that only one of prediction and
-target uses. Only these get a gradient. The alternative for trees is their negative log-likelihood.
+Each loss is a violation (see objectives.py). Once the prediction is known, it is a linear function of the scores that
+only the prediction or only the target uses; only these scores get a gradient. The alternative for trees is their
+negative log-likelihood.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,10 +61,10 @@ def minibatch_loss(
 def tree_loss(
     names: Sequence[str], system: System, scores: TensorScores, targets: Targets, single_root: bool
 ) -> "dy.Expression | None":
-    """Return the sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
+    """Return the sum of the system's margin violations over the target trees, which the system must be able to produce.
 
-    names: of the sentences, for warnings. The graph must have been evaluated. None if the gradient is 0: every prediction is
-    the target, or uses the same scores.
+    names: the names of the sentences, for warnings. The graph must have been evaluated. Returns None if the gradient is
+    0: every prediction is the target, or uses the same scores.
     """
     arrays, violations = scores.arrays(), {}
     for k, heads in targets.items():
@@ -75,7 +76,8 @@ def tree_loss(
 def negative_log_likelihood(system: System, scores: TensorScores, targets: Targets, single_root: bool) -> "dy.Expression | None":
     """Return the sum over sentences of -log of the probability of the target, which the system can produce; None without targets.
 
-    The graph must have been evaluated. In the graph, the loss is linear in the scores, with the right value and gradient.
+    The graph must have been evaluated. The returned expression is linear in the scores, with the right value and
+    gradient.
     """
     if not targets:
         return None

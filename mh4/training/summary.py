@@ -1,4 +1,4 @@
-"""What the folder of a model says of its training: metrics.jsonl while it goes on, summary.json once it has finished."""
+"""Read the records of a training in the model folder: metrics.jsonl during training, summary.json after it."""
 
 import json
 from typing import Any

@@ -53,15 +53,18 @@ def train(
     system: one of the systems' names; it may be omitted with `init`.
     config: one or several of TOML files, mappings such as ``{"training": {"max_updates": 500}}`` and Configs;
     later ones override earlier ones. settings: strings such as ``"training.max_updates=500"``, which override `config`.
-    init: the folder of a finished model to begin with instead of random weights. The new model has its settings,
-    unless others are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1. The same seed
-    gives the same model if no other thread trains or loads one meanwhile, as DyNet has one random generator.
-    vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
-    all sentences (see mh4.parser.contextual_vectors).
-    partial: whether words of the treebanks may have no head (`_`). The model then learns the others: with the hinge loss, the target is the
-    best completion under the model, with likelihood all completions together; only annotated words are scored.
-    progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss" (per
-    word), "dev_uas", "dev_las" (percent) and more; or a mh4.util.progress.Listener, which is also told of each update.
+    init: the folder of a finished model to begin with instead of random weights. The new model has the same settings,
+    unless others are given; system and network (sections encoder and scorer) cannot be changed.
+    seed: 0 to 2**31 - 1. The same seed gives the same model if no other thread trains or loads a model meanwhile, as
+    DyNet has one random generator.
+    vectors: a file with vectors of words (see mh4.parser.vectors), which are stored with the model.
+    contextual: files with vectors of the words of all sentences (see mh4.parser.contextual_vectors).
+    partial: whether words of the treebanks may have no head (`_`). The model then learns the heads of the other words:
+    the target is the best completion under the model (hinge loss), or all completions together (likelihood). Only
+    annotated words are scored.
+    progress: called after each evaluation on dev with the dictionary that is written to metrics.jsonl: "updates",
+    "loss" (per word), "dev_uas", "dev_las" (percent) and more. A mh4.util.progress.Listener is also called for each
+    update.
 
     >>> mh4.train(train="train.conllu", dev="dev.conllu", model="models/mine", system="mh4-hybrid", progress=print)
 
@@ -115,7 +118,7 @@ def train(
         raise InputError("dev: no word has a HEAD to score parses by")
     warn_of_overlap(sentences["train"], sentences["dev"], "dev")
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
-        # A label root that only the first model has does not mark roots here.
+        # The vocabulary may still have the label root from the first model, but it does not mark roots here.
         chosen = replace(chosen, scorer=replace(chosen.scorer, root_label=False))
     pretrained = None
     if vector_file is not None:
@@ -136,7 +139,7 @@ def train(
 
 
 def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
-    """Return the sentences of each file; one that is empty is left out, with a warning, unless all are."""
+    """Return the sentences of each file. Empty files are left out with a warning; it is an error if all are empty."""
     found = {path: [block.sentence for block in blocks] for path, blocks in conllu.each_file(files, partial=partial)}
     for sentence in chain(*found.values()) if partial else ():
         if why := kept_heads.obstacle(sentence.heads, single_root=False):
@@ -145,7 +148,7 @@ def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
 
 
 def warn_of_overlap(train: Iterable[Sentence], others: Iterable[Sentence], split: str, least: int = 10) -> None:
-    """Warn if more than one percent of the sentences of a split with at least so many words are also in train."""
+    """Warn if, of the sentences of a split with at least `least` words, more than one percent are also in train."""
     known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in others if len(sentence) >= least]
     both = sum(tuple(sentence.words) in known for sentence in long)
     if both > len(long) / 100:
@@ -158,7 +161,10 @@ def _path(given: Path, what: str) -> str:
 
 
 def _files(given: Path | Iterable[Path], what: str) -> list[str]:
-    """Return the paths of files and of those in folders, each once. Raises InputError for anything else."""
+    """Return the paths of the given files and of those in the given folders.
+
+    Raises InputError for a file that is given twice, and for a path of anything but a file.
+    """
     given_paths = paths_of(given, what)
     folders = [path for path in given_paths if os.path.isdir(path) and what in ("train", "dev")]
     paths = list(chain.from_iterable(conllu.files_of([path]).values() if path in folders else [path] for path in given_paths))
@@ -175,7 +181,10 @@ def _files(given: Path | Iterable[Path], what: str) -> list[str]:
 def settings_of(
     system: str, config: Settings | Iterable[Settings], settings: str | Iterable[str], base: Config | None = None
 ) -> Config:
-    """Return the settings of a training, as `train` is given them; base: those to begin with. Raises InputError for bad ones."""
+    """Return the settings of a training. Raises InputError for bad settings.
+
+    config, settings: as for `train`. base: the settings that these change, by default the defaults.
+    """
     base = base or Config()
     one = isinstance(config, (str, os.PathLike, Mapping, Config))
     several: Sequence[Any] | None = [config] if one else items_of(config)
@@ -198,7 +207,7 @@ def settings_of(
 def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence[str]) -> Config:
     """Return the settings that follow from the files of vectors. Raises InputError if the settings need files that are missing.
 
-    given: whether there is a file of word vectors. begun: whether training begins with a model, which has its vectors.
+    given: whether there is a file of word vectors. begun: whether training begins with a model, whose vectors are used.
     """
     encoder = config.encoder
     if given and encoder.vectors == "none":

@@ -1,6 +1,6 @@
-"""Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
+"""Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which to resume exactly.
 
-It begins with random weights, or with a model that has already been trained.
+Training begins with random weights, or with a model that has already been trained.
 
 The folder contains config.toml, vocabulary.json, weights.npz (the best so far on dev) and metrics.jsonl (one line per
 evaluation); also checkpoint.npz while training is running, and calibration.json and summary.json once it has finished.
@@ -39,10 +39,10 @@ from mh4.util.batching import shuffled_minibatches
 from mh4.util.files import append_line, git_blob_id, locked, make_folder, write_text
 from mh4.util.progress import Listener
 
-ROOT_LABEL = "scorer.root_label"  # which is no part of the network
+ROOT_LABEL = "scorer.root_label"  # a setting that does not affect the network
 CAN_CHANGE = ("training.evaluate_updates", "training.patience", "training.max_updates")  # when a training is resumed
 
-# In errors of decoders, which reject NaN and scores that are too large, and of the optimizer, which rejects such gradients.
+# Parts of error messages: decoders reject NaN and scores that are too large, and the optimizer rejects such gradients.
 _DIVERGED = ("scores must be below", "no derivation: scores of -inf", "Magnitude of gradient is bad")
 
 
@@ -54,14 +54,14 @@ class Progress:
     epoch: int = 0
     batch: int = 0  # the next minibatch of the epoch
     evaluations: int = 0
-    best: float = -1.0  # score on dev, and the UAS then
-    best_uas: float = -1.0
+    best: float = -1.0  # the best score on dev
+    best_uas: float = -1.0  # the UAS in that evaluation
     stale: int = 0  # evaluations since the best, or since the learning rate fell
     falls: int = 0  # of the learning rate
     words: int = 0  # trained on, over all epochs
     seconds: float = 0.0  # of training, without evaluation
     evaluation_seconds: float = 0.0
-    cpu_seconds: float = 0.0  # of both, on all cores
+    cpu_seconds: float = 0.0  # of training and evaluation, on all cores
     changes: list[dict[str, Any]] = field(default_factory=list)  # of settings: after how many updates, and their new values
     weights: str = ""  # the git blob id of weights.npz
 
@@ -69,16 +69,19 @@ class Progress:
 class Trainer:
     """The training of one system on a treebank, or on several together (Section 4.3), which writes to the model folder `folder`.
 
-    train, dev: sentences with trees. sources: a description of where they come from, for summary.json; where "dev" is a list, its
-    entries are treebanks, one after another in `dev`, each with the number of its "sentences", and are also scored by themselves.
-    init: the folder of a model of the same system and network to begin with, whose vocabulary is extended, and whose vectors are kept.
+    train, dev: sentences with trees.
+    sources: a description of where they come from, for summary.json. If "dev" is a list, its entries are treebanks,
+    which follow one another in `dev`, each with the number of its "sentences"; they are also scored by themselves.
+    init: the folder of a model of the same system and network to begin with. Its vocabulary is extended, and its
+    vectors are kept.
     vectors: word vectors, if the encoder uses any. contextual: files with contextual vectors of all sentences.
-    An unfinished run in the folder with the same settings and sources, under whatever file names, is resumed;
-    the result is the same to the bit as without interruption. Settings for how long to train (CAN_CHANGE) may differ.
+
+    An unfinished run in the folder with the same settings and sources, under whatever file names, is resumed. The
+    result is the same to the bit as without interruption. Settings for how long to train (CAN_CHANGE) may differ.
     Raises InputError if the folder contains anything else, or if another process is training there.
 
-    DyNet has one random generator, so that a model made or loaded in the same process during training, other than by the listener's
-    `evaluation`, would change the result.
+    DyNet has one random generator. So making or loading another model in the same process during training changes the
+    result, except in the listener's `evaluation`.
     """
 
     def __init__(
@@ -106,12 +109,12 @@ class Trainer:
         self.model = Model(system, config, vocabulary, seed, vectors)
         if first:
             self.model.begin_with(first)
-        # Exact decoding of more words would stop the training for minutes, in every epoch and evaluation.
+        # Exact decoding of longer sentences would hold up every epoch and evaluation for minutes.
         self.most = 2 * long_sentences.default(Parser(self.model))
         self.longest = self.most if self.settings.longest == Training().longest else self.settings.longest
         self._warn_of_long_sentences()
         if contextual:
-            self.model.read_contextual(contextual, [*train, *dev])  # now, not when their turn comes
+            self.model.read_contextual(contextual, [*train, *dev])  # reports missing vectors before training begins
         self.trees = [self._training_tree(sentence) for sentence in self.train]
         self.left_out = sum(tree is None for tree in self.trees)
         if self.left_out == len(train):
@@ -126,7 +129,7 @@ class Trainer:
         self.progress = Progress()
 
     def _warn_of_long_sentences(self) -> None:
-        """Say which sentences are too long to be decoded exactly, and how they are treated."""
+        """Warn of sentences that are too long to be decoded exactly, and say how they are treated."""
         what = {"dev": "they are parsed as `mh4 parse` does it"}
         if self.longest == self.most:
             what["train"] = "their trees are not learned (training.longest=N learns sentences of up to N words)"
@@ -161,7 +164,7 @@ class Trainer:
             if self._open_folder():
                 self._train()
                 self._finish()
-            with suppress(FileNotFoundError):  # it is there, too, if this was killed just before
+            with suppress(FileNotFoundError):  # a finished run has left it if it was killed right here
                 os.unlink(self.files.place("checkpoint.npz"))
             return self.files.record("summary.json")
 
@@ -272,8 +275,8 @@ class Trainer:
         append_line(self.files.place("metrics.jsonl"), json.dumps(metrics))
         self._checkpoint()
         self.listener.evaluation(metrics)
-        # The random generators are reseeded after every checkpoint, so that a resumed run draws the same numbers, and after the listener,
-        # which may have loaded a model, which draws some, too.
+        # Reseed the random generators after every checkpoint, so that a resumed run draws the same numbers. This has to
+        # follow the call of the listener, which may load a model and so draw numbers.
         self._reseed()
 
     def _parsed_dev(self, tags: bool) -> list[Sentence]:
@@ -298,7 +301,7 @@ class Trainer:
         if "config.toml" not in names:
             if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
-            if any(reading.CONLLU in name.lower() for name in names):  # in which it would look as if this were no treebank
+            if any(reading.CONLLU in name.lower() for name in names):  # a treebank, which must not look like a model
                 raise InputError("%s: contains CoNLL-U files, which are no part of a model; choose another folder" % self.folder)
             self.model.save_all_but_weights(self.folder)
             return True
@@ -320,14 +323,17 @@ class Trainer:
         return True
 
     def _check_sources(self, record: dict[str, Any], name: str) -> None:
-        """Raise InputError, naming them, if files differ in content from those in a record of the folder."""
+        """Raise InputError, naming the files, if `sources` differ in content from those in a record of the folder."""
         with self.files.intact(name):
             differing = other_content(record.get("sources", {}), self.sources)
         if differing:
             raise InputError("%s: contains a model trained on other files (%s); choose another folder" % (self.folder, differing))
 
     def _settings_there(self, finished: bool) -> dict[str, Any]:
-        """Return the changed settings with their values in the folder. Raises InputError if they cannot change."""
+        """Return the settings that may change (CAN_CHANGE), as in the folder. Raises InputError if others have changed.
+
+        Once the training has finished, none may change.
+        """
         system, seed, config = description(self.files)
         one = {"system": (system, self.model.system.name), "seed": (seed, self.model.seed)}
         differing = {name: values for name, values in one.items() if values[0] != values[1]}
@@ -346,9 +352,9 @@ class Trainer:
 
     def _resume(self, there: dict[str, Any]) -> None:
         state: dict[str, Any] | None = None
-        with suppress(InputError), self.files.arrays("checkpoint.npz", sys.maxsize, "damaged") as arrays:  # named below
+        with suppress(InputError), self.files.arrays("checkpoint.npz", sys.maxsize, "damaged") as arrays:  # see below
             state = json.loads(str(arrays["state"]))
-        if state is not None:  # before the weights, which have other shapes if the files are others
+        if state is not None:  # before the weights, whose shapes differ if the files do
             self._check_sources(state, "checkpoint.npz")
         self.model.load_weights(self.files)  # the best so far must be there
         checkpoint = self.model.load_weights(self.files, "checkpoint.npz")
@@ -360,12 +366,12 @@ class Trainer:
             raise InputError(
                 "%s: contains a training run that this mh4 cannot resume; delete it or choose another folder" % self.folder
             ) from None
-        for change in progress.changes:  # the last may not have come to config.toml
+        for change in progress.changes:  # the last may not have been written to config.toml
             there.update((name, value) for name, value in change.items() if name in there)
         here = {name: attrgetter(name)(self.model.config) for name in there}
         changes = {name: value for name, value in here.items() if value != there[name]}
         if changes and progress.weights not in ("", git_blob_id(self.files.place("weights.npz"))):
-            # They are of an evaluation after the checkpoint, which other settings may not come to.
+            # The weights are from an evaluation after the checkpoint, which may not take place with other settings.
             raise InputError(
                 "%s: was interrupted while a model was saved; resume it with its own settings until it has saved another"
                 % self.folder

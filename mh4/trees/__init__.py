@@ -95,8 +95,8 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
 
     Raises ValueError for an unknown class, and for `single_root` without words.
 
-    The decoders are exact and only see the core of the tree, which is small in treebanks; a core of m words takes O(m^3)
-    time for "projective", O(m^4) for "mh4" and "1ec", O(m^k) for larger k.
+    The decoders are exact, and process only the core of the tree, which is small in treebanks. A core of m words takes
+    O(m^3) time for "projective", O(m^4) for "mh4" and "1ec", O(m^k) for larger k.
     """
     k = _degree(name)
     heads = arguments.tree(heads)
@@ -111,10 +111,10 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
 def best(arcs: np.ndarray, name: str, *, single_root: bool = False) -> np.ndarray:
     """Return the highest-scoring tree of the class: int32 array (n+1,).
 
-    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. With `single_root` the root has one dependent.
-    It takes O(n^2) time, as for "any", if the best of all trees is in the class; otherwise the time of the class's decoder.
-    Raises ValueError for an unknown class, if `arcs` is not a matrix of scores, and if no tree is possible: scores of -inf, or
-    `single_root` without words.
+    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. With `single_root` the root has one
+    dependent. If the best of all trees is in the class, this takes O(n^2) time, as for "any"; otherwise it takes the
+    time of the class's decoder. Raises ValueError for an unknown class, if `arcs` is not a matrix of scores, and if no
+    tree is possible: scores of -inf, or `single_root` without words.
     """
     k = _degree(name)
     heads = mst.decode(arcs, single_root=single_root).heads
@@ -130,7 +130,7 @@ def _in_class(heads: np.ndarray, k: float | None) -> bool:
 
 
 def _kept(heads: np.ndarray) -> np.ndarray:
-    """Return arc scores, (n+1, n+1), under which the best tree is the one nearest to this one, with the fewest roots."""
+    """Return arc scores, (n+1, n+1), under which the best tree is the one nearest to `heads` with the fewest roots."""
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
     arcs[0] = -1  # less than n + 1 in total: roots only break ties

@@ -1,6 +1,6 @@
 """Measures of a tree: crossings, 1-Endpoint-Crossing, blocks, well-nestedness and its core; and the levels at which to draw its arcs.
 
-In all, heads is an int array (n+1,), a tree. They run in O(n log n) time, well_nested in O(n log^2 n).
+In all functions, heads is an int array (n+1,), a tree. They take O(n log n) time, well_nested O(n log^2 n).
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def crossings(heads: np.ndarray | Sequence[int]) -> np.ndarray:
 
 
 cdef int find_crossings(const int[::1] heads, int[::1] count, int[::1] inside) except -1:
-    """Count the arcs that cross the arc to every word; where there are any, `inside` is the end of one of them that lies inside."""
+    """Count the arcs that cross the arc to each word; `inside` is the end of one of them, if any, that lies inside."""
     cdef int n = heads.shape[0] - 1, w
     cdef vector[int] low, high
     low.resize(n + 1, 0)
@@ -35,7 +35,7 @@ cdef int find_crossings(const int[::1] heads, int[::1] count, int[::1] inside) e
             low[w] = minimum(heads[w], w)
             high[w] = maximum(heads[w], w)
         on_the_right(low, high, count, inside)
-        for w in range(1, n + 1):  # and in a mirror, for those that cross it on the left
+        for w in range(1, n + 1):  # the mirror image, for arcs that cross on the left
             low[w] = n - maximum(heads[w], w)
             high[w] = n - minimum(heads[w], w)
             inside[w] = n - inside[w]
@@ -46,16 +46,17 @@ cdef int find_crossings(const int[::1] heads, int[::1] count, int[::1] inside) e
 
 
 cdef int on_the_right(const vector[int]& low, const vector[int]& high, int[::1] count, int[::1] inside) except -1 nogil:
-    """Add the crossings of every arc with those that begin inside of it and end to the right of it."""
+    """Add the crossings of every arc with the arcs that begin inside it and end to the right of it."""
     cdef int n = low.size() - 1, w, end, until, step, found, place
-    cdef vector[int] last, before, begun  # the last arc that ends at a node; the one before; how many begin where, in a Fenwick tree
+    # The last arc that ends at a node; the arc before it; how many arcs begin at each node, in a Fenwick tree.
+    cdef vector[int] last, before, begun
     last.resize(n + 1, 0)
     before.resize(n + 1, 0)
     begun.resize(n + 2, 0)
     for w in range(1, n + 1):
         before[w] = last[high[w]]
         last[high[w]] = w
-    for end in range(n, -1, -1):  # the tree has the arcs that end to the right of this
+    for end in range(n, -1, -1):  # `begun` counts the arcs that end to the right of `end`
         w = last[end]
         while w:
             until = begun_before(begun, low[w] + 1)
@@ -94,7 +95,8 @@ cdef inline int begun_before(const vector[int]& begun, int place) noexcept nogil
 def one_endpoint_crossing(heads: np.ndarray | Sequence[int]) -> bool:
     """Return whether, for every arc, the arcs that cross it share an endpoint.
 
-    If they do, they share an endpoint of any one of them; of those with an end at a node inside the arc, we take the longest.
+    If they do, they share an endpoint of any one of them. So it is enough to try the endpoints of one: from a node
+    inside the arc to its farthest neighbour on the right, or if that is not outside the arc, on the left.
     """
     cdef const int[::1] head = checked_tree(heads)
     cdef int n = head.shape[0] - 1, w, low, high, inside, outside
@@ -122,23 +124,24 @@ def one_endpoint_crossing(heads: np.ndarray | Sequence[int]) -> bool:
 
 
 cdef int among(vector[int]& nodes, int start, int end) noexcept nogil:
-    """Return how many of start..end-1 are among these nodes, which are in order."""
+    """Return how many of these sorted nodes are in start..end-1."""
     return lower_bound(nodes.begin(), nodes.end(), end) - lower_bound(nodes.begin(), nodes.end(), start)
 
 
 cdef class Paths:
-    """A division of a tree into paths, each of which continues into the largest subtree: at most log2(n + 1) of them lead to a node.
+    """A division of a tree into paths, each leading into the largest subtree: at most log2(n + 1) of them reach a node.
 
-    largest: of each node the dependent with the largest subtree, 0 for none. size: the number of nodes in the subtree. top: the
-    first node of the path that the node is on. nodes: in an order in which every subtree is an interval, the node itself first,
-    then the subtree of `largest`; place: where in this order the node is.
+    largest: for each node, the dependent with the largest subtree, 0 for none. size: the number of nodes in its
+    subtree. top: the first node of its path. nodes: all nodes, in an order in which every subtree is an interval: first
+    its root, then the subtree of `largest`. place: the index of each node in this order.
     """
     cdef vector[int] largest, size, top, nodes, place
 
     def __cinit__(self, heads):
         cdef const int[::1] head = checked_tree(heads)
         cdef int n = head.shape[0] - 1, w, above, k = 0
-        cdef vector[int] waiting, upwards, free  # dependents to come; all nodes after their dependents; the next place under a node
+        # The number of dependents to come; all nodes, after their dependents; the next free place for a dependent.
+        cdef vector[int] waiting, upwards, free
         self.largest.resize(n + 1, 0)
         self.size.resize(n + 1, 1)
         self.top.resize(n + 1, 0)
@@ -176,8 +179,8 @@ cdef class Paths:
 def blocks(heads: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return, for every node, the number of blocks of its yield, the maximal intervals of nodes in it: int32 array (n+1,).
 
-    The number of blocks is the number of nodes in the yield minus the number of adjacent pairs w-1, w that are both in it;
-    they are iff their lowest common ancestor is.
+    The number of blocks is the number of nodes in the yield minus the number of adjacent pairs w-1, w in the yield. A
+    pair is in the yield iff its lowest common ancestor is.
     """
     cdef const int[::1] head = checked_tree(heads)
     cdef int n = head.shape[0] - 1, w, a, b, k
@@ -202,16 +205,17 @@ def blocks(heads: np.ndarray | Sequence[int]) -> np.ndarray:
 def well_nested(heads: np.ndarray | Sequence[int]) -> bool:
     """Return whether no two disjoint subtrees interleave.
 
-    If two do, so do the subtrees of two siblings that contain them. So we read the yield of every head from left to right and check
-    the sequence of its dependents whose subtrees the words belong to. Of the words in its largest subtree, it is enough to read
-    those that come next after a word of another one; then O(n log n) words are read in all.
+    If two subtrees interleave, so do the subtrees of two siblings that contain them. So we read the yield of every head
+    from left to right, and check the sequence of the dependents to whose subtrees the words belong. Of the words in the
+    largest subtree, it is enough to read those that follow a word of another subtree. Then O(n log n) words are read in
+    all.
     """
     cdef const int[::1] head = checked_tree(heads)
     cdef int n = head.shape[0] - 1, w, top, node, other = 0, k, m, count
     cdef Paths paths = Paths(head)
-    cdef vector[int] last, opened, rank  # the last word of each subtree; see interleave; the number of a word among `words`
-    cdef vector[int] words, following  # the yield of a path in order; what comes next of it below the node
-    cdef vector[pair[int, int]] sequence  # words, and the dependents whose subtrees they are in
+    cdef vector[int] last, opened, rank  # the last word of each subtree; see interleave; the index of a word in `words`
+    cdef vector[int] words, following  # the sorted yield of a path; see next_of, which finds the next word not removed
+    cdef vector[pair[int, int]] sequence  # words, and the dependents whose subtrees contain them
     last.resize(n + 1, 0)
     opened.resize(n + 1, 0)
     rank.resize(n + 1, 0)
@@ -264,11 +268,11 @@ cdef int next_of(vector[int]& following, int k) noexcept nogil:
 
 
 cdef int interleave(const vector[pair[int, int]]& sequence, const vector[int]& last, vector[int]& opened) except -1 nogil:
-    """Return whether a sequence of words, each with the subtree that it is in, has the form a..b..a..b, for any two subtrees a and b.
+    """Return whether a sequence of words, each with its subtree, has the form a..b..a..b for any two subtrees a and b.
 
-    last: the last word of each subtree. opened: whether it has been seen, 0 for all in the sequence.
+    last: the last word of each subtree. opened: whether a subtree has been seen; at first 0 for all in the sequence.
     """
-    cdef vector[int] still  # the subtrees that have begun and not ended, each between two words of the one before
+    cdef vector[int] still  # the subtrees that have begun and not ended, each between two words of the previous one
     cdef size_t k
     for k in range(sequence.size()):
         while still.size() and still.back() != sequence[k].second and last[still.back()] < sequence[k].first:
@@ -284,8 +288,8 @@ cdef int interleave(const vector[pair[int, int]]& sequence, const vector[int]& l
 def levels(heads: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return, for every word, the level at which to draw its incoming arc: int32 array (n+1,), 0 at node 0.
 
-    It is one above the highest level of the shorter arcs that overlap the arc; of two arcs of the same length, that to the earlier word
-    counts as shorter. Arcs from the root are above all others.
+    The level of an arc is one above the highest level of the shorter arcs that overlap it. Of two arcs of the same
+    length, the arc to the earlier word counts as shorter. Arcs from the root are above all others.
     """
     cdef const int[::1] head = checked_tree(heads)
     cdef int n = head.shape[0] - 1, k, w, low, high, level, below = 0, top = 0
@@ -293,7 +297,7 @@ def levels(heads: np.ndarray | Sequence[int]) -> np.ndarray:
     cdef int[::1] level_of = found
     lengths = np.abs(np.asarray(head)[1:] - np.arange(1, n + 1))
     cdef const int[::1] words = (np.argsort(lengths, kind="stable") + 1).astype(np.int32)
-    cdef map[int, int] highest  # so far, from a node up to the next one in the map
+    cdef map[int, int] highest  # the highest level so far, from each node in the map up to the next one
     cdef map[int, int].iterator at
     highest[0] = 0
     with nogil:
@@ -324,9 +328,9 @@ def levels(heads: np.ndarray | Sequence[int]) -> np.ndarray:
 def core(heads: np.ndarray | Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes of the core, which determines the class of a tree, and the core as a tree: int32 (m+1,) for a core of m words.
 
-    heads: int array (n+1,), a tree. A word without dependents that is adjacent to its head, other than the root, is removed, which
-    makes its neighbours adjacent; this is repeated until there is no such word. The remaining nodes are given in order, node 0
-    first, and so are their heads, as indices in that order (-1 for node 0). O(n) time.
+    heads: int array (n+1,), a tree. A word without dependents is removed if it is adjacent to its head and this is not
+    the root. Then its neighbours are adjacent. This is repeated until there is no such word. The remaining nodes are
+    returned in order, node 0 first, and so are their heads, as indices in that order (-1 for node 0). O(n) time.
 
     Let T be a tree, v such a word, h its head, and T-v the tree without v.
 
@@ -384,7 +388,7 @@ def core(heads: np.ndarray | Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     return nodes, of_core
 
 
-cdef inline int minimum(int a, int b) noexcept nogil:  # min() and max() Cython gets wrong for elements of a vector
+cdef inline int minimum(int a, int b) noexcept nogil:  # Cython compiles min() and max() of vector elements wrongly
     return a if a < b else b
 
 

@@ -57,11 +57,11 @@ class Encoder:
                 if self.tuned_vectors is not None:  # it is None where parameters are only counted
                     self.tuned_vectors.init_from_array(vectors.matrix[1 : self._tuned + 1])
 
-        self.contextual: Contextual | None = None  # where the vectors of whole sentences are, if the network has them
+        self.contextual: Contextual | None = None  # the files of contextual vectors, if the network uses such vectors
         if sizes.contextual:
             self.contextual_map = parameters.add_parameters((sizes.word_dim, sizes.contextual))
 
-        # Most words recur.
+        # Results are cached, as most words recur.
         self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
         self._spelling = lru_cache(_REMEMBERED)(lambda word: self.chars.numbers(self._characters(word)))
         self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
@@ -131,7 +131,7 @@ class Encoder:
 
     def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
         """Return (words, dimensions): the vectors of the words of all sentences."""
-        assert self.contextual  # which a parser has checked
+        assert self.contextual  # checked before parsing or training
         return np.concatenate([self.contextual.of(sentence) for sentence in sentences])
 
     def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":

@@ -1,9 +1,9 @@
-"""DyNet, set up once: no banner on the terminal, and no automatic batching.
+"""Set up DyNet once: no banner on the terminal, and no automatic batching.
 
-The graph of a minibatch is batched by hand: each step of all sequences is one product, and so is each layer above. The gain
-from any remaining automatic batching would not outweigh the cost of the search for it.
+The graph of a minibatch is batched by hand: each step of all sequences is one product, and so is each layer above. The
+gain from any remaining automatic batching would not outweigh the cost of the search for it.
 
-Everything that builds a computation graph imports ``dy`` from here, and nothing else in the package imports DyNet, so the
+Modules that build a computation graph import ``dy`` from here. No other module of the package imports DyNet, so the
 decoders and the commands that need no model start without it.
 """
 
@@ -53,7 +53,7 @@ if not all(hasattr(*feature) for feature in ((dy, "bilstm"), (dy.Expression, "np
 
 __all__ = ["dy", "lock", "forward", "backward", "affine", "product"]
 
-_STEP = 16 << 20  # DyNet's memory grows by multiples of this, as what each minibatch needs differs a little
+_STEP = 16 << 20  # DyNet's memory grows by multiples of this, as the needs of minibatches differ a little
 
 # DyNet has one graph for the whole process. A thread holds this lock from before it begins a graph until it has all results, and
 # while it makes or changes parameters. A process is not forked while another thread holds it, so a forked child finds it free.
@@ -62,7 +62,10 @@ os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_
 
 
 def forward(last: "dy.Expression") -> None:
-    """Compute every expression of the graph up to `last`, the newest. Raises MemoryError before it begins if there is too little."""
+    """Compute every expression of the graph up to `last`, the newest.
+
+    Raises MemoryError before computing anything if there is too little memory.
+    """
     _reserve(gradients=False)
     last.forward()
 
@@ -74,7 +77,7 @@ def backward(loss: "dy.Expression") -> None:
 
 
 def _reserve(gradients: bool) -> None:
-    """Have DyNet allocate the memory for all values of the graph, or for their gradients, at once, unless it is allocated.
+    """Have DyNet allocate all missing memory for the values of the graph, or for their gradients, at once.
 
     If DyNet allocated it bit by bit, a container with limited memory would kill the process before an error could be raised.
     """

@@ -12,7 +12,10 @@ Pair = tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every nod
 
 
 def glorot(rows: int, columns: int) -> "dy.UniformInitializer":
-    """Return initial values of a matrix of this size (Glorot & Bengio 2010); a parameter may be several of them, or a part of one."""
+    """Return an initializer for a matrix of this size (Glorot & Bengio 2010).
+
+    The parameter that it initializes may consist of several such matrices, or be a part of one.
+    """
     return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
 
 
@@ -42,7 +45,8 @@ class MLP:
 class Biaffine:
     """Biaffine scores of pairs of nodes (Dozat & Manning 2017), in `matrices` ways: s_t(x, y) = [x; 1]' U_t [y; 1].
 
-    matrices: None for a single one, whose scores have no [t]. rows: of each matrix, fewer if only the first elements of [x; 1] count.
+    matrices: None for a single matrix, whose scores have no axis t. rows: the number of rows of each matrix; fewer than
+    units + 1 if only the first elements of [x; 1] are used.
     """
 
     def __init__(self, matrices: int | None, units: int, parameters: "dy.ParameterCollection", rows: int | None = None) -> None:
@@ -63,7 +67,10 @@ class Biaffine:
         return tensors
 
     def values(self, tensor: "dy.Expression") -> np.ndarray:
-        """Return the scores as float32 array ([matrices,] i, j), C-contiguous: [[t,] x, y]. Raises MemoryError if there is too little."""
+        """Return the scores [[t,] x, y] as a C-contiguous float32 array ([matrices,] i, j).
+
+        Raises MemoryError if there is too little memory.
+        """
         flat = tensor.npview()
         memory.require(flat.nbytes, "the network")
         # Each column of the product is one (t, y), t running fastest.
@@ -71,7 +78,7 @@ class Biaffine:
         return np.array(scores[0] if self.single else scores, order="C")
 
     def weighted(self, tensor: "dy.Expression", weights: np.ndarray) -> "dy.Expression":
-        """Return the sum of all scores of a sentence, each times its weight; weights: an array as from `values`."""
+        """Return the weighted sum of all scores of a sentence. weights: an array of the shape that `values` returns."""
         rows, columns = weights.shape[-2:]
         flat = weights.reshape((-1, rows, columns)).transpose(1, 0, 2).reshape((rows, -1), order="F")
         return dy.sum_elems(dy.cmult(tensor, dy.inputTensor(flat)))

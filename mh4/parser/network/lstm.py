@@ -20,7 +20,7 @@ from mh4.parser.network.layers import glorot
 class Layer:
     """Two LSTMs, one from each end of the sequences.
 
-    weights: of the first, then of the second: W, U, P_i, P_o and b. The rows of W, U and b are for i, o and g.
+    weights: W, U, P_i, P_o and b of the first LSTM, then of the second. The rows of W, U and b are for i, o and g.
     """
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
@@ -28,7 +28,7 @@ class Layer:
         self.weights: list[dy.Parameters] = []
         for _ in range(2):
             for rows, columns in ((3 * units, inputs), (3 * units, units), (units, units), (units, units)):
-                # Each of the three in W and U has its own Glorot initialisation.
+                # W and U consist of three matrices, each with its own Glorot initialisation.
                 self.weights.append(parameters.add_parameters((rows, columns), init=glorot(units, columns)))
             self.weights.append(parameters.add_parameters(3 * units, init=0))
 
@@ -37,7 +37,11 @@ class Layer:
         return self.masked(vectors, lengths, _masks(self.rows, len(lengths), dropout) if dropout else None)
 
     def masked(self, vectors: "dy.Expression", lengths: Sequence[int], masks: "dy.Expression | None") -> "dy.Expression":
-        """Apply it with dropout factors of x, h and c: (inputs + 2 * units, sequences), longest first, a batch of two directions."""
+        """Apply the layer with given masks, if any.
+
+        masks: dropout factors of x, h and c, (inputs + 2 * units, sequences), the longest sequence first, as a batch of
+        two directions.
+        """
         return dy.bilstm([vectors, *self.weights] + ([] if masks is None else [masks]), lengths)
 
 

@@ -76,7 +76,7 @@ class TensorScores:
         return dy.esum(terms) + sum(violation.cost for violation in violations.values()) if terms else None
 
     def weighted(self, weights: Mapping[int, Mapping[str, np.ndarray]]) -> "dy.Expression":
-        """Return the sum of all scores of the sentences with these numbers, weighted by arrays as `arrays` has them."""
+        """Return the weighted sum of all scores. weights: for each sentence number, arrays as from `arrays`."""
         return dy.esum(
             [
                 self.scorer.layers[name].weighted(expressions[k], arrays[name])
@@ -95,7 +95,7 @@ def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:
 class Classifier:
     """Scores of the tags of words (the auxiliary task of stack propagation) or of the labels of arcs, from one tanh layer.
 
-    All share the encoder. The labeller is trained on gold arcs and applied to the tree that the decoder finds.
+    All classifiers share the encoder. The labeller is trained on gold arcs and applied to the decoder's tree.
     """
 
     def __init__(self, inputs: int, classes: int, config: Config, parameters: "dy.ParameterCollection") -> None:
