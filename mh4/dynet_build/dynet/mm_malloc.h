@@ -1,4 +1,5 @@
-// What DyNet uses of a header that only compilers for x86 have: memory whose address is a multiple of `alignment`.
+// The part that DyNet uses of a header that only x86 compilers have: memory at an address that is a multiple of
+// `alignment`.
 
 #ifndef MM_MALLOC_H
 #define MM_MALLOC_H

@@ -1,4 +1,4 @@
-"""Makes the wheel of DyNet in the place of DyNet's own setup.py, once the C++ library and the bindings are compiled in build.
+"""Make the wheel of DyNet, instead of DyNet's own setup.py, once the library and the bindings are compiled in build.
 
 The bindings find the library in their own folder. So the wheel needs no other file, and may be anywhere.
 """
@@ -18,7 +18,7 @@ class Build(build_ext):
             shutil.copy(path, self.build_lib)
 
 
-shutil.copy("build/python/dynet.py", "python")  # which cmake has made
+shutil.copy("build/python/dynet.py", "python")  # made by cmake
 bindings = Extension(
     "_dynet",
     [],
