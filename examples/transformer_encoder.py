@@ -8,8 +8,7 @@ from torch.nn.utils.rnn import pad_sequence
 class Transformer(nn.Module):
     """Vectors (B, N+2, units) of the root, the words and the end of each sentence, from a model in a local folder.
 
-    They are the vectors of the first token, such as [CLS], the first token of each word, and the last token, such as
-    [SEP].
+    They are those of the first token, such as [CLS], the first token of each word, and the last token, such as [SEP].
     """
 
     def __init__(self, folder: str) -> None:

@@ -108,8 +108,7 @@ def record_all_seeds(records: Records, reproduce: str, asked: Sequence[int] = ()
 
     The record has the system `ALL` and seed 0.
     asked: the requested seeds; empty for all. The run with the highest dev UAS votes first. Return None if there are
-    fewer than two seeds, if `asked` leaves one out, if a run has no trees, or if only some of the runs have been
-    tested.
+    fewer than two seeds, if `asked` leaves one out, if a run has no trees, or if only some runs have been tested.
     """
     bank, results = records.bank, records.results
     recorded = [run for run in load_any(bank.name, results) if run["system"] in MEMBERS]

@@ -113,8 +113,7 @@ def child(command: Sequence[str], environment: dict[str, str], **options: Any) -
 def train(run: Run, environment: dict[str, str], waits: bool) -> None:
     """Train a run in a child process. Raises Failed.
 
-    waits: whether to wait, instead of failing, if another process is training the run, such as a job that has lost its
-    driver.
+    waits: whether to wait, not to fail, if another process is training the run, such as a job that has lost its driver.
     """
     make_folder(run.folder)
     with open(run.log, "ab") as log:

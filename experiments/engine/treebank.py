@@ -168,8 +168,8 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
     """Return the treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
 
     Without `ud` and `conll17`, they are downloaded to data/conll17. Files that cannot be obtained are reported on
-    standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and a file is
-    missing.
+    standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and the
+    segmentation or the test set is missing.
     """
     if bank.lang == treebanks.TOY or (bank.release != published.RELEASE and not conll17):
         return bank

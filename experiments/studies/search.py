@@ -112,9 +112,8 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
     """Return a row for each decoder, over all models. words: the number of words that each model has decoded.
 
-    A row has the decoder's name, UAS, the mean score of a sentence, the percentage of sentences that score at least as
-    high as with exact decoding, that of sentences that score higher (by derivations outside the chart), and words per
-    second.
+    A row has the decoder's name, UAS, the mean score of a sentence, the percentages of sentences that score at least as
+    high as with exact decoding, and higher (by derivations outside the chart), and words per second.
     """
     found = []
     for name in DECODERS:

@@ -54,8 +54,7 @@ def results(n):
 def tied_results(n):
     """Yield the results of the decoders for integer scores.
 
-    Each decoder is called without heads, with the heads of the best tree, and with every third of these heads left
-    free.
+    Each decoder is called without heads, with those of the best tree, and with every third of these heads left free.
     """
     reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n, 0)
     decoders = [
