@@ -23,8 +23,9 @@ help:
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
-# What follows `make`, also misspelt, as options; their values are in the environment, where make puts them, and where studies read others.
-# LANG only counts if it follows `make`: in the environment it is the locale, and no command started here may take the treebank for it.
+# All variables that follow `make`, even misspelt ones, are passed to studies as options. make puts their values into
+# the environment, from which studies also read other variables. LANG only counts if it follows `make`: in the
+# environment it is the locale, so it is not exported, and no command started here takes the treebank for the locale.
 typed = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 others = $(filter-out LANG PYTHON SOURCE RECORD HELP,$(sort $(typed)))
 options = $(if $(filter LANG,$(typed)),--LANG='$(LANG)') $(foreach name,$(others),$(if $($(name)),--$(name)="$$$(name)"))
@@ -42,7 +43,8 @@ check: lint ; .venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadsco
 lint: environment
 	.venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy && .venv/bin/lint-imports --no-logo
 	.venv/bin/clang-format --dry-run -Werror mh4/decoders/charts/*/*.hpp mh4/decoders/charts/*/*.cc
-# An environment beside .venv, whose packages it sees behind its own, with a dependency group of pyproject.toml.
+# An environment .venv-GROUP with a dependency group of pyproject.toml. It also sees the packages of .venv, after its
+# own.
 %-environment: environment
 	@cmp -s .venv/pyvenv.cfg .venv-$*/made || .venv/bin/python -m venv --clear .venv-$*
 	@.venv-$*/bin/python -m pip -q --disable-pip-version-check install 'pip>=25.1'

@@ -1,12 +1,13 @@
-"""Builds the exact decoders (Cython, C++); everything else is in pyproject.toml.
+"""Build the exact decoders (Cython, C++); everything else is in pyproject.toml.
 
-One build is for all processors. The charts of an algorithm (mh4/decoders/charts/ALGORITHM/charts.cc) are compiled several times, once for
-each entry of VARIANTS, into the extension of its module; mh4/decoders/sentences.pyx chooses among them at import. All else is compiled for
-any processor of the architecture. The results are the same to the bit. An extension depends on the headers in its own folder and in
-charts/shared/, so that a change of one decoder leaves the others as they are.
+One build is for all processors. The charts of an algorithm (mh4/decoders/charts/ALGORITHM/charts.cc) are compiled once
+for each entry of VARIANTS, into the extension of its module. mh4/decoders/sentences.pyx chooses a variant at import.
+All other code is compiled for any processor of the architecture. Results of the variants are the same to the bit. An
+extension depends on the headers in its folder and in charts/shared/, so that a change of one decoder does not recompile
+the others.
 
-MH4_CFLAGS has further options for the compiler and the linker, such as -fsanitize=address. With MH4_COMPILED=1, pip compiles nothing:
-`make setup` does so beside it.
+MH4_CFLAGS has further options for the compiler and the linker, such as -fsanitize=address. With MH4_COMPILED=1, nothing
+is compiled: `make setup` runs pip in this way while it compiles the decoders by itself.
 """
 
 import os
@@ -25,12 +26,13 @@ from setuptools.modified import newer_group
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 CHARTS = "mh4/decoders/charts"
-# The compiler's options for the variants. Functions of the standard library that several of them have are taken from the first: so the
-# order is the one in which processors run them. Processors other than x86 have the same vectors in all models.
+# The compiler's options for the variants. If several variants contain the same function of the standard library, the
+# linker takes that of the first. So each variant has to run on all processors that run a later one. Processors other
+# than x86 have the same vectors in all models.
 VARIANTS = {"baseline": []}
 if platform.machine() in ("x86_64", "AMD64"):
     VARIANTS = {"baseline": ["-march=x86-64-v2"], "avx2": ["-march=x86-64-v3"], "avx512": ["-march=x86-64-v4"]}
-# Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size.
+# Cython's code for arrays, once instead of in every module: this halves the time of compilation and the size.
 SHARED = "mh4.decoders.cython_shared"
 DIRECTIVES = {
     "language_level": 3,
@@ -50,7 +52,7 @@ def path_of(name, extension):
 
 
 def extension(name):
-    """The extension of a module."""
+    """Return the extension of a module."""
     c = name == SHARED
     folder = os.path.join(CHARTS, name.rpartition(".")[2])
     return Extension(
@@ -58,14 +60,17 @@ def extension(name):
         [path_of(name, ".c" if c else ".cpp")],
         include_dirs=[CHARTS, CHARTS + "/shared"],
         depends=sorted(glob(folder + "/*.h*") + glob(folder + "/*.cc") + glob(CHARTS + "/shared/*.h*")),
-        extra_compile_args=OPTIONS + ([] if c else ["-std=c++17"]) + further,  # without it, compilers differ
+        extra_compile_args=OPTIONS + ([] if c else ["-std=c++17"]) + further,  # compilers have different defaults
         extra_link_args=(["-s"] if "bdist_wheel" in sys.argv and sys.platform == "linux" else []) + further,
         language=None if c else "c++",
     )
 
 
 def write_recurrences():
-    """Generate the C++ of oneec, without importing these packages: they need numpy, and what is to be compiled here."""
+    """Generate the C++ of oneec.
+
+    Empty packages replace mh4 and mh4.decoders, which need numpy and the modules that are compiled here.
+    """
     for name in ("mh4", "mh4.decoders"):
         package = types.ModuleType(name)
         package.__path__ = [os.path.join(ROOT, *name.split("."))]
@@ -77,7 +82,7 @@ def write_recurrences():
 
 
 class BuildDecoders(build_ext):
-    """Generates the C++ before it is compiled (an sdist needs none), in parallel, with the variants of the charts."""
+    """Generate the C++ and compile it in parallel, with the variants of the charts. An sdist has no generated C++."""
 
     def finalize_options(self):
         super().finalize_options()
@@ -97,7 +102,7 @@ class BuildDecoders(build_ext):
         for folder in ("", self.build_lib + os.sep):
             for path in glob(folder + "mh4/*/*.so"):
                 name = path[len(folder) :].split(".")[0].replace(os.sep, ".")
-                if name not in (*names, SHARED):  # a former module would hide one in Python
+                if name not in (*names, SHARED):  # a leftover would hide a Python module of the same name
                     os.unlink(path)
 
     def compile_charts(self, extension, variant):
@@ -117,7 +122,7 @@ class BuildDecoders(build_ext):
 
 
 def write_stub(path):
-    """Write the type hints of a module from its source: its imports, functions, constants with a type, and the names of classes."""
+    """Write the stub (.pyi) of a module: its imports, functions, constants with a type, and the names of classes."""
     with open(path) as file:
         source = file.read()
     found = [r"import .*", r"from (?!.* cimport ).*", r"[A-Z0-9_]{2,}: \S[^=\n]*", r"cdef class \w+", r"def [a-z](?:.|\n)*?:$"]

@@ -1,10 +1,11 @@
-"""Correcting a treebank on the page of `mh4 serve FILE`: how many decisions and keys it takes, and how long the tree takes to settle.
+"""Correct a treebank on the page of `mh4 serve FILE`; count decisions and keys, and measure how long a tree takes.
 
     .venv/bin/python benchmarks/annotating.py FILE.conllu --model DIR [--first 100] [--sentences 50]
 
-takes heads and relations away from sentences of the file, so that the model proposes all of them, and corrects the first wrong head of a
-sentence until all are right, and then its relations, by keys alone in a headless Chromium (Debian's chromium and chromium-driver).
-Milliseconds are the browser's, from the key to the new tree.
+removes heads and relations from sentences of the file, so that the model proposes all of them. It then corrects the
+first wrong head of a sentence until all heads are right, and then the relations in the same way. It only uses keys, in
+a headless Chromium (Debian's chromium and chromium-driver). Milliseconds are measured in the browser, from the key to
+the new tree.
 """
 
 import argparse
@@ -40,7 +41,7 @@ look();
 
 
 class Annotator:
-    """Somebody who knows the gold tree of each sentence, and uses the keys only."""
+    """A simulated annotator with the gold tree of each sentence, who only uses keys."""
 
     def __init__(self, driver):
         self.driver, self.counts, self.milliseconds = driver, Counter(), []
@@ -53,12 +54,12 @@ class Annotator:
         self.press(*[Keys.ARROW_RIGHT if by > 0 else Keys.ARROW_LEFT] * abs(by))
 
     def proposed(self):
-        """(head, relation) of each word, from 1, once the tree has settled."""
+        """Return (head, relation) of each word, from 1, once the tree has settled."""
         wait_for(self.driver, lambda: self.driver.execute_script(SETTLED))
         return self.driver.execute_script(PROPOSED)
 
     def wrong(self, gold, part):
-        """The words whose head (part 0) or relation (1) is wrong."""
+        """Return the words whose head (part 0) or relation (part 1) is wrong."""
         right = (gold.heads.tolist(), ["", *gold.deprels])[part]
         return [m for m, arc in enumerate(self.proposed()) if m and arc[part] != right[m]]
 

@@ -1,12 +1,14 @@
-"""Time for batches of sentences with random scores, beside a loop over single calls.
+"""Measure the time for batches of sentences with random scores, beside a loop over single calls.
 
     .venv/bin/python benchmarks/batches.py [--rounds N] >benchmarks/results/batches.md
 
-This takes about a minute, during which nothing else should run: wall time is measured, as that is what threads are for. The ways
-take turns, so that other load on the machine affects all of them equally, and the best time of each is reported.
+This takes about a minute, during which nothing else should run: wall time is measured, as threads are to reduce it. The
+ways of decoding take turns, so that other load on the machine affects all of them equally. The best time of each is
+reported.
 
-Short sentences of mh4 can share vectors, one sentence a lane: where this was tried, a sentence of 10 words took .54 to .62 of the
-time. That was not enough for a second chart of the same recurrences, so each sentence of a batch is decoded by itself.
+Short sentences could share the vectors of mh4, one sentence per lane. In an experiment, a sentence of 10 words then
+took .54 to .62 of the time. That does not justify a second chart of the same recurrences, so each sentence of a batch
+is decoded by itself.
 """
 
 import argparse
@@ -25,7 +27,7 @@ SIZES = [(10, 256), (40, 64)]  # words and sentences
 
 
 def random_scores(name, words, sentences):
-    """Scores of transitions or, if there are none, of arcs; float32, by tensor."""
+    """Return scores of transitions or, if there are none, of arcs; float32, by tensor."""
     rng = np.random.default_rng(words)
     return {
         tensor: rng.normal(size=(sentences, *shape.of(words))).astype(np.float32)
@@ -35,7 +37,7 @@ def random_scores(name, words, sentences):
 
 
 def ways(name, function, words, sentences, threads):
-    """Functions that decode the same sentences, by heading."""
+    """Return functions that decode the same sentences in different ways, by heading."""
     decoder, scores = DECODERS[name], random_scores(name, words, sentences)
     lengths = np.full(sentences, words)
     alone = [single(name, scores, b, words) for b in range(sentences)]
@@ -51,7 +53,7 @@ def ways(name, function, words, sentences, threads):
 
 
 def microseconds(functions, sentences, rounds):
-    """The best time of each way for a sentence, by heading."""
+    """Return the best time per sentence of each function, by heading."""
     best = dict.fromkeys(functions, np.inf)
     for _ in range(rounds):
         for heading, function in functions.items():

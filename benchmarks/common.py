@@ -1,4 +1,4 @@
-"""What benchmarks share: the code and machine that they measure, commands, tables, and stages timed by processor time."""
+"""Functions for all benchmarks: the measured code and machine, commands, tables, and the processor time of stages."""
 
 import platform
 import subprocess
@@ -16,36 +16,36 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def machine(cores=1):
-    """What times depend on, with the number of cores that are used."""
+    """Describe what times depend on, with the number of cores that are used."""
     used = "one core" if cores == 1 else "%d cores" % cores
     return "%s, %s; Python %s, numpy %s" % (cpu.name(), used, platform.python_version(), np.__version__)
 
 
 def commit(checkout=ROOT):
-    """The last commit of a checkout, with "+changes" if what is measured, the package, has been changed since."""
+    """Return the last commit of a checkout, with "+changes" if the measured package, mh4, has been changed since."""
     git = ["git", "-C", str(checkout)]
     changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":/mh4"]).returncode
     return printed([*git, "log", "-1", "--format=%h"]) + "+changes" * bool(changed)
 
 
 def printed(command, **options):
-    """What a command prints, which ends with this process."""
+    """Return what a command prints. The command ends with this process."""
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, check=True, preexec_fn=with_parent(), **options)
     return done.stdout.decode().strip()
 
 
 def table(header, rows, right=1):
-    """Markdown, with numbers from column `right` on."""
+    """Return a Markdown table, with numbers from column `right` on."""
     return Table(list(map(str, header)), [list(map(str, row)) for row in rows], right).markdown()
 
 
 def rounded(number):
-    """Three digits, or a whole number; empty for None."""
+    """Format a number with three digits, or as a whole number; return "" for None."""
     return "" if number is None else "%.3g" % number if number < 1000 else "%.0f" % number
 
 
 def page(title, script, *paragraphs, cores=1):
-    """Print a page: what was measured, by which command, and paragraphs and tables."""
+    """Print a page: a title, the machine, the command, and paragraphs and tables."""
     print("\n\n".join(["# " + title, machine(cores) + ".", "    .venv/bin/python benchmarks/" + script, *paragraphs]), flush=True)
 
 
@@ -58,7 +58,7 @@ class Stopwatch:
         self._since = 0.0
 
     def timed(self, stage, function):
-        """The function, with its time counted for a stage; `stage` may be a function of its arguments."""
+        """Return the function, with its time counted for a stage. `stage` may be a function of its arguments."""
 
         def call(*arguments, **options):
             self._change()
@@ -72,13 +72,13 @@ class Stopwatch:
         return call
 
     def _change(self):
-        now = time.process_time()  # which other programs disturb least
+        now = time.process_time()  # other programs disturb this least
         if self._stages:
             self.seconds[self._stages[-1]] += now - self._since
         self._since = now
 
     def table(self, stages, per):
-        """Markdown: milliseconds and share of each stage; `per` is the number of minibatches or sentences."""
+        """Return a table of milliseconds and share of each stage. per: the number of minibatches or sentences."""
         taken = {stage: self.seconds[stage] for stage in stages if self.seconds[stage]}
         total = sum(taken.values())
         rows = [[stage, "%.2f" % (1000 * one / per), "%.0f%%" % (100 * one / total)] for stage, one in taken.items()]

@@ -1,14 +1,15 @@
-"""The speed of `mh4 corpus parse` beside `mh4 parse --jobs`, and its memory.
+"""Measure the speed of `mh4 corpus parse` beside `mh4 parse --jobs`, or its memory.
 
     .venv/bin/python benchmarks/corpora.py [--model DIR | --system SYSTEM] [--copies N] [--rounds N] [FILE.conllu] >corpora.md
 
-parses N concatenated copies of the file (by default a minute's work and more, of the test set of the toy treebank) in turns by both, with
-one process and with two, and prints the words per second of wall time, and those from the first shard on, without what it takes to start.
+parses N concatenated copies of the file (by default the test set of the toy treebank, for at least a minute) by both
+commands in turns, with one process and with two. It prints words per second of wall time, also without the time before
+the first shard.
 
     .venv/bin/python benchmarks/corpora.py --memory GB ... >corpora_memory.md
 
-parses that many GB of copies with two workers instead, and prints the memory of the driver and of its workers while they run, and the
-range of both after the first tenth.
+instead parses that many GB of copies with two workers. It prints the memory of the driver and of the largest worker
+while they run, and the range of both after the first tenth.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from mh4.data import treebanks
 from mh4.util import cpu
 from mh4.util.processes import with_parent
 
-ROWS = 20  # of the table of memory, about
+ROWS = 20  # of the table of memory, approximately
 
 
 def main():
@@ -61,7 +62,7 @@ def main():
 
 
 def concatenated(scratch, path, copies):
-    """A file of so many copies, and the number of its words."""
+    """Write a file of this many copies; return its path and its number of words."""
     content, large = Path(path).read_bytes(), scratch / "large.conllu"
     with open(large, "wb") as file:
         for _ in range(copies):
@@ -70,7 +71,7 @@ def concatenated(scratch, path, copies):
 
 
 def throughput(scratch, model, path, options):
-    """The table of both commands."""
+    """Return the table of the speed of both commands."""
     large, words = concatenated(scratch, path, options.copies)
     folder = scratch / "corpus"
     rows = []
@@ -89,7 +90,7 @@ def throughput(scratch, model, path, options):
 
 
 def working(folder):
-    """The seconds in which the shards of a corpus were worked on, according to their records."""
+    """Return the seconds from the start of the first shard of a corpus to the end of the last one, by their records."""
     spans = []
     for path in folder.glob("shards/*/*/*.json"):
         end = path.stat().st_mtime
@@ -98,7 +99,7 @@ def working(folder):
 
 
 def memory(scratch, model, path, gigabytes):
-    """The table of the memory of a driver and its workers, looked at once a minute or more often."""
+    """Return the table of the memory of a driver and its workers, measured once a minute or more often."""
     large, words = concatenated(scratch, path, math.ceil(gigabytes * 1e9 / os.path.getsize(path)))
     folder = scratch / "corpus"
     command = [sys.executable, "-m", "mh4", "corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", "2"]

@@ -1,4 +1,4 @@
-"""Processor time and memory of every decoder, on sentences with random scores.
+"""Measure processor time and memory of every decoder, on sentences with random scores.
 
     .venv/bin/python benchmarks/decoders.py [LENGTH ...] [--plot benchmarks/results/decoders.png] >benchmarks/results/decoders.md
 
@@ -38,27 +38,27 @@ def random(rng, *shape):
 
 
 def random_scores(rng, n, system):
-    """The scores that a system needs for a sentence of n words, by tensor."""
+    """Return the scores that a system needs for a sentence of n words, by tensor."""
     of = {tensor: [n + 1 + sentinel for sentinel in tensor.sentinel] for tensor in SYSTEMS[system].tensors}
     return {tensor.name: random(rng, *filter(None, [tensor.matrices, *sides])) for tensor, sides in of.items()}
 
 
 def hamming_cost(rng, n):
-    """The cost in training: 1 for every arc outside one tree."""
+    """Return a cost as in training: 1 for every arc, 0 for one arc per word."""
     cost = np.ones((n + 1, n + 1), dtype=np.float32)
     cost[rng.integers(0, n + 1, n), np.arange(1, n + 1)] = 0
     return cost
 
 
 def tree(rng, n):
-    """A tree like those in treebanks: most arcs are short, a few cross."""
+    """Return a tree like those in treebanks: most arcs are short, a few cross."""
     nodes, zeros = np.arange(n + 1, dtype=np.float32), np.zeros((6, n + 2, n + 2), dtype=np.float32)
     short = random(rng, n + 1, n + 1) - abs(nodes[:, None] - nodes)
     return mh4.decode(zeros[0], zeros, cost=short).heads
 
 
 def sentences(n, rng, heads):
-    """For each name, a function that decodes one random sentence of n words; `heads` is a tree for it."""
+    """Return, by name, functions that decode a random sentence of n words. heads: a tree for it."""
     systems = ("mh3", "mh4-two", "mh4-hybrid", "mh5-hybrid", "1ec", "mst")
     three, two, hybrid, twelve, third_order, (arcs,) = (random_scores(rng, n, system).values() for system in systems)
     cost = hamming_cost(rng, n)
@@ -88,7 +88,7 @@ def sentences(n, rng, heads):
 
 
 def seconds(n):
-    """The median time of each decoder, by name."""
+    """Return the median time of each decoder, by name."""
     rng = np.random.default_rng(n)
     times = {name: [] for name in sentences(1, rng, tree(rng, 1)) if n <= LONGEST.get(name, n)}
     unfinished = list(times.items())
@@ -101,7 +101,10 @@ def seconds(n):
 
 
 def own_memory(name, n):
-    """Megabytes needed to decode one sentence, in addition to its scores, according to Linux's statistics of this process, which is new."""
+    """Return the megabytes needed to decode one sentence, in addition to its scores.
+
+    They are from Linux's statistics of this process, which has to be new.
+    """
 
     def status(field):
         line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
@@ -116,13 +119,13 @@ def own_memory(name, n):
 
 
 def elsewhere(function, *arguments):
-    """The result of a call in a process of its own."""
+    """Return the result of a call in a new process."""
     with multiprocessing.get_context("fork").Pool(1) as pool:
         return pool.apply(function, arguments)
 
 
 def exponents(times):
-    """By decoder: the p for which n^p best fits its times on sentences of 40 words or more."""
+    """Return, by decoder, the p for which n^p best fits its times on sentences of 40 words or more."""
     found = {}
     for name in times[min(times)]:
         points = [(n, times[n][name]) for n in times if n >= 40 and name in times[n]]
@@ -132,7 +135,7 @@ def exponents(times):
 
 
 def by_decoder(columns):
-    """Markdown; columns: the numbers by heading and by decoder."""
+    """Return a Markdown table. columns: the numbers by heading and by decoder."""
     names = next(iter(columns.values()))
     return table(["words", *columns], [[name, *(rounded(column.get(name)) for column in columns.values())] for name in names])
 

@@ -1,13 +1,14 @@
-"""Time for distributions over trees in PyTorch with random scores: mh4.torch beside SuPar's MatrixTree and torch-struct's
-NonProjectiveDependencyCRF, which have the distribution of mst.
+"""Measure the time for distributions over trees in PyTorch with random scores: mh4.torch beside two other libraries.
+
+The others are SuPar's MatrixTree and torch-struct's NonProjectiveDependencyCRF, whose distribution is that of mst.
 
     make torch-environment
     .venv-torch/bin/python -m pip install supar torch-struct
     .venv-torch/bin/python benchmarks/distributions.py [--rounds N] [--training LOG] >benchmarks/results/torch.md
 
-What is not installed has no column. --training adds what was printed by a training of examples/torch_parser.py on the Hungarian treebank
-of UD 2.0, with its default settings. Results are first compared, where two compute the same. They take turns on one thread, and the best
-time of each is reported.
+Libraries that are not installed have no column. --training adds the scores in LOG, which is the output of a training of
+examples/torch_parser.py on the Hungarian treebank of UD 2.0 with default settings. First, results of libraries that
+compute the same are compared. Then the libraries take turns on one thread, and the best time of each is reported.
 """
 
 import argparse
@@ -31,7 +32,10 @@ PACKAGES = {SUPAR: "supar", STRUCT: "torch-struct"}
 
 
 def ours(name, words):
-    """The measured properties of a distribution over trees; the scores of mst are (B, N+1, N+1) by head and dependent."""
+    """Return scores, lengths, and functions that compute the measured properties of a distribution over trees.
+
+    The scores of mst are (B, N+1, N+1), by head and dependent.
+    """
     scores = {tensor: torch.from_numpy(numbers) for tensor, numbers in random_scores(name, words, SENTENCES).items()}
     lengths = torch.full((SENTENCES,), words)
     found = {each: lambda each=each: getattr(TreeDistribution(name, scores, lengths, threads=1), each) for each in MEASURED}
@@ -39,14 +43,14 @@ def ours(name, words):
 
 
 def supar(arcs, lengths):
-    """The same as ours. Its scores are by dependent and head."""
+    """Return the same functions of SuPar, whose scores are by dependent and head."""
     from supar.structs import MatrixTree
 
     by_dependent = arcs.transpose(1, 2).contiguous()
 
     def heads():
         found = MatrixTree(by_dependent, lengths).argmax
-        found[:, 0] = -1  # where it has 0
+        found[:, 0] = -1  # SuPar has 0 here
         return found
 
     return {
@@ -57,7 +61,10 @@ def supar(arcs, lengths):
 
 
 def torch_struct(arcs, lengths):
-    """The same, but for argmax, which it does not have. Its score tensor has words only, with arcs from the root on the diagonal."""
+    """Return the same functions of torch-struct, except for argmax, which it lacks.
+
+    Its score tensor has words only, with arcs from the root on the diagonal.
+    """
     from torch_struct import NonProjectiveDependencyCRF
 
     diagonal = torch.arange(arcs.shape[1] - 1)
@@ -75,7 +82,7 @@ def torch_struct(arcs, lengths):
 
 
 def ways(words):
-    """By library and what is measured, functions without arguments."""
+    """Return functions without arguments, by library and by measured property."""
     scores, lengths, mst = ours("mst", words)
     found = {OURS: mst}
     for library, function in ((SUPAR, supar), (STRUCT, torch_struct)):
@@ -90,7 +97,7 @@ def ways(words):
 
 
 def version(library):
-    """That of the package, or None if it is not installed."""
+    """Return the version of a library's package, or None if it is not installed."""
     try:
         return importlib.metadata.version(PACKAGES[library])
     except importlib.metadata.PackageNotFoundError:
@@ -98,7 +105,7 @@ def version(library):
 
 
 def measured(rounds):
-    """Markdown: microseconds, and in brackets the ratio to ours."""
+    """Return a Markdown table: microseconds, and in brackets the ratio to ours."""
     rows = []
     for words in WORDS:
         found = ways(words)
@@ -110,7 +117,7 @@ def measured(rounds):
 
 
 def training(log):
-    """What a training of the example reached."""
+    """Return the section on the scores and the speed of a training of the example."""
     line = re.compile(r"(\d+) updates: UAS ([\d.]+), LAS ([\d.]+), (\d+) tokens/s")
     evaluations = [found.groups() for found in line.finditer(Path(log).read_text())]
     best = max(range(len(evaluations)), key=lambda k: float(evaluations[k][1]))

@@ -1,11 +1,11 @@
-"""How long a sentence may be until a decoder takes a second, and how much memory that takes: the defaults of `mh4 parse --longest`.
+"""Measure the sentence lengths at which decoders take a second, the defaults of `mh4 parse --longest`, and the memory.
 
     .venv/bin/python benchmarks/longest.py [SYSTEM ...] [--seconds 1] >benchmarks/results/longest.md
 
-prints a table for every global system, on random scores. Lengths are doubled until a sentence takes longer than a second of processor
-time, or until its scores fill a window, beyond which sentences are cut (mh4/parser/long_sentences.py); in between, time is taken for a
-power of the length. Each measurement is a process of its own, for its peak of memory: the decoder's, which is in addition to the
-scores. It takes some minutes.
+prints a table of every global system, on random scores. Lengths are doubled until a sentence takes longer than a second
+of processor time, or until its scores fill a window, beyond which sentences are cut (mh4/parser/long_sentences.py).
+Between two lengths, time is interpolated as a power of the length. Each measurement is a new process, for its peak
+memory, which does not include the scores. This takes some minutes.
 """
 
 import argparse
@@ -24,7 +24,7 @@ SHORTEST = 60
 
 
 def measure(name, what, n):
-    """Seconds of processor time, and MB, of one sentence of n words."""
+    """Return the seconds of processor time, and MB, for a sentence of n words."""
     system, rng = SYSTEMS[name], np.random.default_rng(n)
     tensors = random_scores(rng, n, name)
     decode = system.marginals if what == "marginals" else system.decoder(what, BEYOND_BEAM if what == "beam" else None)
@@ -34,7 +34,10 @@ def measure(name, what, n):
 
 
 def longest(name, what, seconds):
-    """The length of a sentence that takes this many seconds, or of a window if that takes less; the seconds it takes, and MB."""
+    """Return the length of a sentence that takes this many seconds, with its seconds and MB.
+
+    If a whole window takes less, return those of the window.
+    """
     most, lengths, times = window_of(SYSTEMS[name].tensors), [], []
     n = most if what == "beam" else SHORTEST
     while not times or times[-1] < seconds and lengths[-1] < most:
@@ -47,7 +50,7 @@ def longest(name, what, seconds):
         exponent = math.log(times[-1] / times[-2]) / math.log(lengths[-1] / lengths[-2])
         n = round(lengths[-2] * (seconds / times[-2]) ** (1 / exponent))
         taken, _ = elsewhere(measure, name, what, n)
-        most = min(most, round(n * (seconds / taken) ** (1 / exponent)))  # where times are less regular than a power
+        most = min(most, round(n * (seconds / taken) ** (1 / exponent)))  # corrects deviations from a power
     return (most, *elsewhere(measure, name, what, most))
 
 

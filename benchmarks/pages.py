@@ -1,10 +1,10 @@
-"""Measures training and parsing, and writes the pages training.md and parsing.md in benchmarks/results.
+"""Measure training and parsing, and write the pages training.md and parsing.md in benchmarks/results.
 
     .venv/bin/python benchmarks/pages.py FOLDER [--against CHECKOUT] [--udpipe MODEL [--model DIR]]
 
-FOLDER has the Hungarian treebank of UD 2.0. This takes about ten minutes, during which nothing else should run; with --against, which
-compares training with another checkout, ten more. --udpipe compares parsing with UDPipe 1, as in parsing.py, ours with the model
---model.
+FOLDER has the Hungarian treebank of UD 2.0. This takes about ten minutes, during which nothing else should run.
+--against compares training with another checkout, which takes ten more. --udpipe compares parsing by the model --model
+with parsing by UDPipe 1, as in parsing.py.
 """
 
 import argparse
@@ -22,24 +22,24 @@ SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs", "mh5-hybrid", "mh5
 
 
 def output(*command):
-    """What one of the benchmarks prints."""
+    """Return what a benchmark prints."""
     print(" ".join(command), file=sys.stderr, flush=True)
     return printed([sys.executable, ROOT / "benchmarks" / command[0], *command[1:]])
 
 
 def section(heading, *command):
-    """A section of a page: the command, without folders, and what it prints."""
+    """Return a section of a page: the command, without folders, and what it prints."""
     shown = " ".join(os.path.basename(word) for word in command)
     return "## %s\n\n    .venv/bin/python benchmarks/%s\n\n%s" % (heading, shown, output(*command))
 
 
 def speed(*command):
-    """The speed and the memory in the last line that a benchmark prints."""
+    """Return the speed and the memory that a benchmark prints in its last line."""
     return re.search(r"(\d+) (?:tokens|words)/s, peak memory (\d+) MB", output(*command)).groups()
 
 
 def by_system(train, dev):
-    """A table of both speeds by system, with the speed of training on likelihood as well."""
+    """Return a table of the speeds of training, of training on likelihood, and of parsing, by system."""
     rows = []
     for system in SYSTEMS:
         training = ["training.py", "--train", train, "--system", system]

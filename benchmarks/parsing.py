@@ -1,20 +1,20 @@
-"""The time taken by parsing: by stage, words per second, peak memory; as a function of sentence length.
+"""Measure the time of parsing by stage or by sentence length, words per second, and peak memory.
 
     .venv/bin/python benchmarks/parsing.py [--model DIR | --system SYSTEM] [FILE.conllu]
 
-measures processor time by stage, on the toy treebank or any other CoNLL-U file. Without --model the network has random weights,
-which take as long.
+measures processor time by stage, on the toy treebank or any other CoNLL-U file. Without --model, the network has random
+weights, which do not change the time.
 
     .venv/bin/python benchmarks/parsing.py --command [--copies N] ...
 
-runs `mh4 parse` on the file and on N concatenated copies of it, with one process and with two, and reports its words per second
-of wall time, including start-up and files, and its memory.
+runs `mh4 parse` on the file and on N concatenated copies of it, with one process and with two. It prints words per
+second of wall time, including start-up and files, and memory.
 
     .venv/bin/python benchmarks/parsing.py --udpipe MODEL [--train FILE.conllu] [--rounds N] ...
 
-parses the file alternately with mh4 and with a tagger and parser of UDPipe 1, from CoNLL-U to CoNLL-U, and reports words per second of
-processor time. If there is no UDPipe model of that name, it is trained on --train, with UDPipe's default settings but in two iterations,
-and kept.
+parses the file alternately with mh4 and with a tagger and parser of UDPipe 1, from CoNLL-U to CoNLL-U, and prints words
+per second of processor time. If the UDPipe model MODEL does not exist, it is trained on --train and saved. Training has
+UDPipe's default settings, except that it takes two iterations.
 
     .venv/bin/python benchmarks/parsing.py --lengths ...
 
@@ -71,7 +71,7 @@ def main():
 
 
 def random_parser(system, path):
-    """An untrained parser that knows the words of the file."""
+    """Return an untrained parser whose vocabulary has the words of the file."""
     from mh4.parser.config import Config
     from mh4.parser.model import Model
     from mh4.parser.parsing import Parser
@@ -82,7 +82,7 @@ def random_parser(system, path):
 
 
 def saved_model(options, path, folder):
-    """The folder of the model that is asked for or, if none is, of a random one, made in `folder`."""
+    """Return the folder of the requested model. If none is requested, write a random model into `folder`."""
     if options.model:
         return options.model
     model = os.path.join(folder, "model")
@@ -92,7 +92,7 @@ def saved_model(options, path, folder):
 
 
 def number_of_words(text):
-    """That of a CoNLL-U file."""
+    """Return the number of words in the text of a CoNLL-U file."""
     return sum(line.split("\t")[0].isdigit() for line in text.splitlines())
 
 
@@ -128,7 +128,7 @@ def against_udpipe(options, path):
     import mh4
 
     if not os.path.exists(options.udpipe):
-        # In fewer iterations than by default (20 and 10): speed does not depend on them.
+        # Fewer iterations than by default (20 and 10) suffice: speed does not depend on them.
         printed([sys.executable, "-c", UDPIPE, "train", options.udpipe, options.train, options.train, "iterations=2"])
     text = Path(path).read_text(encoding="utf-8")
     model = Model.load(options.udpipe)  # the pipeline does not keep it alive
@@ -174,7 +174,7 @@ def command(options, path):
 
 
 def run(*arguments):
-    """The seconds taken by a command of `mh4`, and the peak memory of one of its processes, in MB."""
+    """Return the seconds that a command of `mh4` takes, and the peak memory of one of its processes, in MB."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "mh4", *arguments, "--quiet"]
     process = subprocess.Popen(command, preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)})
@@ -186,7 +186,7 @@ def run(*arguments):
 
 
 def by_length(path):
-    """Print and plot milliseconds per sentence by length, of the network and of decoders on its scores."""
+    """Print and plot milliseconds per sentence by length, for the network and for decoders on its scores."""
     from mh4.parser.network.graph import forward
 
     words = [word for sentence in conllu.read(path) for word in sentence.words]

@@ -1,13 +1,14 @@
-"""mh4 beside other parsers on the same treebanks: accuracy, time of training and parsing, size.
+"""Measure mh4 beside other parsers on the same treebanks: accuracy, time of training and parsing, size.
 
     .venv/bin/python benchmarks/peers.py FOLDER WORK [--conll17 FOLDER] [--treebanks hu ...] [--peers mh4 ...] [--minutes 30]
 
-FOLDER has treebanks named as UD 2.0 names them (hu-ud-train.conllu, ...), --conll17 the segmentation of their test sets in the shared
-task (hu-udpipe.conllu, ...); without it, test sets are parsed with their own. Each peer is installed from PyPI in an environment of its
-own in WORK, trained and run there, one process and one thread at a time. Each result becomes a line of benchmarks/results/peers.jsonl;
-what has one is not measured again, and a training that has ended is not repeated. The page benchmarks/results/peers.md is made from these
-lines. A training is stopped after --minutes of CPU time, and the best model that it has written is used.
-Of mh4, only speed and size are measured if there are records of it in experiments/results.
+FOLDER has treebanks with the file names of UD 2.0 (hu-ud-train.conllu, ...). The folder --conll17 has the segmentation
+of their test sets in the shared task (hu-udpipe.conllu, ...); without it, test sets are parsed with their gold
+segmentation. Each peer is installed from PyPI in a separate environment in WORK, trained and run there, one process and
+one thread at a time. Each result becomes a line of benchmarks/results/peers.jsonl. Recorded results are not measured
+again, and finished trainings are not repeated. The page benchmarks/results/peers.md is made from these lines. A
+training is stopped after --minutes of CPU time; then the best model that it has written is used. If experiments/results
+has records of mh4 on a treebank, only the speed and size of mh4 are measured.
 """
 
 import argparse
@@ -76,9 +77,9 @@ fix_len=20"""
 
 
 class Peer(NamedTuple):
-    """A parser: its package and others of PyPI, and arguments of Python in which {name} stands for a file or folder.
+    """A parser: packages of PyPI, its own first, and arguments of Python in which {name} stands for a file or folder.
 
-    tagged: whether its input has the tags that UDPipe predicts; otherwise it has words only.
+    tagged: whether its input has the tags that UDPipe predicts; otherwise the input has words only.
     """
 
     packages: str
@@ -89,7 +90,7 @@ class Peer(NamedTuple):
 
 
 SMALL = "but without pretrained vectors, and in minibatches of 500 words rather than 5,000, since too few of 5,000 words fit in the time"
-TORCH = " torch==2.13.0"  # a build without CUDA may be found for this one
+TORCH = " torch==2.13.0"  # for this version, pip may find a build without CUDA
 STANZA = "-m stanza.models.parser --lang xx --shorthand xx_xx --cpu --no_pretrain --save_dir {model} --save_name best.pt "
 SUPAR = "-m supar.cmds.biaffine_dep --tree --device -1 --threads 1 --path {model}/best.pt "
 PEERS = {
@@ -122,7 +123,7 @@ PEERS = {
         % SMALL,
     ),
 }
-FILES = {"udpipe.py": UDPIPE, "supar.ini": SUPAR_INI}  # that commands name
+FILES = {"udpipe.py": UDPIPE, "supar.ini": SUPAR_INI}  # files that the commands need
 
 
 def main():
@@ -143,13 +144,13 @@ def main():
 
 
 def recorded(path):
-    """The records in a file, by treebank and peer."""
+    """Return the records in a file, by treebank and peer."""
     records = map(json.loads, path.read_text(encoding="utf-8").splitlines() if path.exists() else ())
     return {(record["treebank"], record["peer"]): record for record in records}
 
 
 def measure(treebank, name, options):
-    """Train a peer on a treebank and parse its dev and test sets: a record."""
+    """Train a peer on a treebank, parse its dev and test sets, and return the record."""
     peer, work = PEERS[name], options.work.resolve()
     gold = {part: options.folder / ("%s-ud-%s.conllu" % (treebank, part)) for part in ("train", "dev", "test")}
     segmented = dict(gold, test=options.conll17 / (treebank + "-udpipe.conllu")) if options.conll17 else gold
@@ -165,7 +166,8 @@ def measure(treebank, name, options):
     if not record["megabytes"]:  # no model within the limit
         return record
     seconds = {}
-    for part, copies in (("train", 1), ("dev", 1), ("test", 1), ("test", COPIES))[name != "udpipe" :]:  # its tags of all are used
+    # Only UDPipe parses train, too: its tags are the input of other peers.
+    for part, copies in (("train", 1), ("dev", 1), ("test", 1), ("test", COPIES))[name != "udpipe" :]:
         source = written(model / "input.conllu", segmented[part], tags[part], copies, blind=True)
         output = model / ("%s.out" % part if copies == 1 else "copies.out")
         seconds[copies], status = run(python, peer.parse, dict(folders, input=source, output=output), model / "parse.log")
@@ -185,7 +187,7 @@ def measure(treebank, name, options):
 
 
 def trained(peer, python, folders, gold, tags, options, minutes):
-    """Train a peer, unless it was before: how long that took, whether it ended by itself, and the size of the model."""
+    """Train a peer, unless that has been done; return the minutes, whether training ended by itself, and the size."""
     model, done = folders["model"], folders["model"] / "trained.json"
     if not done.exists():
         files = {part: written(model / (part + ".conllu"), path, tags[part]) for part, path in gold.items() if part != "test"}
@@ -201,14 +203,14 @@ def trained(peer, python, folders, gold, tags, options, minutes):
 
 
 def runs_of_mh4(treebank):
-    """The recorded runs of mh4-hybrid."""
+    """Return the recorded runs of mh4-hybrid on a treebank."""
     path = ROOT / "experiments" / "results" / (treebank + ".jsonl")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [run for run in map(json.loads, lines) if run["system"] == "mh4-hybrid"]
 
 
 def installed(name, work):
-    """The Python of a peer's environment, which is made if there is none, and the version of the peer."""
+    """Return the Python of a peer's environment, which is made if missing, and the version of the peer."""
     packages, python = PEERS[name].packages.split(), work / "environments" / name / "bin" / "python"
     if name == "mh4":
         python = sys.executable
@@ -220,7 +222,7 @@ def installed(name, work):
 
 
 def run(python, arguments, files, log, minutes=None):
-    """The CPU seconds that a command takes, and its status; it is ended after so many minutes."""
+    """Return the CPU seconds that a command takes, and its exit code. minutes: CPU time after which it is stopped."""
 
     def prepare():
         ends_with_parent()
@@ -239,7 +241,10 @@ def run(python, arguments, files, log, minutes=None):
 
 
 def written(path, treebank, tagged=None, copies=1, blind=False):
-    """Write the words of a treebank, with its tags or another file's; blind: without tags, and each word after its head."""
+    """Write the words of a treebank with its own tags, or those of the file `tagged`; return the path.
+
+    blind: without gold annotation. The head of each word is the word before, and the only tags are those of `tagged`.
+    """
     blocks, lines = list(conllu.blocks(str(treebank), trees=not blind)), []
     tags = (UPOS, XPOS, FEATS)
     for block, other in zip(blocks, conllu.blocks(str(tagged), trees=False) if tagged else blocks, strict=True):
@@ -258,13 +263,13 @@ def written(path, treebank, tagged=None, copies=1, blind=False):
 
 
 def with_trees(treebank, parsed):
-    """A treebank with the trees of a parser."""
+    """Return the text of a treebank with the trees of a parsed file."""
     pairs = zip(*(conllu.blocks(str(path), trees=False) for path in (treebank, parsed)), strict=True)
     return "".join(block.text({k: parse.column(k) for k in (HEAD, DEPREL)}) for block, parse in pairs)
 
 
 def page(records):
-    """The page of all records."""
+    """Return the page of all records."""
     lines = [INTRODUCTION]
     for treebank in dict.fromkeys(treebank for treebank, _ in records):
         rows = [row(records.get((treebank, name), {"version": name + ", not measured yet"})) for name in PEERS]
@@ -275,7 +280,7 @@ def page(records):
 
 
 def row(record):
-    """The cells of a line of the table; where there was no model, there are no scores."""
+    """Return the cells of a row of the table. Scores are empty if there was no model."""
     name = record["version"] + (", mean of %d" % record["runs"] if "runs" in record else "")
     scores = ["%.2f" % record[key] if key in record else "" for key in SCORES]
     minutes = "%s%.0f" % ("" if record["ended"] else "≥ ", record["minutes"]) if "minutes" in record else ""

@@ -1,4 +1,4 @@
-"""The time taken by training: by stage of a minibatch, tokens per second, peak memory.
+"""Measure the time of training by stage of a minibatch, tokens per second, and peak memory.
 
     .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N] [--set NAME=VALUE]
 
@@ -6,8 +6,8 @@ measures processor time on the toy treebank or any other CoNLL-U file.
 
     .venv/bin/python benchmarks/training.py --against FOLDER [--rounds N]
 
-measures alternately this checkout and another one, set up in FOLDER, and compares their tokens per second of processor time; without
---system for some of all kinds.
+measures this checkout and another one, set up in FOLDER, in turns, and compares their tokens per second of processor
+time. Without --system, it measures several systems of different kinds.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def measure(system, options, train):
 
 
 def prepare(system, options, train, watch):
-    """A trainer whose stages are timed, and minibatches of shuffled sentences."""
+    """Return a trainer whose stages are timed, and minibatches of shuffled sentences."""
     from mh4.parser import config
     from mh4.parser.model import Scores
     from mh4.parser.network.scorer import TensorScores
@@ -120,7 +120,7 @@ def compare(options, train):
 
 
 def tokens_per_second(checkout, system, options, train):
-    """The tokens per second that the same benchmark of a checkout measures."""
+    """Return the tokens per second that this benchmark measures in a checkout."""
     command = [checkout / ".venv/bin/python", checkout / "benchmarks/training.py", "--system", system, "--train", train]
     command += ["--minibatches", options.minibatches, *(word for setting in options.set for word in ("--set", setting))]
     return int(re.search(r"(\d+) tokens/s", printed(command, cwd=str(checkout))).group(1))

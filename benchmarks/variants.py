@@ -1,9 +1,9 @@
-"""The speed of the variants of the decoders, which are compiled for several kinds of processors.
+"""Measure the speed of the variants of the decoders, which are compiled for several kinds of processors.
 
     .venv/bin/python benchmarks/variants.py [LENGTH ...] >benchmarks/results/variants.md
 
-They take turns, each in processes of its own on the same sentences. Of many times the shortest counts, so that other load on the
-machine matters little.
+The variants take turns on the same sentences, each in separate processes. The shortest of many times counts, so that
+other load on the machine matters little.
 """
 
 import json
@@ -25,7 +25,7 @@ LENGTHS = [20, 40, 80]
 
 
 def measure(lengths):
-    """The shortest time of each decoder in milliseconds, by length and name."""
+    """Return the shortest time of each decoder in milliseconds, by length and name."""
     found = {}
     for n in lengths:
         rng = np.random.default_rng(n)

@@ -1,9 +1,9 @@
-"""The time that a browser takes to open the page of `mh4 view --html`, and the page's size.
+"""Measure the time that a browser takes to open the page of `mh4 view --html`, and the size of the page.
 
     .venv/bin/python benchmarks/viewing.py FILE.conllu [SECOND.conllu]
 
 writes the page and opens it five times in a headless Chromium (Debian's chromium and chromium-driver; pip install selenium). The times
-are the browser's own (its Performance API), in milliseconds since it began to load the page; the median of five.
+are medians of five, measured by the browser's Performance API in milliseconds from the start of loading.
 """
 
 import argparse

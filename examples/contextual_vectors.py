@@ -1,4 +1,4 @@
-"""Vectors of the words of treebanks by a transformer, for `mh4 train --contextual` and `mh4 parse --contextual`.
+"""Write a transformer's vectors of the words of treebanks, for `mh4 train --contextual` and `mh4 parse --contextual`.
 
     python examples/contextual_vectors.py --transformer FOLDER -o vectors.safetensors TRAIN.conllu DEV.conllu TEST.conllu
 
@@ -28,7 +28,10 @@ class Encoder:
 
     @torch.no_grad()
     def __call__(self, words: list[str]) -> torch.Tensor:
-        """(n, units) for n words; a sentence that is too long for the transformer is cut in halves, and a word that is, at its end."""
+        """Return vectors (n, units) of n words. Sentences that are too long for the transformer are split in halves.
+
+        A single word that is too long is truncated.
+        """
         tokens = self.tokenizer(
             words, is_split_into_words=True, return_tensors="pt", truncation=len(words) == 1, max_length=self.longest
         )
@@ -58,7 +61,7 @@ def main(treebanks: tuple[str, ...], transformer: str, layer: int, output: str) 
     words = (block.sentence.words for path in treebanks for block in conllu.blocks(path, trees=False))
     sentences = {key(sentence): sentence for sentence in words}  # some recur
     vectors = {name: encoder(words).half().contiguous() for name, words in sentences.items()}
-    write_bytes(output, save(vectors))  # save_file makes a file of its own, which only its owner may read
+    write_bytes(output, save(vectors))  # save_file would make a file that only its owner may read
     click.echo("%s: vectors of %d sentences" % (output, len(vectors)))
 
 

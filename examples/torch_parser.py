@@ -30,11 +30,11 @@ from mh4.torch import Scores, TreeDistribution
 from mh4.util.batching import batches, shuffled_minibatches
 from mh4.util.files import atomic_path
 
-WEIGHTS = {"upos": 0.2, "xpos": 0.2, "feats": 0.2, "deprels": 1.0}  # of the columns that are learned beside the trees
+WEIGHTS = {"upos": 0.2, "xpos": 0.2, "feats": 0.2, "deprels": 1.0}  # weights of the losses of columns other than heads
 
 
 class BiLSTM(nn.Module):
-    """Layers over padded sequences (B, T, inputs). Dropout is of the same inputs at all steps of a sequence."""
+    """Bi-LSTM layers over padded sequences (B, T, inputs). Dropout drops the same inputs at all steps of a sequence."""
 
     def __init__(self, layers: int, inputs: int, units: int, rate: float) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class BiLSTM(nn.Module):
 
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         rows, steps = torch.arange(vectors.shape[0])[:, None], torch.arange(vectors.shape[1])
-        turned = (lengths[:, None] - 1 - steps) % len(steps)  # what turns each sequence round, and back again
+        turned = (lengths[:, None] - 1 - steps) % len(steps)  # reverses each sequence; applied twice, restores it
         for ahead, behind in self.layers:
             vectors = vectors * nn.functional.dropout(torch.ones(len(rows), 1, vectors.shape[2]), self.rate, self.training)
             vectors = torch.cat([ahead(vectors)[0], behind(vectors[rows, turned])[0][rows, turned]], dim=2)
@@ -70,7 +70,8 @@ class Recurrent(nn.Module):
         chars = [self.chars(self.known(self.vocabulary.chars, word, self.rates.char)) for word in distinct.tolist()]
         lengths = torch.tensor([len(word) for word in chars])
         ahead, behind = self.char_lstm(pad_sequence(chars, batch_first=True), lengths).chunk(2, dim=2)
-        ends = torch.cat([ahead[torch.arange(len(chars)), lengths - 1], behind[:, 0]], dim=1)  # each has read the whole word
+        # The states of both directions after the whole word
+        ends = torch.cat([ahead[torch.arange(len(chars)), lengths - 1], behind[:, 0]], dim=1)
         vectors = torch.tanh(self.spelling(ends))[of_words] + self.words(known)
         if self.training:
             vectors = vectors * (torch.rand(len(words), 1) >= self.rates.word)
@@ -80,7 +81,10 @@ class Recurrent(nn.Module):
         return self.lstm(pad_sequence(rows, batch_first=True), lengths + 2)
 
     def known(self, table, strings, constant: float) -> torch.Tensor:
-        """The numbers of strings. In training, one seen c times is unknown with probability constant / (c + constant)."""
+        """Return the numbers of strings.
+
+        In training, a string seen c times is unknown with probability constant / (c + constant).
+        """
         numbers = table.numbers(strings)
         if self.training:
             seen = np.array(table.counts)[numbers]
@@ -89,7 +93,10 @@ class Recurrent(nn.Module):
 
 
 class Parser(nn.Module):
-    """An encoder, scores of trees, and classifiers of words (tags) and arcs (labels); config and vocabulary are TOML and JSON."""
+    """An encoder, scores of trees, and classifiers of words (tags) and arcs (labels).
+
+    config: TOML. vocabulary: JSON.
+    """
 
     def __init__(self, system: str, config: str, vocabulary: str, transformer: str | None) -> None:
         super().__init__()
@@ -109,13 +116,16 @@ class Parser(nn.Module):
         return hidden, TreeDistribution(self.decoder, self.scores(hidden, lengths), lengths)
 
     def classify(self, column: str, hidden: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
-        """(words, classes): the scores of tags, or of labels of the arcs of trees, one sentence after another."""
+        """Return scores (words, classes) of tags, or of labels of the arcs of trees, one sentence after another."""
         b, word = (heads >= 0).nonzero(as_tuple=True)
         nodes = [heads[b, word], word] if column == "deprels" else [word]
         return self.classifiers[column](torch.cat([hidden[b, node] for node in nodes], dim=1))
 
     def loss(self, sentences, targets, likelihood: bool) -> torch.Tensor:
-        """The sum over sentences, with margins for tags and labels; targets: their trees, or the nearest ones that can be decoded."""
+        """Return the sum of the sentences' losses, with margins for tags and labels.
+
+        targets: their trees or, if these cannot be decoded, the nearest ones that can.
+        """
         hidden, trees = self(sentences)
         heads = [torch.from_numpy(tree).long() for tree in [*targets, *(each.heads for each in sentences)]]
         target, gold = pad_sequence(heads, batch_first=True, padding_value=-1).chunk(2)  # (B, N+1) each
@@ -129,12 +139,12 @@ class Parser(nn.Module):
 
     @torch.no_grad()
     def parse(self, sentences) -> list[Sentence]:
-        """The same sentences with their best trees, and the best labels of these."""
+        """Return the sentences with their best trees, and the best labels for these."""
         self.eval()
         parsed = []
         for batch in batches(sentences, len, 1000):
             hidden, trees = self(batch)
-            labels = self.classify("deprels", hidden, trees.argmax)[:, 1:].argmax(dim=1) + 1  # none is unknown
+            labels = self.classify("deprels", hidden, trees.argmax)[:, 1:].argmax(dim=1) + 1  # never unknown, 0
             heads = [tree[: len(each) + 1].int().numpy() for tree, each in zip(trees.argmax, batch, strict=True)]
             parsed += annotated(batch, heads, {"deprels": [self.tables["deprels"].strings[label] for label in labels]})
         return parsed
@@ -164,7 +174,7 @@ def train(system, likelihood, transformer, config, seed, train, dev, model) -> N
     average = AveragedModel(parser, avg_fn=lambda old, new, count: old.lerp(new, max(1 / (count + 1), share)))
     targets = [SYSTEMS[system].training_tree(sentence.heads, single_root=True) for sentence in train]
     pretrained = list(parser.encoder.parameters()) if transformer else []
-    others = list(parser.parameters())[len(pretrained) :]  # the encoder's come first
+    others = list(parser.parameters())[len(pretrained) :]  # those of the encoder come first
     optimizer = torch.optim.Adam([{"params": pretrained, "lr": 2e-5}, {"params": others}], sizes.learning_rate, fused=True)
     updates, stale, best, words, start = 0, 0, -1.0, 0, time.process_time()
     while stale < sizes.patience and updates < sizes.max_updates:

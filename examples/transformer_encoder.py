@@ -1,4 +1,4 @@
-"""A transformer of the `transformers` library as the encoder of torch_parser.py."""
+"""Use a transformer of the `transformers` library as the encoder of torch_parser.py."""
 
 import torch
 from torch import nn
@@ -8,12 +8,12 @@ from torch.nn.utils.rnn import pad_sequence
 class Transformer(nn.Module):
     """Vectors (B, N+2, units) of the root, the words and the end of each sentence, from a model in a local folder.
 
-    They are for the first token, such as [CLS], the first token of each word, and the last token, such as [SEP].
+    They are those of the first token, such as [CLS], the first token of each word, and the last token, such as [SEP].
     """
 
     def __init__(self, folder: str) -> None:
         super().__init__()
-        from transformers import AutoModel, AutoTokenizer  # which only this encoder needs
+        from transformers import AutoModel, AutoTokenizer  # only this encoder needs them
 
         self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, add_prefix_space=True)
         self.model = AutoModel.from_pretrained(folder, local_files_only=True)

@@ -1,5 +1,5 @@
-"""The experiments: the paper's, and those beyond it. ``python -m experiments NAME``, or ``make NAME``, runs one.
+"""The paper's experiments and further ones. ``python -m experiments NAME``, or ``make NAME``, runs one of them.
 
-studies: the measurements, a module for each command; tables: the paper's tables, made from a treebank's records; pages: how
-pages are written; engine: runs and their records; published: the paper's numbers. Imports run in this order.
+studies: the measurements, one module per command. tables: tables made from records. pages: Markdown pages. engine:
+training runs and their records. published: the paper's numbers. Imports only run in this order.
 """

@@ -14,9 +14,9 @@ TOOLS = ["predictions"]  # commands that are not studies
 
 
 class Studies(Commands):
-    """The studies; only the requested one is imported."""
+    """The group of all studies. Only the requested study is imported."""
 
-    once = False  # programs write these command lines, not people
+    once = False  # an option may be repeated: programs write these command lines
 
     def list_commands(self, context: click.Context) -> list[str]:
         return [module.name for module in pkgutil.iter_modules(studies.__path__)] + TOOLS

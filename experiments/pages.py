@@ -1,4 +1,4 @@
-"""Pages of paragraphs and tables, as Markdown: their common sections, averages over seeds, and tables of these."""
+"""Write Markdown pages of paragraphs, tables and plots; average scores over seeds, and tabulate the averages."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ from mh4.util.plots import plotted
 from mh4.util.text_tables import Form, Table, written
 
 NONE = "–"  # a cell without a score
-FEWEST_SEEDS = 5  # from which an interval over seeds is about right
+FEWEST_SEEDS = 5  # with fewer, an interval over seeds is too small
 ENDINGS: dict[Form, str] = {"latex": "tex", "markdown": "md", "csv": "csv"}  # of files of tables for a paper
 Part = str | Table  # a str is Markdown
 
@@ -55,7 +55,7 @@ def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
 def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
     """Return the average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records.
 
-    Raises InputError if a record lacks it.
+    Raises InputError if a record lacks this score.
     """
     table = {}
     for record in records:
@@ -72,7 +72,10 @@ def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
 
 
 def pooled(averages: Sequence[Average]) -> float | None:
-    """The standard deviation between seeds, pooled over averages, as two or three runs say little of it; None if each is of one run."""
+    """Return the standard deviation between seeds, pooled over averages; None if each average is of a single run.
+
+    A deviation of two or three runs alone is unreliable.
+    """
     repeated = [(each.std, len(each.seeds) - 1) for each in averages if each.std is not None]
     freedom = sum(more for _, more in repeated)
     return math.sqrt(sum(more * std**2 for std, more in repeated) / freedom) if freedom else None
@@ -84,7 +87,7 @@ def error_of_difference(std: float, runs: int, other_std: float, other_runs: int
 
 
 def error_between(one: Average, other: Average) -> float | None:
-    """Return the standard error of the difference of two means, if both are of several runs."""
+    """Return the standard error of the difference of two means; None unless both are of several runs."""
     if one.std is None or other.std is None:
         return None
     return error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
@@ -104,7 +107,10 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
 
 
 def all_scores(records: Sequence[Record]) -> Table:
-    """Return every score of each system on a treebank, mean and standard deviation over its seeds, except those that a run lacks."""
+    """Return a table of the scores of each system on a treebank, mean and standard deviation over its seeds.
+
+    Scores that any run lacks are left out.
+    """
     known = [score for score in get_args(Score) if all(score in record for record in records)]
     columns = {titled(score): averages(records, score) for score in known}
     seeds = {system: "%d" % len(one.seeds) for system, one in columns["dev UAS"].items()}
@@ -130,12 +136,12 @@ def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], for
 
 
 def items(lines: Iterable[str]) -> str:
-    """Return a list."""
+    """Return a Markdown list."""
     return "\n".join("- " + line for line in lines)
 
 
 def code(lines: Iterable[str]) -> str:
-    """Lines to be typed."""
+    """Return lines as a Markdown block of code."""
     return "\n".join("    " + line for line in lines)
 
 
@@ -156,7 +162,7 @@ class Plot:
 def write(
     results: Path, name: str, title: str, parts: Iterable[Part], csv_text: str = "", plot: Plot | None = None
 ) -> list[Path]:
-    """Write ``NAME.md`` and, if there are such, the table ``NAME.csv`` and the plot ``NAME.png``; return their paths."""
+    """Write ``NAME.md`` and, if given, the table ``NAME.csv`` and the plot ``NAME.png``; return their paths."""
     make_folder(results)
     texts = {results / (name + ".md"): markdown(title, parts), **({results / (name + ".csv"): csv_text} if csv_text else {})}
     for path, text in texts.items():
@@ -194,9 +200,9 @@ def show(console: Console, table: Table, note: str, pages: Sequence[Path] = ()) 
 
 
 def show_for_paper(console: Console, page: Path, note: str, table: Table, form: Form) -> None:
-    """Print a table in a form, and its note, and write both to a file beside the page, whose path is given without its ending.
+    """Print a table in a form, unless that is text, with its note, and write both to a file beside the page.
 
-    Files of other forms that are there are written again, so that none is outdated.
+    page: its path without the ending. Existing files of other forms are also written again, so that none is outdated.
     """
     if form != "text":
         console.print("\n%s\n\n%s" % (table.written(form), note), soft_wrap=True)
@@ -242,7 +248,10 @@ def origin(model: Run) -> str:
 
 
 def models(described: Iterable[str], bank: Treebank, repeat: str, split: str = "dev") -> list[Part]:
-    """Make the last sections of a page that `repeat` makes now from models, each described in a line, on a split that they parse."""
+    """Make the last sections of a page that the command `repeat` makes now from models.
+
+    described: a line for each model. split: the data that the models parse.
+    """
     parsed = bank.to_parse[split]
     listed = items([*described, "%s: %s, git blob %s" % (split, parsed.name, git_blob_id(parsed))])
     return ["## Models and data", listed, *made_now(repeat)]

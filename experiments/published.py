@@ -10,14 +10,14 @@ from mh4.parser.systems import SYSTEMS
 
 FOLDER = Path(__file__).with_name("published")
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
-TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems
+TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems, in the paper's tables
 COLUMNS = {
     "stanford": "CoNLL #1 (Stanford)",
     "c2l2": "CoNLL #2 (C2L2)",
     SEGMENTATION: "UDPipe 1.1 baseline",
-}  # with their names in tables
+}  # of the shared task's systems, in our tables
 
-SEEDS = 5  # the runs behind a mean
+SEEDS = 5  # the number of runs in a mean
 RELEASE = "UD 2.0"  # the paper's data: only scores on this are compared with its numbers
 
 
@@ -28,7 +28,7 @@ def _rows(name: str) -> tuple[dict[str, str], ...]:
 
 
 def features() -> dict[tuple[str, str], float]:
-    """Tables 1 and 2: UAS averaged over 10 languages, by decoding ("local" or "global") and features ("s0 b0")."""
+    """Return UAS in Tables 1 and 2, averaged over 10 languages, by decoding and features: ("local", "s0 b0"), ..."""
     return {(row["decoding"], row["features"]): float(row["uas_avg10"]) for row in _rows("table1_table2_features")}
 
 
@@ -38,7 +38,7 @@ def coverage() -> dict[str, dict[str, str]]:
 
 
 def dev_uas(lang: str, release: str, system: str) -> tuple[float, float] | None:
-    """Mean and standard deviation in Table 4; None if it has no comparable numbers."""
+    """Return the mean and standard deviation in Table 4; None if it has no comparable numbers."""
     if release != RELEASE:
         return None
     # The last row of the table, the averages, has no standard deviations.
@@ -48,12 +48,12 @@ def dev_uas(lang: str, release: str, system: str) -> tuple[float, float] | None:
 
 
 def in_table_4(lang: str, release: str) -> bool:
-    """True if Table 4 has comparable numbers for the treebank."""
+    """Return whether Table 4 has comparable numbers for the treebank."""
     return any(dev_uas(lang, release, system) for system in systems(""))
 
 
 def systems(lang: str) -> tuple[str, ...]:
-    """Return the systems trained on a language: Table 4 and, for the languages of Table 1, its systems as well."""
+    """Return the systems trained on a language: those of Table 4 and, if it is in Table 3, those of Tables 1 and 2."""
     of_table_4 = tuple(dict.fromkeys(row["system"] for row in _rows("table4_dev_uas")))
     return of_table_4 + (("greedy-mh4-two", "greedy-mh4-three") if lang in coverage() else ())
 
@@ -69,10 +69,10 @@ def test_languages(number: int) -> list[str]:
 
 
 def test_las(lang: str, release: str, system: str) -> tuple[float, float | None] | None:
-    """Mean and standard deviation (None for single numbers) in Tables 5 and 6; None if they have no comparable numbers.
+    """Return the mean and standard deviation (None for single numbers) in Tables 5 and 6; None if not comparable.
 
-    system: the name of one of our systems, "ensemble" or "ensemble-all" (the paper does not say which of them is its ensemble), or
-    one of the shared task's systems (``mh4.data.conll17``).
+    system: the name of one of our systems, or of the shared task's (``mh4.data.conll17``), or "ensemble" or
+    "ensemble-all". These two get the same numbers, as the paper does not say which of them is its ensemble.
     """
     if release != RELEASE or lang == "avg":
         return None
@@ -94,5 +94,5 @@ def place(system: str) -> tuple[int, str]:
 
 
 def same_digits(ours: float, theirs: float) -> bool:
-    """True if a percentage equals the paper's, which has two decimals."""
+    """Return whether a percentage equals the paper's, which has two decimals."""
     return "%.2f" % ours == "%.2f" % theirs

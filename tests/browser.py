@@ -1,4 +1,4 @@
-"""A Chromium without a window. Tests that need it are skipped where it, its driver or selenium is missing."""
+"""A headless Chromium. Tests that need it are skipped if Chromium, its driver or selenium is missing."""
 
 import shutil
 import sys
@@ -21,8 +21,8 @@ needed = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="there is no Chrom
 
 @contextmanager
 def chromium():
-    """The driver of a browser that keeps what its console says."""
-    if not (CHROMIUM and DRIVER):  # which benchmarks find out here
+    """Start a browser that logs the messages of its console, and yield its driver."""
+    if not (CHROMIUM and DRIVER):  # only in benchmarks: tests have been skipped before
         sys.exit("no chromium and chromedriver: on Debian, apt install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
@@ -41,7 +41,7 @@ def wait_for(driver, condition):
 
 
 def alert(driver):
-    """The question that the page asks, or None."""
+    """Return the dialog that the page has opened, or None."""
     with suppress(NoAlertPresentException):
         return driver.switch_to.alert
 

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read by numpy, here and in what tests start; its threads keep all cores busy
+# For numpy, here and in processes that tests start: its threads would keep all cores busy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import toy  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent / "decoders"))  # brute.py and common.py, the reference for all decoders
-# Assertions that fail there show the values, as in tests.
+# Failing assertions in these modules show the values, as in tests.
 pytest.register_assert_rewrite("common", "oneec_judge", "marginals_judge")
 
 # The machine may be busy: no deadlines. Derandomised, so that a failure is the same for everyone.
@@ -21,7 +22,7 @@ settings.load_profile("mh4")
 
 @pytest.fixture
 def ending_signals():
-    """SIGHUP and SIGINT end the commands that the test starts, though the tests may have been started by nohup, or with &."""
+    """Let SIGHUP and SIGINT end the commands that a test starts, even if pytest was started by nohup or with &."""
     defaults = {signal.SIGHUP: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
     before = {number: signal.signal(number, handler) for number, handler in defaults.items()}
     yield
@@ -31,7 +32,7 @@ def ending_signals():
 
 @pytest.fixture(scope="module")
 def treebank(tmp_path_factory):
-    """A folder of the module's own, with the files of the toy treebank."""
+    """A folder for the test module, with the files of the toy treebank."""
     folder = tmp_path_factory.mktemp("treebank")
     toy.generator.write(str(folder))
     return folder
@@ -39,13 +40,13 @@ def treebank(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sentences(treebank):
-    """The sentences of its training set."""
+    """The sentences of the toy treebank's training set."""
     return toy.sentences(treebank)
 
 
 @pytest.fixture(scope="module")
 def chromium():
-    """A browser of the module's own, see browser.py."""
+    """A browser for the test module, see browser.py."""
     import browser
 
     with browser.chromium() as driver:

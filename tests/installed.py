@@ -1,6 +1,7 @@
-"""Tries mh4 as installed by pip from a wheel, without DyNet, the official scorer and what else the tests need: python tests/installed.py
+"""Try mh4 as installed by pip from a wheel, without DyNet, the official scorer and packages that tests need.
 
-Prints the digests of the decoders' results, which all variants that the processor can run share.
+python tests/installed.py: prints the digests of the decoders' results, which have to be the same for all variants that
+the processor can run.
 """
 
 import os
@@ -21,14 +22,14 @@ GET_DYNET = "mh4: this needs DyNet, which pip cannot build by itself: run `mh4 i
 
 
 def started(*command, code=0, **env):
-    """What a command that exits with this code prints."""
+    """Return what a command prints; check that it exits with this code."""
     done = subprocess.run([str(word) for word in command], env=dict(os.environ, **env), capture_output=True, text=True)
     assert done.returncode == code, "%s: exit code %d\n%s" % (" ".join(map(str, command)), done.returncode, done.stderr)
     return done.stdout if code == 0 else done.stderr
 
 
 def check_decoders():
-    """The digests, which are the same for every variant."""
+    """Check that the digests are the same for every variant, and print them."""
     found = [started(sys.executable, DIGEST, MH4_SIMD=variant).split() for variant in VARIANTS]
     assert [variant for variant, *_ in found] == list(VARIANTS), found
     assert len({tuple(digests) for _, *digests in found}) == 1, found
@@ -37,7 +38,7 @@ def check_decoders():
 
 
 def check_commands(folder):
-    """The commands that need no DyNet work, the others say in one sentence how to get it."""
+    """Check that commands without DyNet work, and that the others explain in one sentence how to install DyNet."""
     assert mh4.__version__ in started(COMMAND, "--version")
     assert started(COMMAND, "data", "toy").count("(generated)") == 3 and Path("data/toy").is_dir()
     assert "no treebank for language 'x', expected one of: " in started(COMMAND, "data", "x", code=2)

@@ -1,4 +1,4 @@
-"""Commands: in this process, which takes no time to start, or as users run them, on a terminal or with other streams."""
+"""Run commands in this process, which is fast, or as users run them, on a terminal or with other streams."""
 
 import contextlib
 import os
@@ -20,13 +20,13 @@ from mh4.util import streams
 
 INSTALLED = Path(sys.executable).with_name("mh4")
 COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "mh4"]
-WRITTEN = re.compile(  # the lines on standard error on what was written, and on copied tags
+WRITTEN = re.compile(  # lines on standard error about written files and copied tags
     r"^mh4: ((the plot|the segmenter|\d+ sentences?\b[^;\n]*) written to |.*: all tags are the gold tags; ).*\n", re.MULTILINE
 )
 
 
 def mh4(*arguments, stdin=None):
-    """A command in this process: exit code, output and messages."""
+    """Run a command in this process; return its exit code, output and messages."""
     with contextlib.chdir(toy.ROOT), mock.patch.object(streams, "is_fed", lambda: stdin is not None):
         done = CliRunner(catch_exceptions=False).invoke(cli.main, arguments, input=stdin, prog_name="mh4")
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout_bytes, done.stderr_bytes)
@@ -35,12 +35,12 @@ def mh4(*arguments, stdin=None):
 def succeeds(*arguments, stdin=None):
     done = mh4(*arguments, stdin=stdin)
     assert done.returncode == 0, done.stderr.decode()
-    assert WRITTEN.sub("", done.stderr.decode()) == ""  # otherwise quiet where there is no terminal
+    assert WRITTEN.sub("", done.stderr.decode()) == ""  # no other messages without a terminal
     return done.stdout
 
 
 def refuses(*arguments, stdin=None):
-    """The one sentence on standard error."""
+    """Return the one sentence on standard error of a command that fails."""
     done = mh4(*arguments, stdin=stdin)
     assert done.returncode == 2 and done.stdout == b""
     (line,) = done.stderr.decode().splitlines()
@@ -49,7 +49,7 @@ def refuses(*arguments, stdin=None):
 
 
 def refused(call):
-    """The message of an InputError, in one line."""
+    """Return the message of the InputError that a call raises, in one line."""
     with pytest.raises(InputError) as error:
         call()
     assert "\n" not in str(error.value) and len(str(error.value)) < 600
@@ -57,7 +57,7 @@ def refused(call):
 
 
 def on_a_terminal(*arguments, streams=("stderr",), columns=200):
-    """The exit code, and the output if these of the standard streams are a terminal; other output is lost."""
+    """Run a command with a terminal as these standard streams; return its exit code and the output to the terminal."""
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS=str(columns))
     terminal, ours = pty.openpty()
     connected = {"stdout": subprocess.DEVNULL, **dict.fromkeys(streams, ours)}
@@ -74,7 +74,7 @@ def on_a_terminal(*arguments, streams=("stderr",), columns=200):
 
 
 def children(pid):
-    """The processes that a process has started."""
+    """Return the ids of the processes that a process has started."""
     found = []
     for path in Path("/proc/%d/task" % pid).glob("*/children"):
         with contextlib.suppress(OSError):  # it has just ended
@@ -83,7 +83,7 @@ def children(pid):
 
 
 def spawned(pid):
-    """Those of them that work for it."""
+    """Return the ids of the worker processes that a process has started."""
     found = []
     for child in children(pid):
         with contextlib.suppress(OSError):
@@ -93,7 +93,10 @@ def spawned(pid):
 
 
 def wait_for(condition, process=None):
-    """Wait until the condition is true, on a busy machine, while the process, if there is one, runs; returns its value."""
+    """Wait until the condition is true, even on a busy machine, and return its value.
+
+    process: if given, has to run in the meantime.
+    """
     deadline = time.monotonic() + 120
     while not (found := condition()):
         assert process is None or process.poll() is None, process.communicate()

@@ -1,4 +1,4 @@
-"""Gold and parsed files with all numbers counted by hand, and random files of the same text in any segmentation."""
+"""Gold and parsed files with known scores, counted by hand, and random files of the same text in any segmentation."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ B = [[("a", 2, "det"), ("b", 0, "root")], [("c", 0, "root"), ("d", 1, "punct"), 
 
 
 def as_conllu(sentences):
-    """Words (form, head, relation), or a multiword token: (form, [word, ...])."""
+    """Return CoNLL-U. A token is a word (form, head, relation) or a multiword token (form, [word, ...])."""
     lines = []
     for sentence in sentences:
         number = 0
@@ -32,7 +32,7 @@ def as_conllu(sentences):
 
 @st.composite
 def segmentations(draw, text):
-    """The text in sentences of words and multiword tokens, each sentence with any tree."""
+    """Draw a segmentation of the text into sentences of words and multiword tokens, each sentence with any tree."""
     sentences, tokens, start = [], [], 0
     while start < len(text):
         end = min(len(text), start + draw(st.integers(1, 3)))
@@ -58,13 +58,13 @@ def trees(draw, tokens):
 
 @st.composite
 def same_text(draw, systems=1):
-    """A gold file and parsed ones, as CoNLL-U."""
+    """Draw a gold file and parsed files of the same text, as CoNLL-U."""
     text = draw(st.text("ab", min_size=1, max_size=25))
     return [as_conllu(draw(segmentations(text))) for _ in range(1 + systems)]
 
 
 def shared_task_files():
-    """{gold: outputs} for the test sets in the folder UD with outputs of shared-task systems in the folder CONLL17."""
+    """Return {gold: outputs} for test sets in the folder UD that have outputs of shared-task systems in CONLL17."""
     if not os.environ.get("UD") or not os.environ.get("CONLL17"):
         pytest.skip("UD and CONLL17 do not name folders with treebanks and with outputs of the shared task")
     files = {}

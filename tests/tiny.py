@@ -1,4 +1,4 @@
-"""Trees of a few words, as heads, and CoNLL-U files of them; and the git blob ids of what is in a file."""
+"""Trees of a few words, as heads and as CoNLL-U, and the git blob id of a file's content."""
 
 import hashlib
 

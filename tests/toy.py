@@ -13,7 +13,7 @@ from mh4.util.progress import Listener
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Small and without dropout: memorises 30 sentences in seconds.
+# Small and without dropout, so that a network memorises 30 sentences in seconds.
 SMALL = config.with_settings(
     Config(),
     [
@@ -36,7 +36,7 @@ SMALL = config.with_settings(
 
 
 def sentences(folder, split="train"):
-    """The toy treebank's sentences, written into `folder` first."""
+    """Return the sentences of the toy treebank, which is written into `folder` first if needed."""
     path = Path(folder) / ("toy-ud-%s.conllu" % split)
     if not path.exists():
         generator.write(str(folder))
@@ -44,7 +44,7 @@ def sentences(folder, split="train"):
 
 
 def scores(system, n, rng):
-    """Random scores of a sentence of n words for every tensor of a system."""
+    """Return random scores of a sentence of n words for every tensor of a system."""
     found = {}
     for tensor in system.tensors:
         sides = tuple(n + 1 + end for end in tensor.sentinel)
@@ -54,7 +54,7 @@ def scores(system, n, rng):
 
 
 def untrained(system, sentences, folder=None, settings=SMALL):
-    """A model with random weights, saved in `folder`, if one is given."""
+    """Return a model with random weights, saved in `folder`, if given."""
     from mh4.parser.model import Model
     from mh4.parser.vocabulary import Vocabulary
 
@@ -66,7 +66,7 @@ def untrained(system, sentences, folder=None, settings=SMALL):
 
 
 def probabilities_of_labels(parser, sentences):
-    """Those of the labels of these sentences given their heads: float64 (words,)."""
+    """Return the probabilities of the labels of these sentences given their heads: float64 (words,)."""
     from mh4.annotating.review import review
 
     found = review(parser, [("", 0, Block([], sentence)) for sentence in sentences])
@@ -74,7 +74,7 @@ def probabilities_of_labels(parser, sentences):
 
 
 class Cut(Listener):
-    """Interrupts training after some evaluations or updates, as a signal would."""
+    """Interrupt training after some evaluations or updates, as a signal would."""
 
     def __init__(self, evaluations=10**9, updates=10**9):
         self.evaluations, self.updates, self.metrics = evaluations, updates, []

@@ -1,6 +1,6 @@
-"""Makes .venv, or brings it up to date: `make setup`.
+"""Make .venv, or bring it up to date: `make setup`.
 
-An old Python must be able to run this, to hand over to .venv's or to report that it is too old.
+Old Pythons must be able to run this file, to hand over to the Python of .venv or to report that they are too old.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, NEWEST = (3, 11), (3, 15)  # of the Pythons that mh4 was tested with
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
-# These stay in .venv, since the decoders are compiled again whenever they change: pyproject.toml's, and numpy for DyNet.
+# These stay in .venv, to compile changed decoders again: the build tools of pyproject.toml, and numpy for DyNet.
 BUILD_TOOLS = ["pip>=25.1", "setuptools>=77", "cython>=3.1", "numpy"]
-# Compiles the decoders, and installs mh4 by the rest of the command meanwhile, which takes one core.
+# Compiles the decoders; meanwhile, the rest of the command installs mh4, on one core.
 COMPILE_AND_INSTALL = '"$0" setup.py build_ext --inplace & MH4_COMPILED=1 "$@" && wait $!'
 GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/charts/oneec
-# Prints the version and the path of a Python that can make environments and compile, and nothing otherwise.
+# Prints the version and the path of a Python that can make environments and compile; prints nothing for other Pythons.
 USABLE = """import ensurepip, os, sys, sysconfig, venv
 if os.path.exists(sysconfig.get_path("include") + "/Python.h"):
     print(*sys.version_info[:3], os.path.realpath(sys.executable))"""
@@ -36,7 +36,7 @@ def executable():
 
 
 def pythons():
-    """Return the newest Python of each version that mh4 runs on, in the PATH or of pyenv, oldest version first."""
+    """Return the newest Python of each version that mh4 runs on, from the PATH and from pyenv, oldest version first."""
     pyenv = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
     names = [
         "python3",
@@ -69,7 +69,8 @@ def complaint(version):
 class Environment:
     """The folder .venv, and the record of what is complete in it.
 
-    While a step runs, the record names it: so after an interruption, however abrupt, .venv is made anew."""
+    While a step runs, the record contains its name. So after any interruption, even an abrupt one, .venv is made anew.
+    """
 
     def __init__(self, root, console, jobs):
         self.root, self.folder, self.console, self.jobs = root, root / ".venv", console, jobs
@@ -116,7 +117,7 @@ class Environment:
 
     @contextmanager
     def step(self, label, *names):
-        """Perform a step that completes these entries of the record. One that fails can be repeated."""
+        """Perform a step that completes these entries of the record. A step that fails can be repeated."""
         if label:
             self.console.step(label)
         self.write(doing=names)
@@ -133,7 +134,7 @@ class Environment:
             Path(temporary).write_text(json.dumps(self.record, indent=2, sort_keys=True))
 
     def set_up(self):
-        """Perform the remaining steps, with the Python that runs this. Raise InputError."""
+        """Perform the remaining steps, with the current Python. Raises InputError if a step fails."""
         for module in ("venv", "ensurepip"):  # Debian packages them separately
             if subprocess.run([sys.executable, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode:
                 raise InputError(
@@ -160,19 +161,19 @@ class Environment:
         if wheel:
             with self.step(None, "dynet", "processor"):
                 dynet_wheel.install(str(self.python), wheel, self.console, env)
-        if not self.has("package"):  # which compiles all decoders
+        if not self.has("package"):  # this compiles all decoders
             with self.step("mh4: compiling the decoders, installing the command line", "package", "decoders"):
                 install = [*pip, "--no-build-isolation", "--group", "dev", "--editable", "."]
                 both = ["sh", "-c", COMPILE_AND_INSTALL, str(self.python), *install]
                 self.console.run(both, env, str(self.root), failure="mh4 could not be installed")
-        elif not (self.has("decoders") and self.is_compiled()):  # those that changed
+        elif not (self.has("decoders") and self.is_compiled()):  # this compiles changed decoders
             with self.step("mh4: compiling the decoders", "decoders"):
                 build = [str(self.python), "setup.py", "build_ext", "--inplace"]
                 self.console.run(build, env, str(self.root), failure="the decoders could not be compiled")
         self.console.done()
 
     def remove(self):
-        """Remove .venv, at once, so that half of it is never mistaken for the whole."""
+        """Remove .venv by renaming it first, so that a half-deleted folder is never taken for a complete one."""
         old = self.work / "old-venv"
         shutil.rmtree(str(old), ignore_errors=True)
         if self.folder.exists():
@@ -190,7 +191,7 @@ def record(root):
 
 
 def make_ready(root, console, options):
-    """Make .venv ready; one process at a time does so."""
+    """Make .venv ready. Only one process at a time does this."""
     with open(str(root / "build" / "setup.lock"), "w") as file:
         lock(file.fileno(), console.waits)
         environment = Environment(root, console, processes(options.jobs))
@@ -234,13 +235,13 @@ if __name__ == "__main__":
     except (LookupError, TypeError):
         earlier = executable()
     if earlier != executable() and "--this-python" not in sys.argv and os.access(earlier, os.X_OK):
-        # Use a Python other than .venv's only if it was selected: a later `make test` need not select it again.
+        # Use another Python than that of .venv only if it was selected: a later `make test` need not select it again.
         os.execv(earlier, [earlier] + sys.argv)
     if complaint(sys.version_info[:2]):
         sys.exit("mh4: " + complaint(sys.version_info[:2]))
 
 if sys.version_info >= OLDEST:
-    sys.path.insert(0, str(ROOT))  # of mh4
+    sys.path.insert(0, str(ROOT))  # for mh4
     from mh4.dynet_build import dynet_wheel
     from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
     from mh4.dynet_build.console import Console

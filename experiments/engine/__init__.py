@@ -1,1 +1,1 @@
-"""Training runs and their records; experiments/README.md says what is in which module."""
+"""Training runs and their records; experiments/README.md describes the modules."""

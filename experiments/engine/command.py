@@ -1,4 +1,4 @@
-"""The commands of studies: their usage and variables, the same as for ``make``, and their response to bad input and interruption."""
+"""Define the commands of studies: their variables, as for ``make``, and how they handle bad input and interruption."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from mh4.util import cpu, streams
 from mh4.util.text_tables import Form
 
 LISTS = ("langs", "rows", "systems", "seeds")
-NOT_VARIABLES = ("LANG", "NAME")  # in the environment, which has others of these names
+NOT_VARIABLES = ("LANG", "NAME")  # not read from the environment, where they have other meanings
 
 # The defaults of `make reproduce`.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
@@ -33,7 +33,7 @@ PAPER_SEEDS = "1 2 3 4 5"
 MOST_JOBS = 4
 
 LANG = "%s,\nor toy: a small artificial language, needs no network" % " ".join(treebanks.languages())
-MEANINGS = {  # of variables in most studies
+MEANINGS = {  # help texts of variables, shared by most studies
     "lang": LANG,
     "treebank": "instead of LANG, a treebank of your own: the folder of its .conllu files, or how their paths begin",
     "name": "what that is called in runs/; by default as the folder or the files",
@@ -47,7 +47,7 @@ MEANINGS = {  # of variables in most studies
 
 
 class UsageError(InputError):
-    """LANG is not a treebank, so the usage is printed."""
+    """LANG is missing or unknown. The usage is printed as well."""
 
 
 class Command(click.Command):
@@ -65,7 +65,10 @@ class Command(click.Command):
 
 
 class Study(Command):
-    """The command of a study. Its options are the variables of its `make` target, in either case, which may also be in the environment."""
+    """The command of a study.
+
+    Its options are the variables of its `make` target, in upper or lower case. Most can also be set in the environment.
+    """
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         with reporting_errors(self.name or ""):
@@ -77,9 +80,9 @@ class Study(Command):
 
 
 def study(**meanings: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Decorate the function of a study, which gets the bench that it works at, and the variables of its usage, empty by default.
+    """Make the function of a study a command. Its arguments: the bench, and the variables of its usage, "" by default.
 
-    meanings: of the variables with another meaning than in MEANINGS.
+    meanings: help texts of variables that replace those in MEANINGS.
     """
 
     def command(function: Callable[..., Any]) -> click.Command:
@@ -114,7 +117,7 @@ def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]
 def repeat(**others: str | Sequence[object] | None) -> str:
     """Return the command of the running study as it was typed, without anything specific to this machine.
 
-    others: other values of some variables.
+    others: values that replace those of some variables.
     """
     context = click.get_current_context()
     variables: dict[str, str | Sequence[object] | None] = {}
@@ -122,7 +125,7 @@ def repeat(**others: str | Sequence[object] | None) -> str:
         name, value = option.name or "", context.params[option.name or ""]
         if name in LISTS:
             variables[name.upper()] = value.split()
-        elif name in ("ud", "later", "conll17", "treebank"):  # the toy treebank is always our own
+        elif name in ("ud", "later", "conll17", "treebank"):  # the toy treebank is always generated
             variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)
         elif name not in ("jobs", "slurm", "format"):
             variables[name.upper()] = value
@@ -131,7 +134,7 @@ def repeat(**others: str | Sequence[object] | None) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """A valid request for training runs. own: a treebank of one's own."""
+    """A valid request for training runs. own: the treebank named by TREEBANK, if any."""
 
     lang: str
     systems: tuple[str, ...]
@@ -143,7 +146,7 @@ class Request:
     own: Treebank | None = None
 
     def treebank(self, test: bool = True) -> Treebank:
-        """Find or download the treebank. test: with the files to test on."""
+        """Find or download the treebank. test: whether to include the files to test on."""
         if self.own:
             return self.own.with_settings(self.settings)
         bank = located(self.lang, self.ud, self.settings)
@@ -162,7 +165,7 @@ def request(
     treebank: str = "",
     name: str = "",
 ) -> Request:
-    """Check the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
+    """Check the variables; empty means default. Raises UsageError for LANG and InputError for the others."""
     mine = own(os.path.expanduser(treebank), name) if treebank else None
     if treebank and (lang or ud or conll17):
         raise InputError("TREEBANK stands instead of LANG, UD and CONLL17: omit these")
@@ -192,12 +195,12 @@ def request(
     for what, folder in (("UD", ud), ("CONLL17", conll17)):
         if folder and not os.path.isdir(folder):
             raise InputError("%s: %s is not a folder" % (what, folder))
-    if lang == treebanks.TOY:  # which is always our own
+    if lang == treebanks.TOY:  # always generated
         ud = conll17 = ""
     there = sorted(path.stem for path in SETTINGS.glob("*.toml"))
     if settings.endswith(".toml"):
         settings = os.path.abspath(os.path.expanduser(settings))
-        registry.settings([settings], chosen[0])  # which names what is wrong
+        registry.settings([settings], chosen[0])  # raises InputError for invalid settings
     elif settings and settings not in there:
         raise InputError("SETTINGS: %s, or give a file that ends in .toml" % unknown("settings", settings, there))
     return Request(lang, chosen, tuple(map(int, given)), Jobs(number, slurm), ud or None, conll17 or None, settings, mine)
@@ -219,14 +222,17 @@ def languages(langs: str, default: Sequence[str]) -> list[str]:
 
 
 def requests(langs: str = "", systems: str = "", seeds: str = "", **others: str) -> list[Request]:
-    """Return the requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
+    """Return the requests of ``make paper``, one for each language of LANGS, by default all.
+
+    By default, systems and seeds are the paper's.
+    """
     wanted = languages(langs, treebanks.languages())
     seeds = seeds or (TOY_SEEDS if wanted == [treebanks.TOY] else PAPER_SEEDS)
     return [request(lang, systems or " ".join(published.systems(lang)), seeds, **others) for lang in wanted]
 
 
 def whole_number(name: str, given: str, least: int = 1, most: int = 9999) -> int:
-    """Return the whole number that a variable is. Raises InputError for anything else."""
+    """Return the value of a variable as a whole number. Raises InputError unless it is one from `least` to `most`."""
     if not (re.fullmatch("[0-9]{1,9}", given.strip()) and least <= int(given) <= most):
         raise InputError("%s: %s is not a whole number from %d to %d" % (name, given, least, most))
     return int(given)

@@ -1,7 +1,7 @@
-"""Ensembles of finished models: finding their members, parsing, scoring, and recording the scores.
+"""Combine finished models in ensembles: find the members, parse, score, and record the scores.
 
-An ensemble of one seed needs the models. The ensemble of all seeds needs only recorded trees, including their
-labels, whereas models average the probabilities of labels. This costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
+An ensemble of one seed needs the models, whose label probabilities it averages. The ensemble of all seeds only needs
+recorded trees, whose labels vote. Voting on labels costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
 """
 
 import tempfile
@@ -30,7 +30,7 @@ ALL = "ensemble-all"  # the members of all seeds; its record has seed 0
 MEMBERS = ("mh4-hybrid", "1ec", "mst")  # the paper's
 
 
-# By the names in records, and in percent, by the official scorer; without files that were not parsed, as test without segmentation
+# Percentages by the official scorer, by their names in records. Files that were not parsed have none.
 Scores = dict[str, float]
 
 
@@ -40,9 +40,10 @@ def name_of(systems: Sequence[str]) -> str:
 
 
 def members(bench: Bench, bank: Treebank, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:
-    """Return the finished models of a treebank by seed, those with the highest dev UAS first.
+    """Return the finished models of a treebank by seed; within a seed, the highest dev UAS comes first.
 
-    seeds: of the models; by default, those that every system has. Raises InputError if a system has no finished model.
+    seeds: of the models; by default, those that every system has. Raises InputError if a system has no finished model,
+    or if the systems have no seed in common.
     """
     runs = requested_models(bench, bank, " ".join(systems), " ".join(map(str, seeds)), systems, systems)
     by_seed = {seed: [run for run in runs if run.seed == seed] for seed in seeds or sorted({run.seed for run in runs})}
@@ -60,9 +61,10 @@ def _command(runs: Sequence[Run]) -> list[str]:
 def combine(
     bench: Bench, bank: Treebank, name: str, runs: Sequence[Run], votes: Sequence[Path] = (), trees: Path | None = None
 ) -> Scores:
-    """Return the scores of an ensemble of models on dev and, if available, test; with other parsers' trees for test, only on that.
+    """Parse with an ensemble of models; return its scores on dev and, if available, test.
 
-    votes: files of these trees. trees: the file for the ensemble's trees. Only one process at a time combines models under one name.
+    votes: files with other parsers' trees of test, which vote too; then only test is parsed. trees: where to write the
+    ensemble's trees. Only one process at a time combines models under one `name`.
     """
     folder = bench.models(bank.name) / NAME / name
     command = [*bench.trainer, *_command(runs), *(word for path in votes for word in ("--vote", str(path)))]
@@ -102,10 +104,11 @@ def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str)
 
 
 def record_all_seeds(records: Records, reproduce: str, asked: Sequence[int] = ()) -> Scores | None:
-    """Let the recorded trees of the paper's members, of all seeds that every system has, vote, and record the result as `ALL`, seed 0.
+    """Combine the recorded trees of the paper's members, of all seeds that every member has, and record the ensemble.
 
-    asked: the seeds that `make reproduce` asks for, if not all. Return None if there are fewer than two seeds, or others than these,
-    or if some runs have no trees, or only some have been tested. The run with the highest dev UAS votes first.
+    The record has the system `ALL` and seed 0.
+    asked: the requested seeds; empty for all. The run with the highest dev UAS votes first. Return None if there are
+    fewer than two seeds, if `asked` leaves one out, if a run has no trees, or if only some runs have been tested.
     """
     bank, results = records.bank, records.results
     recorded = [run for run in load_any(bank.name, results) if run["system"] in MEMBERS]
@@ -144,7 +147,7 @@ def record_all_seeds(records: Records, reproduce: str, asked: Sequence[int] = ()
 
 
 def _voted(file: Path, trees: Sequence[Path], place: Path) -> str:
-    """Write the CoNLL-U `file` with the winners of a vote of these recorded trees; place: a folder to work in."""
+    """Return the CoNLL-U `file` as text, with the result of a vote of recorded trees. place: a folder to work in."""
     votes = []
     for number, path in enumerate(trees):
         votes.append(place / ("%d.conllu" % number))

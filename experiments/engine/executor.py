@@ -1,4 +1,4 @@
-"""Executors, as in ``concurrent.futures``, that make runs in child processes here or in jobs on a Slurm cluster; the child that trains."""
+"""Make runs by executors as in ``concurrent.futures``: in child processes here, or in jobs on a Slurm cluster."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Jobs:
-    """The number of runs made at a time, 0 for all, and the options of sbatch on a Slurm cluster."""
+    """The number of parallel runs, 0 for all. slurm: options of sbatch; empty for this machine."""
 
     number: int
     slurm: str = ""
@@ -43,8 +43,8 @@ class Jobs:
 class Workers:
     """An executor of calls; wait for them with `ended`.
 
-    keep: start jobs in place of ended ones, and return what to report. killed: the exceptions of calls whose jobs were killed.
-    local: whether calls are made on this machine, where nothing else works on the same runs.
+    keep: a function that replaces ended jobs and returns messages to print. killed: the exceptions of calls whose jobs
+    were killed. local: whether calls are made on this machine, where no other process works on the same runs.
     """
 
     executor: Executor
@@ -53,7 +53,7 @@ class Workers:
     local: bool = True
 
     def ended(self, calls: Collection[Future]) -> set[Future]:
-        """Return the calls that have ended, after a moment if there are none."""
+        """Wait at most POLL_SECONDS for a call to end; return the calls that have ended."""
         for message in self.keep():
             say(message, err=True)
         return wait(calls, POLL_SECONDS, FIRST_COMPLETED).done
@@ -61,7 +61,7 @@ class Workers:
 
 @contextmanager
 def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
-    """Start `jobs` workers, which end with the block: threads that wait for a child process each, or Slurm jobs.
+    """Start `jobs` workers, which end with the block: Slurm jobs, or threads that each wait for a child process.
 
     slurm: options of sbatch; empty for this machine. Raises InputError if jobs cannot be submitted.
     """
@@ -83,7 +83,7 @@ def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
         pool.shutdown(wait=False, cancel_futures=True)
         with _guard:
             _stopping.set()
-            for process in list(_children):  # which can be killed at any time
+            for process in list(_children):  # safe to kill at any time
                 process.kill()
         raise
     finally:
@@ -92,11 +92,11 @@ def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
 
 @contextmanager
 def child(command: Sequence[str], environment: dict[str, str], **options: Any) -> Iterator[Popen]:
-    """Start a command that ends with this process, with the block if that fails, and with `workers` if they end early."""
+    """Start a child process. It is killed if this process ends, if the block fails, or if `workers` is interrupted."""
     with _guard:
         if _stopping.is_set():
             raise Failed("stopped", None)
-        # A session of its own: Ctrl-C reaches the children through us, once and in order.
+        # A new session: Ctrl-C reaches the child only through this process, once and in order.
         process = Popen(command, env=environment, stdin=DEVNULL, start_new_session=True, preexec_fn=with_parent(), **options)
         _children.add(process)
     try:
@@ -113,7 +113,7 @@ def child(command: Sequence[str], environment: dict[str, str], **options: Any) -
 def train(run: Run, environment: dict[str, str], waits: bool) -> None:
     """Train a run in a child process. Raises Failed.
 
-    waits: whether to wait for another process that trains it, such as a job that has lost its driver, or to fail.
+    waits: whether to wait, not to fail, if another process is training the run, such as a job that has lost its driver.
     """
     make_folder(run.folder)
     with open(run.log, "ab") as log:

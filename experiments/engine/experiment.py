@@ -1,7 +1,7 @@
-"""The training runs of some systems and seeds on one treebank: which are finished, training the others, and recording them.
+"""Train and record the runs of some systems and seeds on one treebank.
 
-Models are in ``models/NAME/SYSTEM/seedN``, records in ``results/``, both in ``runs/`` unless they are to
-be recorded (``workplace``). Finished runs are not repeated; interrupted runs are resumed.
+Finished runs are not repeated; interrupted runs are resumed. Models are in ``runs/models/NAME/SYSTEM/seedN``; records
+are in ``runs/results/`` or, with ``--record``, in ``experiments/results/`` (``workplace``).
 """
 
 import hashlib
@@ -31,8 +31,9 @@ from mh4.util.files import git_blob_id, relative_if_inside
 class Experiment:
     """The runs and their state.
 
-    command: repeats them, for the record. trees: whether finished models parse dev and test, for the record. measure: what else of a
-    finished model enters its record, as "found". unparsed: the runs for which either failed.
+    command: reproduces the runs; it is recorded. trees: whether finished models parse dev and test, to record trees and
+    scores. measure: if not `trees`, measures a finished model; the result is recorded as "found". unparsed: the runs
+    whose model could not parse or be measured.
     """
 
     bank: Treebank
@@ -60,7 +61,7 @@ class Experiment:
     def train(self, jobs: Jobs, recorded: Callable[[], object], records_count: bool = False) -> None:
         """Train the unfinished runs of this experiment, as `train_together` does, and then name outdated ensembles.
 
-        Raises InputError for records of other settings.
+        Raises InputError if the systems have records with other settings.
         """
         self.records.check_settings({run.system for run in self.runs})
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
@@ -73,7 +74,10 @@ class Experiment:
         return [record for record in records if (record["system"], record["seed"]) in done]
 
     def is_done(self, run: Run) -> bool:
-        """Return whether the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
+        """Return whether the run was finished here with these files and settings.
+
+        In case of doubt, this is False, and `mh4 train` decides.
+        """
         origin = run.origin()
         return "finished" in origin and origin.get("inputs") == self._inputs() and finished_with(run, self.bank)
 
@@ -81,7 +85,7 @@ class Experiment:
         """Record the inputs of a run, and each commit and machine that contributes to it."""
         origin = run.origin()
         if not origin and (run.folder / "metrics.jsonl").exists():
-            origin["commits"] = ["unknown"]  # not started by us
+            origin["commits"] = ["unknown"]  # not started by an experiment
         commits, machines = origin.get("commits", []), origin.get("machines", [])
         if not run.summary():
             commits = list(dict.fromkeys([*commits, commit()]))
@@ -90,16 +94,16 @@ class Experiment:
         run.note_origin({"inputs": self._inputs(), "commits": commits, "machines": machines, "command": command})
 
     def make(self, run: Run, local: bool) -> str:
-        """Train a run, and parse with its model, in a worker; return what was wrong with parsing. Raises Failed.
+        """Train a run and parse with its model, in a worker; return the error in parsing, or "". Raises Failed.
 
-        local: as in `Workers`. The results are in the run's files.
+        local: as in `Workers`. The results are in files.
         """
         self.started(run)
         train(run, environment(self.bank.lang), waits=not local)
         return self.predicted(run)
 
     def finished(self, run: Run, wrong: str) -> None:
-        """Make the record of a run. wrong: the errors in parsing, which are reported."""
+        """Make the record of a run. wrong: the error in parsing, which is printed, or ""."""
         if wrong:  # training is done, and other runs continue
             say("%s: %s" % (run.name, wrong), err=True)
             self.unparsed.append(run)
@@ -116,7 +120,7 @@ class Experiment:
     def predicted(self, run: Run) -> str:
         """Parse dev and test, or measure the model, unless that is done; return the error, or an empty string."""
         if self.trees or self.measure:
-            with alone(run.folder / "predicted.lock"):  # others may have other files for this language
+            with alone(run.folder / "predicted.lock"):  # other processes may parse other files of this language
                 try:
                     if self.trees:
                         self._predict(run)
@@ -130,7 +134,7 @@ class Experiment:
         """Parse dev and test once with the finished model, save the trees, and score test."""
         done, trees, test = run.folder / PREDICTED, self.records.trees(run), self.bank.test
         files, tested, before = self.bank.to_parse, self.bank.test_files, read_json(done)
-        # The trees may have been replaced since, as by those in the repository.
+        # The trees may have been replaced since, for example by those in the repository.
         if trees.exists() and all(before.get(name) == what for name, what in {**tested, TREES_BLOB: git_blob_id(trees)}.items()):
             return
         try:
@@ -139,8 +143,8 @@ class Experiment:
             scores = official(str(test[0]), str(predictions.single_roots(parsed["test"]))) if test else {}
             predictions.keep(trees, files, parsed)
         except InputError:
-            trees.unlink(missing_ok=True)  # they may be another model's
-            done.unlink(missing_ok=True)  # of trees that are no longer there
+            trees.unlink(missing_ok=True)  # may be from another model
+            done.unlink(missing_ok=True)  # describes the deleted trees
             raise
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         write_json(done, {**found, **tested, TREES_BLOB: git_blob_id(trees)})
@@ -154,10 +158,10 @@ class Experiment:
 def train_together(
     experiments: Sequence[Experiment], name: str, models: Path, jobs: Jobs, recorded: Callable[[], object], records_count: bool
 ) -> None:
-    """Train the unfinished runs of experiments by `jobs`, in turn; call `recorded` after new records.
+    """Train the unfinished runs of experiments, one run of each experiment in turn; call `recorded` after new records.
 
-    name, models: for messages, the name of the runs and the folder of their models. records_count: runs that have a record, wherever they
-    were trained, are not repeated.
+    name, models: for messages, the name of the runs and the folder of their models. records_count: whether runs that
+    have a record, wherever they were trained, count as finished.
     """
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
     runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
@@ -197,7 +201,10 @@ def train_together(
 
 
 def _end(run: Run, error: BaseException | None, killed: tuple[type[BaseException], ...]) -> None:
-    """Update the state of a run from the end of its call: done or, with a reason, failed, which does not stop the others."""
+    """Set the state of a run whose call has ended: done, or failed with a reason.
+
+    A failed run does not stop the others. Unexpected errors are raised.
+    """
     run.state = FAILED if error else DONE
     if isinstance(error, Failed):
         run.failure, run.exit_code = error.args
@@ -210,6 +217,6 @@ def _end(run: Run, error: BaseException | None, killed: tuple[type[BaseException
 
 
 def exit_code(experiments: Sequence[Experiment]) -> int:
-    """Report the runs that failed; return 1 if there are any, or models that cannot parse, otherwise 0."""
+    """Print the runs that failed. Return 1 if there are any, or if a model could not parse, otherwise 0."""
     failed = failures([run for one in experiments for run in one.runs], experiments[0].bench.console)
     return failed or int(any(one.unparsed for one in experiments))

@@ -1,7 +1,6 @@
-"""Files of JSON lines that several processes may change. Each line is checked, and a change is made whole or not at all.
+"""Read and change files of JSON lines that several processes may change. Each line is checked, and changes are atomic.
 
-A change locks the file by ``.lock`` beside it and reads it again under the lock, so that nothing that another process has
-added is lost.
+A change locks ``.lock`` beside the file, and then reads the file again, so that additions by other processes are kept.
 """
 
 import json
@@ -19,15 +18,15 @@ from mh4.util.files import make_folder, write_text
 def read(path: Path, key: Callable[[Any], Any], complaint: Callable[[Any], str | None]) -> dict[Any, Any]:
     """Return the objects in a file by their key; none if there is no file.
 
-    complaint: from an object to its error, or None. Raises InputError, naming file and line, for anything but whole
-    objects with different keys.
+    complaint: returns the error in an object, or None. Raises InputError, naming file and line, if a line is not a
+    valid object or repeats a key.
     """
     found: dict[Any, Any] = {}
     for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), start=1):
         try:
             content = json.loads(line)
             wrong = complaint(content)
-        except ValueError as error:  # also of bytes that are not UTF-8
+        except ValueError as error:  # also if the line is not UTF-8
             wrong = "not JSON: %s" % error
         if not wrong and key(content) in found:
             wrong = "another line has the same key"

@@ -1,4 +1,4 @@
-"""Finds finished models for studies that do not train: those with today's settings."""
+"""Find finished models with the current settings, for studies that do not train."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -13,7 +13,7 @@ from mh4.errors import InputError
 
 
 def finished_runs(bench: Bench, bank: Treebank, system: str) -> list[Run]:
-    """Return the finished runs of a system, by seed, with the treebank's settings and, as far as is known, files."""
+    """Return the finished runs of a system with the treebank's settings and files, by seed. Unknown files match."""
     folder = bench.models(bank.name)
     found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
     seeds = sorted(int(name.group(1)) for name in found if name)
@@ -28,7 +28,7 @@ def _has_files(run: Run, bank: Treebank) -> bool:
 
 
 def meanings(known: Sequence[str], default: Sequence[str]) -> dict[str, str]:
-    """Return the meanings of the variables that choose models of these systems."""
+    """Return the help texts of the variables that choose models of these systems."""
     systems = "from %s; by default %s, if trained" % (" ".join(known), " and ".join(default))
     return {"systems": systems, "seeds": "of the trained models; by default all"}
 
@@ -38,7 +38,7 @@ def requested_models(
 ) -> list[Run]:
     """Return the finished runs for SYSTEMS (as in `requested_systems`) and SEEDS (by default all).
 
-    Raises InputError if a requested system has none, or if one lacks a requested seed.
+    Raises InputError if a requested system has no finished run, or lacks a requested seed.
     """
     wanted, asked, models = requested_systems(systems, known, default), list(map(int, seeds.split())), []
     folder = bench.models(bank.name)
@@ -54,9 +54,9 @@ def requested_models(
 
 
 def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
-    """Return which of the requested runs of a system are missing, given the seeds `there`: "mst with seed 2, 3", or "mst" if all are.
+    """Return which requested runs of a system are missing, such as "mst with seed 2, 3"; empty if none is missing.
 
-    seeds: those asked for, or none if any will do. Empty if nothing is missing.
+    seeds: the requested ones; empty if any will do. there: the existing seeds; if both are empty, the result is "mst".
     """
     missing = [str(seed) for seed in seeds if seed not in there]
     return "%s with seed %s" % (system, ", ".join(missing)) if missing else "" if there else system

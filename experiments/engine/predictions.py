@@ -1,7 +1,8 @@
-"""The predicted trees of a finished model, without the words. With the treebank, they can be scored again or combined.
+"""Store the predicted trees of a finished model without the words, and merge them into the treebank's files again.
 
 ``SYSTEM-seedN.trees.gz`` has, for each parsed file, a line ``# SPLIT FILE BLOB`` (its git blob id), then a line with head and
-relation for each word, and an empty line after each sentence. ``python -m experiments predictions`` merges them into the treebank.
+relation for each word, and an empty line after each sentence. Merged trees can be scored again or combined.
+``python -m experiments predictions`` merges trees into a file.
 """
 
 import gzip
@@ -41,7 +42,7 @@ def predictions(trees: str, file: str) -> None:
 def parse(command: Sequence[str], folder: Path, files: dict[str, Path], lang: str) -> dict[str, Path]:
     """Parse the files of a language's treebank, given by split, into `folder`; return the parsed files.
 
-    command: a command line, before the file and ``-o OUTPUT``. Raises InputError if it fails.
+    command: the command line before the file and ``-o OUTPUT``. Raises InputError if it fails.
     """
     parsed = {}
     for split, path in files.items():
@@ -71,10 +72,11 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
 
 
 def single_roots(parsed: Path) -> Path:
-    """Write a copy of a parsed file, beside it, in which further roots depend on the first; return the file itself without such roots.
+    """Write a copy of a parsed file, in which further roots depend on the first one, beside the file; return its path.
 
-    With the authors' settings, trees may have several roots, which the official scorer rejects. A root's relation is wrong anywhere else,
-    so LAS only changes where the first root is wrong and another is right.
+    A file without further roots is not copied; its own path is returned. With the authors' settings, trees may have
+    several roots, which the official scorer rejects. The further roots keep the relation of a root, which is wrong
+    below any other word. So LAS only changes where the first root is wrong and another one is right.
     """
     text, changed = [], False
     for block in conllu.blocks(str(parsed)):
@@ -91,7 +93,10 @@ def single_roots(parsed: Path) -> Path:
 
 
 def of_record(results: Path, name: str, record: Record) -> Path:
-    """Return the file of the trees of a recorded run on treebank `name`. Raises InputError if they are not the scored ones."""
+    """Return the file of the trees of a recorded run on treebank `name`.
+
+    Raises InputError if the file is missing, or has other trees than those that were scored.
+    """
     trees = trees_of(results, name, record["system"], record["seed"])
     if not trees.exists() or git_blob_id(trees) != record.get(TREES_BLOB):
         message = "%s does not have the trees of %s seed %d: restore them, or make them again with make reproduce"
@@ -100,7 +105,10 @@ def of_record(results: Path, name: str, record: Record) -> Path:
 
 
 def restored(trees: Path, file: Path) -> str:
-    """Return the CoNLL-U `file` with the heads and relations in `trees`. Raises InputError unless they are trees for exactly this file."""
+    """Return the CoNLL-U `file` as text, with the heads and relations in `trees`.
+
+    Raises InputError unless these are trees for exactly this file.
+    """
     blocks = list(conllu.blocks(str(file), trees=False))
     found = [[line.split("\t") for line in lines.split("\n")] for lines in _part(trees, file).split("\n\n") if lines]
     if list(map(len, found)) != [len(block.sentence) for block in blocks] or any(len(row) != 2 for rows in found for row in rows):
@@ -116,7 +124,7 @@ def restored(trees: Path, file: Path) -> str:
 
 
 def _part(trees: Path, file: Path) -> str:
-    """Return the lines for `file`, without the first."""
+    """Return the lines in `trees` for `file`, without their heading."""
     with compression.opened(str(trees)) as content:
         parts = re.split("(?m)^# ", "".join(text_lines.decoded(content, str(trees))))[1:]
     blob = git_blob_id(file)

@@ -1,4 +1,4 @@
-"""Displays the progress of runs, and the failed ones at the end."""
+"""Print the progress of runs and, at the end, the failed runs."""
 
 import os
 import time
@@ -10,12 +10,15 @@ from experiments.engine.run import DONE, FAILED, TRAINING, Run, duration
 from experiments.engine.workplace import shown
 from mh4.errors import one_line
 
-REPORT_SECONDS = 60.0  # between lines of the log of a run that are printed
+REPORT_SECONDS = 60.0  # between printed lines of a run's log
 
 
 def display(runs: Sequence[Run], console: Console) -> Callable[[], None]:
-    """Return a function that prints a line for each run that has started or ended since, and at intervals the last line of its log."""
-    printed = {run.folder: (run.state, "", 0.0) for run in runs}  # and when
+    """Return a function that prints a line for each run that has started or ended since the last call.
+
+    At intervals, it also prints the last line of the log of each run in training.
+    """
+    printed = {run.folder: (run.state, "", 0.0) for run in runs}  # state, text and time of the last line
     width = max((len(run.name) for run in runs), default=0)
 
     def show() -> None:
@@ -39,7 +42,7 @@ def display(runs: Sequence[Run], console: Console) -> Callable[[], None]:
 
 
 def failures(runs: Sequence[Run], console: Console) -> int:
-    """Report the runs that failed; return 1 if there are any, otherwise 0."""
+    """Print the runs that failed; return 1 if there are any, otherwise 0."""
     failed = [run for run in runs if run.state == FAILED]
     for run in failed:
         console.print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), style="red", soft_wrap=True)

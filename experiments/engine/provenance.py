@@ -1,4 +1,4 @@
-"""The provenance of a record: commit, machine, and paths and commands without private parts."""
+"""Return the provenance of a record: the commit, the machine, and commands without private parts of paths."""
 
 import importlib.util
 import json
@@ -43,12 +43,15 @@ def without_machine(command: str) -> str:
 
 
 def commit() -> str:
-    """Return the commit of the code, with "+changes" if the work tree differs, except in results and documentation, which runs write."""
+    """Return the commit of the code, with "+changes" if the work tree differs.
+
+    Changes in results and documentation do not count, as runs write these.
+    """
     return version.commit(*version.WRITTEN) or "unknown"
 
 
 def _builds() -> dict[str, str]:
-    """Return the compilers and target processors of DyNet and the decoders, as far as known."""
+    """Return the known compilers and target processors of DyNet and the decoders."""
     found = {"decoders": sentences.VARIANT}
     with suppress(OSError, ValueError, KeyError):
         setup = json.loads((Path(sys.prefix) / "mh4-setup.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The fields of a record, which `Records.keep` writes, and their check, so that a damaged record is reported."""
+"""Define the fields of records, which `Records.keep` writes, and check them, so that a damaged record is reported."""
 
 import math
 from functools import cache
@@ -34,7 +34,10 @@ class Member(TypedDict):
 
 
 class Origin(TypedDict):
-    """The results of a run, in percent, and its provenance; a record may also have an earlier run on the same inputs."""
+    """The results of a run, in percent, and its provenance.
+
+    A record may also contain those of an earlier run on the same inputs.
+    """
 
     dev_uas: float
     dev_las: NotRequired[float]
@@ -47,7 +50,7 @@ class Origin(TypedDict):
 
 
 class Evaluation(TypedDict):
-    """A line of the evaluations of a run."""
+    """An evaluation of a run in training."""
 
     updates: int
     dev_uas: float
@@ -58,9 +61,8 @@ class Evaluation(TypedDict):
 class Record(Origin):
     """The record of a finished run, or of an ensemble.
 
-    settings_of: the name of settings other than the defaults.
-    trees_git_blob: the git blob id of the file of its trees. row: its row of the study. found: what the study measures of its model.
-    curve: its evaluations.
+    settings_of: the name of the settings, if they are not the defaults. trees_git_blob: the git blob id of its file of
+    trees. row: its row in a study. found: what the study measures of its model. curve: its evaluations.
     """
 
     system: str
@@ -90,7 +92,7 @@ class Record(Origin):
 
 
 class Output(File):
-    """The scores of a shared task's system for a language, or the reason why the scorer rejected it."""
+    """The scores of a shared task's system for a language, or the reason why the scorer rejected its output."""
 
     uas: NotRequired[float]
     las: NotRequired[float]

@@ -1,7 +1,7 @@
-"""The records of finished runs, in ``results/NAME.jsonl``, a line a run, from which all tables are made.
+"""Read and write the records of finished runs: ``results/NAME.jsonl``, one line per run. All tables are made from them.
 
-NAME is the name of the treebank. A record has scores, data, commit, command and, as "curve", the evaluations of the run; its trees are
-in ``trees/NAME/SYSTEM-seedN.trees.gz`` (``predictions``).
+NAME is the name of the treebank. A record has scores, data, commit, command and, as "curve", the evaluations of the
+run. Its trees are in ``trees/NAME/SYSTEM-seedN.trees.gz`` (``predictions``).
 """
 
 import json
@@ -24,13 +24,13 @@ from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser import config, systems
 
-RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
-# What may make them differ: properties of the machine and of the code.
+RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # fields that the same inputs should reproduce
+# Possible causes of differences in these fields: properties of the machine and of the code.
 CAUSES = ("processor", "decoders", "compiler", "dynet_build", "dynet_processor", "dyNET", "numpy", "commit")
-NOT_LISTED = type("NotListed", (), {"__repr__": lambda _: "not recorded"})()  # in place of a setting's value
+NOT_LISTED = type("NotListed", (), {"__repr__": lambda _: "not recorded"})()  # the value of a missing setting
 LIMIT = "training.max_updates"  # a setting that has no effect on a run that ended earlier
 TREES_BLOB: Final = "trees_git_blob"  # in records: identifies the trees of the run
-PREDICTED: Final = "predicted.json"  # in the folder of a run: what enters its record once its model has parsed
+PREDICTED: Final = "predicted.json"  # in the folder of a run: the fields that parsing adds to its record
 FIRST = ("row", "lang", "system", "seed")  # fields at the start of a line; the curve is at its end
 
 
@@ -98,10 +98,14 @@ class Records:
                 found.pop(mine, None)
 
     def check_settings(self, names: Collection[str]) -> None:
-        """Raise InputError if a recorded run used other files, or a run of one of these systems, with any seed, other settings."""
+        """Raise InputError if a recorded run used other files, or if a run of one of these systems used other settings.
+
+        names: of the systems; any seed counts.
+        """
         self.forget_others()
         for record in self._mine():
-            if self.bank.release == OWN_FILES and self._is_of_other_data(record):  # the names of all others identify the content
+            # The names of other treebanks identify their content.
+            if self.bank.release == OWN_FILES and self._is_of_other_data(record):
                 message = "%s has runs on other files: choose another NAME, or delete it and the models"
                 raise InputError(message % shown(self.path))
             other = _other_settings(record, self.bank) if record["system"] in names else {}
@@ -117,7 +121,10 @@ class Records:
             say("combined before its members were trained again: %s" % ensemble, err=True)
 
     def current(self, system: str) -> list[Record]:
-        """Return the records of a system's runs with the treebank's settings. Raises InputError if they do not belong together."""
+        """Return the records of a system's runs with the treebank's settings.
+
+        Raises InputError if their data or settings differ.
+        """
         found = [record for record in self._mine() if record["system"] == system and made_with(record, self.bank)]
         _check_together(found, self.path)
         return found
@@ -132,7 +139,7 @@ class Records:
     def keep(self, run: Run) -> None:
         """Write the record of a finished run, without paths of this machine.
 
-        If it replaces a record of the same inputs with other results, this is reported, and noted in the new record.
+        If it replaces a record of the same inputs with other results, this is printed, and noted in the new record.
         Raises InputError, and keeps the old record, if the evaluations or the summary are damaged.
         """
         origin, curve = run.origin(), _evaluations(run.folder / "metrics.jsonl")
@@ -155,7 +162,7 @@ class Records:
         self.write(run, record)
 
     def write(self, run: Run, record: dict) -> None:
-        """Write this record of a run, with the names of the run and of the data.
+        """Add the names of the run and of the data to a record, and write it.
 
         Raises InputError, and keeps the old record, if a field is missing or invalid.
         """
@@ -174,7 +181,10 @@ class Records:
             found[key(record)] = {name: record[name] for name in (*order, *(["curve"] if "curve" in record else []))}
 
     def _different(self, run: Run, record: dict) -> Origin | None:
-        """Return the results and origin of the existing record of these inputs if its results differ, or of an earlier one noted in it."""
+        """Return the results and origin of the current record of the same inputs, if its results differ.
+
+        Otherwise, return those of an earlier run noted in it, or None.
+        """
         before = self.of(run)
         if before is None or _differing([before, record]):
             return None
@@ -186,7 +196,7 @@ class Records:
     def forget_others(self) -> None:
         """Remove records of an older toy treebank, or of older settings for it, and of ensembles of such runs.
 
-        Other names identify the content.
+        The names of other treebanks identify their content.
         """
         found = self._mine() if self.bank.lang == treebanks.TOY else []
         older = {_key(run) for run in found if self._is_of_other_data(run) or not made_with(run, self.bank)}
@@ -210,7 +220,7 @@ def finished_with(run: Run, bank: Treebank) -> bool:
 
 
 def made_with(record: Mapping[str, Any], bank: Treebank) -> bool:
-    """Return whether a record has the settings of `bank`; ensembles have none."""
+    """Return whether a record has the settings of `bank`. This is true of ensembles, which have no settings."""
     return "members" in record or not _other_settings(record, bank)
 
 
@@ -220,7 +230,10 @@ def _other_settings(record: Mapping[str, Any], bank: Treebank) -> dict[str, Any]
 
 
 def listed_settings(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings in a record, by names such as "training.clip", without its model's, which has the seed."""
+    """Return the settings in a record, by names such as "training.clip".
+
+    The section "model" is left out, as it contains the seed.
+    """
     sections = [(section, mine) for section, mine in record.get("settings", {}).items() if section != "model"]
     return {"%s.%s" % (section, name): value for section, mine in sections for name, value in mine.items()}
 
@@ -244,13 +257,13 @@ def _key(run: Record | Member) -> tuple[str, int]:
 
 
 def _is(member: Member, run: Record) -> bool:
-    """Return whether a member of an ensemble is the model of this record, as far as is known; an empty commit is unknown."""
+    """Return whether a member of an ensemble is the model of this record. A missing dev UAS or commit matches any."""
     commits = {member.get("commit"), run.get("commit")} - {None, ""}
     return member.get("dev_uas", run["dev_uas"]) == run["dev_uas"] and len(commits) < 2
 
 
 def outdated(name: str, runs: Sequence[Record]) -> list[str]:
-    """Return the recorded ensembles of treebank `name` whose members have since been trained again, in words."""
+    """Return a description of each recorded ensemble of treebank `name` whose members have been trained again since."""
     now, found = {_key(run): run for run in runs}, []
     for run in runs:
         others = [_key(one) for one in run.get("members", []) if _key(one) in now and not _is(one, now[_key(one)])]
@@ -261,7 +274,7 @@ def outdated(name: str, runs: Sequence[Record]) -> list[str]:
 
 
 def beside_recorded(name: str, run: Record, recorded: Record) -> str:
-    """Compare a run with the recorded one of the same inputs, and their machines, in one line."""
+    """Return a line that compares a run, and its machine, with the recorded run of the same inputs."""
     mine, theirs = dict[str, Any](run), dict[str, Any](recorded)
     if all(mine[score] == theirs[score] for score in RESULT if score in mine and score in theirs):
         return "%s: dev UAS %.2f, the same as recorded" % (name, run["dev_uas"])
@@ -309,7 +322,7 @@ def load_all(results: Path, toy: bool = False) -> dict[str, list[Record]]:
 def load_any(name: str, results: Path) -> list[Record]:
     """Return the records of treebank `name`, if there are any, by system (in the order of ``published.place``) and seed.
 
-    Raises InputError if one is damaged, or if they do not belong together.
+    Raises InputError if a record is damaged, or if their data or settings differ.
     """
     path = file_of(results, name)
     records = list(read(path).values())
@@ -329,7 +342,7 @@ def _check_together(records: Sequence[Record], path: Path) -> None:
 
 
 def _evaluations(path: Path) -> list[Evaluation]:
-    """Read the evaluations in a file. Raises InputError if there is none, or if it is damaged."""
+    """Read the evaluations in a file. Raises InputError if the file is missing or damaged."""
     try:
         found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         whole = all(matches(line, Evaluation) for line in found)
@@ -341,7 +354,7 @@ def _evaluations(path: Path) -> list[Evaluation]:
 
 
 def common_seeds(records: Collection[Record], systems: Sequence[str]) -> list[int]:
-    """Return the seeds that all of these systems have records with."""
+    """Return the seeds for which all of these systems have records."""
     return sorted(set.intersection(*({run["seed"] for run in records if run["system"] == system} for system in systems)))
 
 

@@ -1,7 +1,7 @@
 """A training run: its command, and the files in its folder.
 
-``mh4 train`` writes ``summary.json`` when it has finished and a line of ``metrics.jsonl`` for each evaluation so far; these are
-the only sources of its state. Its output goes to ``train.log``; ``origin.json`` is our record of its inputs.
+``mh4 train`` writes a line of ``metrics.jsonl`` for each evaluation and, when it has finished, ``summary.json``. Its
+output goes to ``train.log``. ``origin.json`` is our record of the inputs, commits and machines of the run.
 """
 
 import json
@@ -25,7 +25,7 @@ WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
 
 @dataclass
 class Run:
-    """A system, a seed, the model folder, the command line that trains it, and what is shown before its name."""
+    """A training run: system, seed, model folder, command line that trains it, and a prefix of its name in messages."""
 
     system: str
     seed: int
@@ -37,7 +37,7 @@ class Run:
     seconds: float = 0.0  # since then
     failure: str = ""  # why it failed
     exit_code: int | None = None
-    log_start: int = 0  # where the log of the last attempt begins, in bytes
+    log_start: int = 0  # where the last attempt begins in the log, in bytes
 
     @classmethod
     def at(cls, models: Path, system: str, seed: int) -> "Run":
@@ -90,7 +90,7 @@ class Run:
         try:
             with open(self.log, "rb") as log:
                 log.seek(self.log_start)
-                lines = log.read().decode("utf-8", errors="replace").splitlines()[1:]  # the first is ours
+                lines = log.read().decode("utf-8", errors="replace").splitlines()[1:]  # the first is the command
         except OSError:
             return []
         return [line for line in lines if line.strip()][-LOG_LINES:]
@@ -114,13 +114,13 @@ def system_and_loss(name: str) -> tuple[str, str]:
 def environment(lang: str) -> dict[str, str]:
     """Return the environment of the commands that train and parse the treebank of a language, each on one thread."""
     environment = {**os.environ, **ONE_THREAD, "PYTHONUTF8": "1"}
-    if environment.get("LANG") == lang:  # the treebank to us, the locale to all other programs
+    if environment.get("LANG") == lang:  # names the treebank here, but the locale for all other programs
         del environment["LANG"]
     return environment
 
 
 def read_json(path: Path) -> dict:
-    """Read the object in a JSON file; empty if there is none, or it is still incomplete."""
+    """Return the object in a JSON file; empty if the file is missing or incomplete."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

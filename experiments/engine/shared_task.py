@@ -1,4 +1,4 @@
-"""The scores of the shared task's systems on the test sets, recorded in ``results/conll17.jsonl``, a line a language.
+"""Score the shared task's systems on the test sets. ``results/conll17.jsonl`` has the scores, one line per language.
 
 Only the files behind the paper's numbers are scored: the test sets of UD 2.0 and the released outputs, identified by git blob id.
 """
@@ -32,10 +32,10 @@ def is_output(lang: str, system: str, blob: str) -> bool:
 
 
 def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> dict[str, str]:
-    """Score outputs, by system, against the test set, unless their scores are recorded; return why others are not scored, by system.
+    """Score systems' outputs on the test set, unless their scores are recorded; return why others are not, by system.
 
-    The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason. Why nothing is scored is
-    called "test".
+    The record of each has "uas" and "las" or, if the official scorer rejects the output, the reason as "rejected".
+    Without the test set, nothing is scored; the key of this reason is "test".
     """
     before, there, lacking = load(lang, results), dict[str, File](), dict[str, str]()
     for what, path in {"test": test, **outputs}.items():
@@ -74,7 +74,7 @@ def _scores(test: Path, output: Path) -> dict:
 
 
 def score_available(bank: Treebank, results: Path) -> None:
-    """Call `score` if the treebank has outputs; report errors on standard error."""
+    """Call `score` if the treebank has outputs; print errors on standard error."""
     try:
         if bank.test and bank.outputs:
             score(bank.lang, bank.test[0], bank.outputs, results)

@@ -1,4 +1,4 @@
-"""The treebanks of training runs: locating their files, and identifying them by content."""
+"""Locate the files of treebanks for training runs, and identify them by content."""
 
 import glob
 import hashlib
@@ -19,21 +19,22 @@ from mh4.parser import config, systems
 from mh4.util.files import git_blob_id
 
 OWN_FILES = "own files"  # the release of a treebank of one's own
-RESERVED = ("ablations", "conll17", "partial", "report", "review", "summary", "trees")  # names in folders of models and results
+# Names with another meaning in the folders of models and results
+RESERVED = ("ablations", "conll17", "partial", "report", "review", "summary", "trees")
 SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
 
 
 @dataclass(frozen=True)
 class Treebank:
-    """The files to train and evaluate on, and their UD release, known by their git blob ids.
+    """The files to train and evaluate on, and their UD release, which git blob ids identify.
 
-    name: of folders and files of results: the language's code, with the release if that is not UD 2.0, and the settings if they
-        are not the defaults, so that different data and settings never mix.
+    name: names folders and files of results. It is the language's code, with the release if that is not UD 2.0, and the
+        settings if they are not the defaults, so that different data and settings never mix.
     paths, blobs: of train and dev. test: the test set, and the segmented file to parse; None if either is missing.
     outputs: the available outputs of the shared task's systems for the test set, by system.
     settings: the file of settings, or its name in settings/ without .toml; empty for the defaults.
     assignments: settings that override the file's, such as ``"training.max_updates=4000"``.
-    row: a row of the ablations, whose rows share a file of records.
+    row: a row of a study, such as the ablations, in which all rows share a file of records.
     """
 
     lang: str
@@ -87,7 +88,7 @@ class Treebank:
 def settings_of(name: str) -> str:
     """Return the settings in the name of a treebank's records; empty for the defaults.
 
-    One name of settings may end with another, as my-authors in hu-my-authors: the longest counts.
+    If several match, the longest counts: my-authors, not authors, in hu-my-authors.
     """
     return max((path.stem for path in SETTINGS.glob("*.toml") if name.endswith("-" + path.stem)), key=len, default="")
 
@@ -114,10 +115,11 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
 
 
 def own(source: str, name: str) -> Treebank:
-    """Find a treebank of one's own, with its test set if it has one.
+    """Find a treebank of the user's own, with its test set if it has one.
 
     source: the folder of its .conllu files, or their path up to the name of the split, as in ``UD_Hungarian-Szeged/hu_szeged-ud-``.
-    name: by default the name of the folder or the files. Raises InputError if there are no files, or several, for a split.
+    name: by default the name of the folder or the files. Raises InputError if the name is invalid, if train or dev is
+    missing, or if there are several files for a split.
     """
     begin = os.path.join(glob.escape(source), "*") if os.path.isdir(source) else glob.escape(source) + "*"
     found = {split: sorted(map(Path, glob.glob("%s%s*.conllu" % (begin, split)))) for split in treebanks.SPLITS}
@@ -138,8 +140,8 @@ def own(source: str, name: str) -> Treebank:
 
 
 def warn_of_overlap(bank: Treebank) -> None:
-    """Warn if the development set or the test set of a treebank of one's own has sentences that are also in the training set."""
-    from mh4.training import train  # which takes long to import
+    """Warn if the development or test set of a treebank has sentences that are also in the training set."""
+    from mh4.training import train  # slow to import
 
     files = {**bank.paths, **({"test": bank.test[0]} if bank.test else {})}
     sentences = {split: [block.sentence for block in conllu.blocks(str(path), trees=False)] for split, path in files.items()}
@@ -166,7 +168,8 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
     """Return the treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
 
     Without `ud` and `conll17`, they are downloaded to data/conll17. Files that cannot be obtained are reported on
-    standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and something is missing.
+    standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and the
+    segmentation or the test set is missing.
     """
     if bank.lang == treebanks.TOY or (bank.release != published.RELEASE and not conll17):
         return bank
@@ -182,7 +185,10 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
 
 
 def _outputs(lang: str, ud: str | None, conll17: str | None) -> dict[str, Path]:
-    """Return the available outputs of the shared task's systems, as in `with_test`. Raises InputError without the segmentation."""
+    """Return the available outputs of the shared task's systems, as in `with_test`.
+
+    Raises InputError if the segmentation is missing.
+    """
     outputs: dict[str, Path] = {}
     if conll17 or ud:
         folder = Path(conll17) if conll17 else shared_task.default_folder()
@@ -194,7 +200,7 @@ def _outputs(lang: str, ud: str | None, conll17: str | None) -> dict[str, Path]:
                 raise InputError("CONLL17: %s has no %s" % (conll17, name))
             raise InputError("CONLL17 does not name a folder with %s, and %s has none" % (name, folder))
         return outputs
-    for system in shared_task.SYSTEMS:  # of which the segmentation is the first
+    for system in shared_task.SYSTEMS:  # the segmentation is the first
         try:
             outputs.update(shared_task.download(lang, [system]))
         except InputError as error:

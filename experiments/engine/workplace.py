@@ -1,4 +1,4 @@
-"""The workplace of a study: its folders, its console, and the command that trains, which tests replace; paths as they are shown."""
+"""Define the folders and the console of a study, the command that trains, and how paths are printed."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,22 +12,22 @@ from mh4.util.files import relative_if_inside
 
 EXPERIMENTS = Path(__file__).resolve().parents[1]
 RESULTS = EXPERIMENTS / "results"  # the records that came with the repository
-OWN = EXPERIMENTS.parent / "runs"  # what runs here
+OWN = EXPERIMENTS.parent / "runs"  # models and results of this machine
 
 
 @dataclass
 class Bench:
-    """The folder of models and results, and the command line before ``train ...`` or ``parse ...``.
+    """The workplace of a study. home: the folder of models and results.
 
-    recorded: the folder of records, in the repository or in another home. recording: whether results are
-    added to those.
+    trainer: the command line before ``train ...`` or ``parse ...``, which tests replace. recorded: the folder of
+    records, in the repository or in another home. recording: whether results are written to `recorded`.
     """
 
     home: Path = OWN
     trainer: Sequence[str] = (sys.executable, "-m", "mh4")
     recorded: Path = RESULTS
     recording: bool = False
-    # Names of files may have brackets and colons, which are no markup.
+    # Without markup, as file names may contain brackets and colons.
     console: Console = field(default_factory=lambda: Console(highlight=False, markup=False, emoji=False))
 
     def __reduce__(self) -> tuple:
@@ -39,7 +39,7 @@ class Bench:
         return self.recorded if self.recording else self.home / "results"
 
     def holding(self, name: str) -> Path:
-        """Return the folder with the records of treebank `name`: the repository's if only that has any, otherwise one's own."""
+        """Return the folder with records of treebank `name`: `recorded` if only that has any, otherwise `results`."""
         own, recorded = ((folder / (name + ".jsonl")).exists() for folder in (self.results, self.recorded))
         return self.recorded if recorded and not own else self.results
 

@@ -1,4 +1,4 @@
-"""The studies: a module for each, with what it measures, its table, and its command, which has the name of the module.
+"""The studies. The module of each study defines what it measures, its table, and a command with the name of the module.
 
-What a module begins with is its usage, and what `make` says of it in the list of targets.
+The docstring of a module begins with its usage, and with what `make` prints about it in the list of targets.
 """

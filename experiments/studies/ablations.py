@@ -1,11 +1,11 @@
 """``make ablations [LANGS="hu got"] [TREEBANK=folder] [NAME=mine] [ROWS="labels"] [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"]
 [LENGTH=full] [UD=folder] [JOBS=2] [SLURM=options]``: what each difference between the authors' settings and ours changes by itself
 
-``ablations.toml`` lists the rows: settings that are switched together. By default short runs of equal length, with our settings except
-for one row's, which are the authors'. With LENGTH=full, the rows that are listed for it at full length: the authors' settings
-within ours, and ours within the authors'; the runs they are compared with come from ``make reproduce``. Runs already recorded are
-not repeated. ROWS=mine.toml tries
-the rows of another file against our settings. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
+``ablations.toml`` lists the rows: settings that are switched together. By default, runs are short and of equal length;
+one row has the authors' settings, all other settings are ours. With LENGTH=full, the rows listed in ``full`` are tried
+at full length, both with the authors' settings within ours and with ours within the authors'. They are compared with
+the runs of ``make reproduce``. Recorded runs are not repeated. ROWS=mine.toml tries the rows of another file against
+our settings. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
 """
 
 import os
@@ -45,7 +45,8 @@ LAST = 3  # the score of a short run is the mean of this many last evaluations, 
 class Row:
     """Settings that are switched together, and the systems to try them with.
 
-    switched: those that get the authors' value. values: others, with their values. short: whether short runs can show their effect.
+    switched: settings that get the authors' values. values: other settings, with their values. short: whether short
+    runs can show the effect of the row.
     """
 
     name: str
@@ -57,15 +58,16 @@ class Row:
 
     @property
     def settings(self) -> list[str]:
-        """The names of all of them."""
+        """The names of all settings of the row."""
         return [*self.switched, *self.values]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The rows; treebanks and seeds to try them on; short runs' numbers of updates, and between evaluations; rows at full length.
+    """The rows, and the treebanks and seeds to try them on.
 
-    own: the name of the file, if it is not ours.
+    updates, evaluate_updates: of short runs, in total and between evaluations. full: the rows to try at full length.
+    own: the name of the user's own file of rows, if any.
     """
 
     langs: Sequence[str]
@@ -82,7 +84,7 @@ class Plan:
         return cls(rows=[Row(**row) for row in content.pop("row")], **content)
 
     def with_rows_of(self, path: str) -> "Plan":
-        """Return the plan with the rows of a file instead of ours, all of which are also tried at full length. Raises InputError."""
+        """Return the plan with the rows of a file instead of ours; all are also for full length. Raises InputError."""
         rows = []
         for number, row in enumerate(tables(reading.text(path, MOST), path).get("row", ()), start=1):
             whole = isinstance(row, dict) and set(row) <= {"name", "what", "values", "systems"}
@@ -100,14 +102,14 @@ class Plan:
         return page_name("-".join(filter(None, ["ablations", self.own])), toy)
 
     def within(self, full: bool) -> list["Within"]:
-        """What the rows are tried within, in runs of full length or in short ones."""
+        """Return the contexts in which rows are tried, for runs of full length or for short runs."""
         return [one for one in (SHORT, OURS, THEIRS) if one.full is full and not (self.own and one.settings)]
 
 
 class Within(NamedTuple):
-    """The context of a row: the name of the settings of all its runs (empty for ours), and whether the runs have full length.
+    """The context in which rows are tried. settings: the name of all other settings (empty for ours).
 
-    title: of its tables; phrase: of its effects in docs/differences.md.
+    full: whether runs have full length. title: of the tables. phrase: introduces the effects in docs/differences.md.
     """
 
     name: str
@@ -123,7 +125,10 @@ THEIRS = Within("full-authors", AUTHORS, True, "Full length, the authors' settin
 
 
 def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system: str) -> Treebank:
-    """Return the treebank with the settings of a run; row None: the unchanged one (at full length, as in ``make reproduce``)."""
+    """Return the treebank with the settings of a run.
+
+    row: None for a run without changes; at full length, its settings are those of ``make reproduce``.
+    """
     settings = bank.with_settings(within.settings)
     if within.full and row is None:
         return settings
@@ -157,7 +162,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     chosen_rows = [known[name] for name in named]
     tried = list(dict.fromkeys(system for row in chosen_rows for system in row.systems))
     chosen_systems = requested_systems(systems, tried, tried)
-    # Short runs with unchanged ones to compare them with.
+    # Short runs are compared with short runs without changes.
     pairs: list[tuple[Row | None, str]] = [] if full else [(None, system) for system in chosen_systems]
     pairs += [(row, system) for row in chosen_rows for system in row.systems if system in chosen_systems]
     wanted_langs = [""] if variables["treebank"] else languages(langs, plan.langs)
@@ -168,14 +173,14 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
         bank = one.treebank(test=False)
         for within, (row, system) in product(plan.within(full), pairs):
             changed = variant(plan, bank, within, row, system)
-            changed.config(system)  # which names settings that there are not
+            changed.config(system)  # raises InputError for unknown settings
             experiments.append(Experiment(changed, [system], one.seeds, command, bench, trees=False))
             for run in experiments[-1].runs:
                 run.prefix = "%s %s " % (changed.name[len("ablations/") :], changed.row)
     models, toys = bench.models("ablations"), sorted({lang == treebanks.TOY for lang in wanted_langs})
 
     def write_all() -> list[Path]:
-        with alone(models / "pages.lock"):  # others may be writing theirs
+        with alone(models / "pages.lock"):  # other processes may be writing pages
             by_toy = {toy: measured(plan, bench.results, toy) for toy in toys}
             written = [path for toy, found in by_toy.items() for path in write(plan, found, bench.results, toy)]
             if bench.recording and False in toys and not plan.own:
@@ -207,7 +212,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores of all runs within some settings, each on its own."""
+    """The scores of all runs in one context, by row, system and treebank."""
 
     within: Within
     scores: dict[Key, list[Score]]
@@ -218,7 +223,7 @@ class Measured:
         return sorted({lang for _, _, lang in self.scores})
 
     def runs(self, row: str, system: str) -> int:
-        """Return the number of runs of a row, or without any (""), of all treebanks."""
+        """Return the number of runs of a row, or without changes (""), on all treebanks."""
         return sum(len(group) for (name, other, _), group in self.scores.items() if (name, other) == (row, system))
 
     def deviation(self, score: str) -> float | None:
@@ -234,9 +239,9 @@ class Measured:
         return statistics.mean(getattr(run, score) for run in group), None if std is None else std / len(group) ** 0.5
 
     def effect(self, row: Row, system: str, langs: Sequence[str], score: str = "uas") -> tuple[float, float | None] | None:
-        """Return the score with the authors' settings of the row less that with ours, a mean over treebanks, and its standard error.
+        """Return the score with the authors' settings of a row minus the score with ours, and its standard error.
 
-        None if runs are missing.
+        The effect is a mean over treebanks; None if runs are missing.
         """
         differences, squares = [], []
         for lang in langs:
@@ -250,7 +255,7 @@ class Measured:
 
 
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
-    """Return the records in the folder `results` for each settings, of the toy treebank or of all others."""
+    """Return the recorded scores in each context, on the toy treebank or on all others."""
     found = [Measured(within, {}) for full in (False, True) for within in plan.within(full)]
     ends, stems = ["-" + one.within.name for one in found], [path.stem for path in (results / "ablations").glob("*.jsonl")]
     names = {stem.removesuffix(end) for stem, end in product(stems, ends) if stem.endswith(end)}
@@ -266,9 +271,9 @@ def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
 
 
 def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | None, system: str) -> list[Score]:
-    """Return the scores of the runs on a treebank (of short runs, means of the last evaluations); without records of other settings.
+    """Return the scores of the runs on a treebank, without records of other settings.
 
-    Raises InputError if a run lacks them.
+    Scores of short runs are means of the last evaluations. Raises InputError if a record lacks scores.
     """
     kept, found = Records(results, variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)), []
     for record in kept.current(system):
@@ -282,7 +287,7 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
 
 
 def effects(plan: Plan, found: Measured, score: str) -> Table:
-    """Return the effect of each row on a score, if it has runs."""
+    """Return a table of the effects on a score of each row that has runs."""
     body, means = list[list[str]](), []
     listed = [(row, system) for row in plan.rows for system in row.systems if found.runs(row.name, system)]
     for row, system in listed:
@@ -298,7 +303,10 @@ def effects(plan: Plan, found: Measured, score: str) -> Table:
 
 
 def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
-    """Which effects, with their standard errors, differ from 0 at the level 5 %, by Holm's correction for all that are there."""
+    """Return the indices of effects that differ from 0 at the level of 5 %, by Holm's correction for all known effects.
+
+    found: effects with their standard errors, if known.
+    """
     normal, known = statistics.NormalDist(), [(number, *one) for number, one in enumerate(found) if one]
     tests = sorted((2 * normal.cdf(-abs(effect) / error), number) for number, effect, error in known if error)
     passed = [p * left <= 0.05 for left, (p, _) in zip(range(len(tests), 0, -1), tests, strict=True)]
@@ -306,7 +314,7 @@ def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
 
 
 def unchanged(found: Measured, score: str) -> Table:
-    """Return a score of the systems without any row."""
+    """Return a table of a score of each system without changes."""
     body = []
     for system in dict.fromkeys(system for name, system, _ in found.scores if not name):
         means = [found.mean(("", system, lang), score) for lang in found.langs]
@@ -347,7 +355,7 @@ all rows of the table; without it, the effect may be chance."""
 
 
 def _how(plan: Plan, within: Within) -> list[pages.Part]:
-    """How runs are made and scored."""
+    """Describe how runs are made and scored."""
     seeds, langs, rows = list(map(str, plan.seeds)), list(plan.langs), plan.own and plan.own + ".toml"
     if not within.full:
         how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."
@@ -371,9 +379,9 @@ def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) 
 
 
 def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
-    """Return the page with the effects of rows that have a setting of the line; those with other settings, too, are named.
+    """Return the page, each line of settings with the effects of the rows that change one of its settings.
 
-    A line that names systems has only their effects.
+    Rows that also change settings of other lines are named. A line that names systems only has their effects.
     """
     return "\n".join(_with_effect(line, plan, everything) for line in text.split("\n"))
 

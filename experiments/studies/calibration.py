@@ -1,8 +1,8 @@
 """``make calibration LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder]``: how far the probabilities of arcs can be trusted
 
-The models are those trained by ``make reproduce``, of the systems that have marginals, also if trained on likelihood. The temperature is
-fitted on every other sentence of the development set, and everything is measured on the rest: expected calibration error, reliability,
-accuracy by coverage, and minimum-Bayes-risk decoding. This is not in the paper.
+The models are those trained by ``make reproduce``, with the hinge or on likelihood, of the systems that have marginals.
+The temperature is fitted on every other sentence of the development set. On the rest, these are measured: expected
+calibration error, reliability, accuracy by coverage, and minimum-Bayes-risk decoding. This is not in the paper.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
-COLUMNS = {  # of what is measured, by the names in `Measured.scores`, with the form of their numbers
+COLUMNS = {  # the measurements, by their names in `Measured.scores`, with their formats
     "temperature": "%.3f", "ece": "%.2f", "ece_calibrated": "%.2f", "nll": "%.4f", "nll_calibrated": "%.4f",
     "uas": "%.2f", "uas_mbr": "%.2f", "las": "%.2f", "las_mbr": "%.2f",
 }  # fmt: skip
@@ -41,10 +41,11 @@ Predicted = tuple[np.ndarray, np.ndarray]  # the probabilities of predicted arcs
 
 @dataclass(frozen=True)
 class Measured:
-    """The probabilities of a model. before, after: at temperature 1 and at the one fitted.
+    """The probabilities of a model. before, after: at temperature 1 and at the fitted temperature.
 
-    scores: by the names in COLUMNS; in percent, except for the temperature and the negative log-likelihoods of
-    gold arcs. Those with "_mbr" are of minimum-Bayes-risk decoding at this temperature, the others of the system's default decoder.
+    scores: by the names in COLUMNS; in percent, except for the temperature and the negative log-likelihoods of gold
+    arcs. Those with "_mbr" are of minimum-Bayes-risk decoding at the fitted temperature, the others of the system's
+    default decoder.
     """
 
     model: Run
@@ -57,7 +58,7 @@ class Measured:
         return "%s, seed %d" % (self.model.system, self.model.seed)
 
     def accuracy(self, share: float) -> float:
-        """Return the percentage of correct arcs among the most probable ones, which are this share of all, after calibration."""
+        """Return the percentage of correct arcs among the most probable ones, this share of all, after calibration."""
         return 100 * accuracy_at_coverage(*self.after, share)
 
 
@@ -68,7 +69,7 @@ def predictions(parser: Parser, gold: Sequence[Sentence]) -> Predicted:
 
 
 def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
-    """Return the probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
+    """Return a parser's probabilities of gold arcs, float64 (words,), in the order in which it scores sentences."""
     found = []
     with parser.model.lock, naming(longest(gold), "parse"):
         for batch, scores in parser.model.score(gold):
@@ -78,7 +79,7 @@ def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
 
 
 def measure(model: Run, sentences: Sequence[Sentence]) -> Measured:
-    """Return the arcs predicted by a finished model for every other sentence, calibrated on those in between."""
+    """Measure a finished model on every other sentence, calibrated on the sentences in between."""
     from mh4.training.calibration import calibrate
 
     parser, fitted, measured = Parser.load(str(model.folder)), sentences[1::2], sentences[::2]
@@ -124,7 +125,7 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
 
 
 def by_model(measured: Sequence[Measured], header: Sequence[str], cells: Callable[[Measured], list[str]]) -> Table:
-    """Return a row for each model."""
+    """Return a table with a row for each model."""
     body = [[found.model.system, str(found.model.seed), *cells(found)] for found in measured]
     return Table(["system", "seed", *header], body, right=1)
 
@@ -135,7 +136,7 @@ def summary(measured: Sequence[Measured]) -> Table:
 
 
 def bins(found: Measured) -> Table:
-    """Arcs by probability, calibrated."""
+    """Return a table of arcs by calibrated probability."""
     body = [
         ["%.1f to %.1f" % (b.low, b.high), "%d" % b.arcs, "%.1f" % (100 * b.confidence), "%.1f" % (100 * b.accuracy)]
         for b in reliability(*found.after)

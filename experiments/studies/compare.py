@@ -1,9 +1,9 @@
 """``make compare LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]
 [SETTINGS=authors] [SPLIT=test] [FORMAT=latex]``: where one system is better than another
 
-By the properties of arcs, over the runs of all seeds that both have: the paper (Section 5) says in words that MH4 recovers more short
-dependencies than 1EC, and 1EC more long ones. This is made from the runs' recorded trees, without any model;
-`mh4 compare` does the same for two files.
+Compares scores by properties of arcs, over the runs of all seeds that both systems have. The paper (Section 5) states
+without numbers that MH4 recovers more short dependencies than 1EC, and 1EC more long ones. The comparison uses recorded
+trees, without any model; `mh4 compare` does the same for two files.
 """
 
 import csv
@@ -81,7 +81,7 @@ def compare(bench: Bench, systems: str, seeds: str, split: str, **variables: str
 
 
 def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Sequence[int] | None) -> Runs:
-    """Return the records of both systems by seed, for the seeds asked for or else all that both have."""
+    """Return the records of both systems by seed, for the requested seeds or else for all that both systems have."""
     known = dict.fromkeys([*SYSTEMS, *(record["system"] for record in records)])
     for system in systems:
         if system not in known and system_and_loss(system)[0] not in known:
@@ -98,7 +98,7 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
 
 
 def _compared(bank: Treebank, runs: Runs, results: Path, split: str) -> Comparison:
-    """Return the runs of both systems compared on a split, from their trees."""
+    """Return the comparison of both systems' runs on a split, from their recorded trees."""
     gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
         files: tuple[list[str], list[str]] = ([], [])
@@ -111,14 +111,14 @@ def _compared(bank: Treebank, runs: Runs, results: Path, split: str) -> Comparis
 
 
 def scores(found: Comparison) -> Table:
-    """UAS, LAS and exact matches of both systems, and the significance of the difference."""
+    """Return a table of UAS, LAS and exact matches of both systems, and the significance of the difference."""
     header = ["", *_names(found), "diff.", "95 % interval", "p"]
     body = [[MEASURES[key], *difference_cells(one)[:5]] for key, one in found.differences.items()]
     return Table(header, body, right=1)
 
 
 def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
-    """Recall and precision of unlabelled arcs in the groups of a dimension, over this number of runs."""
+    """Return a table of recall and precision of unlabelled arcs in the groups of a dimension. runs: their number."""
     a, b = _names(found)
     body = []
     groups = [[unlabelled for unlabelled, _ in system.groups[dimension.key]] for system in found.systems]
@@ -135,7 +135,7 @@ def _names(found: Comparison) -> tuple[str, str]:
 
 
 def note(runs: Runs, found: Comparison, trained: Sequence[Record]) -> str:
-    """Say which runs are compared, which of those `trained` are not, and what the interval and p allow for."""
+    """Describe which runs are compared, which of the `trained` ones are not, and what the interval and p allow for."""
     message = NOTE % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)), SEVERAL if len(runs) > 1 else ONE)
     if found.sentences < significance.FEWEST:
         message += "\n" + significance.too_few(found.sentences) + "."
@@ -178,10 +178,11 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
 
 
 def f1_by_group(page: Path, dimension: str) -> tuple[list[int], tuple[float, float], dict[str, tuple[float, float]]]:
-    """Return the seeds compared, the UAS of both systems over all of them, and F1 of their unlabelled arcs in each group of a dimension.
+    """Return the seeds compared in a csv file, UAS of both systems, and F1 of unlabelled arcs by group of a dimension.
 
-    In percent, from a csv file. F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by groups of the predicted
-    one. Groups that are empty in either are left out. Raises InputError if the file is damaged.
+    UAS and F1 are in percent, over all seeds. F1 is the harmonic mean of recall, by groups of the gold tree, and
+    precision, by groups of the predicted tree. Groups that are empty in either tree are left out. Raises InputError if
+    the file is damaged.
     """
     found: dict[str, list[float]] = {}
     words: dict[str, list[Group]] = {}

@@ -1,8 +1,8 @@
 """``make conll17 [UD=folder] [CONLL17=folder]``: the scores of the shared task's systems in the paper (Tables 5 and 6)
 
-Scores the outputs that are columns of these tables, for all treebanks whose test sets and outputs are in two folders, by default
-data/ud-2.0 and data/conll17, where `mh4 data --conll17` puts them, and says which scores agree with the paper's. The report shows them in
-its Tables 5 and 6.
+Scores the outputs of these systems, and of the baseline, for all treebanks whose test sets and outputs are in two
+folders. By default, these are data/ud-2.0 and data/conll17, where `mh4 data --conll17` puts them. Scores that agree
+with the paper's are marked. The report shows the scores in its Tables 5 and 6.
 """
 
 import os

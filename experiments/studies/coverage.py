@@ -1,8 +1,8 @@
 """``make coverage [UD=folder] [FORMAT=latex]``: the coverage of the classes of trees, compared with the paper (Table 3)
 
-For all treebanks in a folder and its subfolders, every LANG-ud-SPLIT.conllu, with further statistics that are not in the paper.
-``results/table3.md`` and ``.csv`` only contain counts and percentages. Training sets of UD 2.0 are compared with the paper's numbers;
-files of other releases never are. With the whole of ud-treebanks-v2.0.tgz as the folder, the page also checks what the paper says of UD.
+Measures every LANG-ud-SPLIT.conllu in a folder and its subfolders, with further statistics that are not in the paper.
+``results/table3.md`` and ``.csv`` only contain counts and percentages. Only training sets of UD 2.0 are compared with
+the paper's numbers. If the folder is all of ud-treebanks-v2.0.tgz, the page also checks what the paper says of UD.
 """
 
 import csv
@@ -28,7 +28,7 @@ from mh4.util.files import git_blob_id
 from mh4.util.progress import words_bar
 from mh4.util.text_tables import Table
 
-MANY = 40  # training sets: a folder with fewer does not hold the whole release
+MANY = 40  # training sets; a folder with fewer is not the whole release
 HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
 COLUMNS = ["sentences", "words", *("%s_%s" % (kind, name) for kind in ("sent", "edge") for name in classes.CLASSES)]
 
@@ -102,7 +102,7 @@ def measure(folder: Path) -> list[File]:
 
 
 def agreement(measured: Sequence[File]) -> list[str]:
-    """Lines stating which rows equal the paper's, which do not, and which are missing."""
+    """Return lines that state which rows equal the paper's, which do not, and which are missing."""
     different = {}
     for file in measured:
         if file.paper:
@@ -177,7 +177,7 @@ is one more); a tree is well-nested if no two disjoint subtrees interleave; cros
 def as_csv(measured: Sequence[File]) -> str:
     """Return the tables as csv, a line for each file; the paper's percentages as published.
 
-    Six decimals: rounding to four and then to two is not rounding to two.
+    Our percentages have six decimals: rounding to four and then to two is not rounding to two.
     """
     gaps = ["gap_degree_" + name for name in classes.group_names(classes.GAP_DEGREES)]
     crossings = ["crossings_" + name for name in classes.group_names(classes.CROSSINGS)]

@@ -1,8 +1,8 @@
 """``make deposit [LANGS="hu got"] [UD=folder]``: an archive to deposit: code, records and trained models
 
-Writes ``runs/deposit/``: the code of the last commit with all records; for each treebank, in our settings and the authors', the
-trained models of the paper's three non-projective systems that are best on dev, packed with their cards; and a page with the checksum and
-the licence of each file.
+Writes ``runs/deposit/``: the code of the last commit with all records, packed models with their cards, and a page with
+the checksum and the licence of each file. The models are those that are best on dev, for each treebank, with our
+settings and the authors', and for each of the paper's three non-projective systems.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """``make ensemble LANG=hu [SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: ensembles
 
-Of models trained by ``make reproduce``, such as the ensemble of the paper's Tables 5 and 6. The models of each seed are combined by
-`mh4 ensemble`, which gives a record that the tables show next to single systems. Beyond the paper, the models of all seeds
-are combined, and each seed's with the outputs of the shared task's systems.
+Combines models trained by ``make reproduce``, as for the ensemble of the paper's Tables 5 and 6. `mh4 ensemble`
+combines the models of each seed; the scores are recorded, and tables show them next to single systems. Beyond the
+paper, the models of all seeds are combined, and those of each seed with the outputs of the shared task's systems.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,19 +60,22 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     print_table(table, bench.console)
     if set(wanted) == set(MEMBERS):
         record_all_seeds(kept, command, wanted_seeds)
-    kept.name_outdated()  # of seeds that were not asked for, or other systems
+    kept.name_outdated()  # ensembles of other seeds or systems
     report_written(written + paper_tables.write(bank.name, bench.results))
 
 
 def _row(name: str, models: int, by_seed: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the cells of a parser or an ensemble of so many models: the average of each score that all have, by the names in records."""
+    """Return the row of a parser or an ensemble: name, number of models, and the average of each score.
+
+    Scores that some seeds lack are empty. by_seed: the scores of each seed, by their names in records.
+    """
     known = {score: [scores[score] for scores in by_seed if score in scores] for score in SCORES}
     whole = (str(average(scores)) if len(scores) == len(by_seed) else "" for scores in known.values())
     return [name, "%d" % models, *whole]
 
 
 def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> list[str]:
-    """Return the scores of a single system, from its records. Raises InputError if one is missing."""
+    """Return the row of a single system, from its records. Raises InputError if the record of a seed is missing."""
     by_seed = {record["seed"]: record for record in records.load(name, bench.results) if record["system"] == system}
     missing = lacking(system, seeds, by_seed)
     if missing:
@@ -81,7 +84,7 @@ def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> list[
 
 
 def _with_outputs(bench: Bench, bank: Treebank, by_seed: Members) -> list[list[str]]:
-    """Return the models of each seed with the outputs of the shared task's systems, if available, on the test set."""
+    """Combine the models of each seed with available outputs of the shared task's systems on test; return the rows."""
     others = {system: path for system, path in bank.outputs.items() if system != SEGMENTATION}
     if not others or not bank.test:
         return []
@@ -90,7 +93,7 @@ def _with_outputs(bench: Bench, bank: Treebank, by_seed: Members) -> list[list[s
     votes = list(others.values())
     try:
         scores = [combine(bench, bank, "with-outputs-%d" % seed, runs, votes) for seed, runs in by_seed.items()]
-    except InputError as error:  # their words may differ
+    except InputError as error:  # the words of the outputs may differ
         say("no %s: %s" % (name, error), err=True)
         return []
     return [_row(name, len(next(iter(by_seed.values()))), scores)]

@@ -1,8 +1,7 @@
 """``make features LANG=hu [SEEDS="1 2"] [UD=folder] [JOBS=2] [SLURM=options] [SETTINGS=authors]``: the rows of Tables 1 and 2,
 accuracy by feature set
 
-Trains the systems of the two tables. Runs recorded in ``experiments/results/`` are not repeated; the others are trained as by
-``make reproduce``.
+Trains the systems of the two tables as ``make reproduce`` does. Recorded runs are not repeated.
 """
 
 from experiments.engine.command import repeat, request, study

@@ -1,8 +1,8 @@
 """``make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [UD=folder] [CONLL17=folder] [JOBS=2]
 [SLURM=options]``: the whole paper, or that on some treebanks: trainings, ensembles, tables and report
 
-The data of every treebank is found or downloaded first; then the missing records are made, here or on a cluster; the pages and the
-report are written at the end, from the existing records. The same command resumes where an earlier one stopped.
+First, the data of every treebank is found or downloaded. Then the missing records are made, here or on a cluster. At
+the end, the pages and the report are written from all records. The same command resumes where an earlier one stopped.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ from mh4.util.files import check_writable, make_folder
     ud="a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out",
 )
 def paper(bench: Bench, **variables: str) -> int:
-    """Have all records made, and write the pages; the exit code is 1 if a treebank could not be obtained, or a record not be made."""
+    """Make all records, and write the pages. Return 1 if a treebank could not be obtained, or a record not be made."""
     asked, command = requests(**variables), repeat()
-    records.load_all(bench.results)  # all of them are needed for the report: better to learn of damage now
+    records.load_all(bench.results)  # reports damage now, as the report needs all records at the end
     experiments, left_out = found(asked, command, bench)
     for lang, why in left_out.items():
         say("left out: %s: %s" % (lang, why), err=True)
@@ -59,7 +59,7 @@ def paper(bench: Bench, **variables: str) -> int:
 
 
 def found(asked: Sequence[Request], command: str, bench: Bench) -> tuple[list[Experiment], dict[str, str]]:
-    """Return the runs on each treebank that can be obtained, and by language why others cannot."""
+    """Return the runs on each treebank that can be obtained, and, by language, why others cannot."""
     experiments, left_out = [], {}
     for one in asked:
         try:
@@ -69,14 +69,14 @@ def found(asked: Sequence[Request], command: str, bench: Bench) -> tuple[list[Ex
             continue
         try:
             bank = with_test(bank, one.ud, one.conll17)
-        except InputError as error:  # no test scores, then
+        except InputError as error:  # there will be no test scores
             say("%s: %s" % (one.lang, error), err=True)
         experiments.append(Experiment(bank, one.systems, one.seeds, command, bench))
     return experiments, left_out
 
 
 def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
-    """Record the ensembles of seeds whose models are here and that are not recorded; return whether any of them has failed."""
+    """Record the missing ensembles of seeds whose models are all here; return whether one has failed."""
     missing = [(one, seed) for one in experiments for seed in _to_combine(one)]
     if not missing:
         return False
@@ -97,7 +97,7 @@ def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
 
 
 def _to_combine(one: Experiment) -> list[int]:
-    """Return the seeds to combine: without a record of their ensemble, and with all models here (others with models are named)."""
+    """Return the seeds whose ensemble is not recorded and whose models are all here; report seeds that lack models."""
     if not set(ensemble_runs.MEMBERS) <= set(one.systems):
         return []
     seeds = dict.fromkeys(run.seed for run in one.runs)
@@ -117,7 +117,7 @@ def _record_ensemble(one: Experiment, seed: int) -> ensemble_runs.Scores:
 
 
 def _pages(experiments: Sequence[Experiment], results: Path) -> None:
-    """Write all pages, from the existing records, and first the record of the ensemble of all seeds."""
+    """Record the ensembles of all seeds, and write all pages from the existing records."""
     for one in experiments:  # the shared task's columns of Tables 5 and 6
         shared_task.score_available(one.bank, results)
         if set(ensemble_runs.MEMBERS) <= set(one.systems):
@@ -125,14 +125,14 @@ def _pages(experiments: Sequence[Experiment], results: Path) -> None:
         one.records.name_outdated()
     try:
         _coverage([one.bank for one in experiments], results)
-    except InputError as error:  # perhaps in a treebank that was not asked for
+    except InputError as error:  # it may be in a treebank that was not requested
         say("Table 3 is not measured: %s" % error, err=True)
     recorded = records.names(results)
     report_written(report.write_all([one.bank.name for one in experiments if one.bank.name in recorded], results))
 
 
 def _coverage(banks: Sequence[Treebank], results: Path) -> None:
-    """Write Table 3 again if all training sets that it has are here, and one more of the paper's."""
+    """Write Table 3 again if all training sets that it has are here, and at least one more of the paper's."""
     from_paper = [bank for bank in banks if bank.release == published.RELEASE and bank.lang in published.coverage()]
     folders = {bank.paths["train"].parent for bank in from_paper}
     kept = set(coverage.recorded(results))

@@ -1,9 +1,9 @@
 """``make partial [LANGS="hu got"] [ROWS="words-10 sentences-10"] [SYSTEMS=mh4-hybrid] [SEEDS="1 2"] [UPDATES=3000] [UD=folder]
 [JOBS=2] [SLURM=options]``: learning from some words of every sentence, and from as many words in whole sentences
 
-Rows words-N keep N percent of the heads and labels of train, of words at random; rows sentences-N all of sentences at random, which
-are N percent of the words; short-25 all of the shortest sentences; all-100 all. Parsers are trained by `mh4 train --partial` for a few
-updates, without tags as targets, and parse dev. Runs already recorded are not repeated. This is not in the paper.
+Each row keeps the heads and labels of N percent of the words of train: words-N of words at random, sentences-N of whole
+sentences at random, short-25 of the shortest sentences, all-100 of all words. Parsers are trained for a few updates by
+`mh4 train --partial`, without tags as targets, and parse dev. Recorded runs are not repeated. This is not in the paper.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from mh4.util.text_tables import Table
 
 WORDS, SENTENCES, SHORT, ALL = "words", "sentences", "short", "all"  # what is annotated
 ROWS = ("words-10", "sentences-10", "words-25", "sentences-25", "short-25", "words-50", "sentences-50", "all-100")
-NO_TAGS = ["training.%s_weight=0.0" % tag for tag in ("upos", "xpos", "feats")]  # which would be known of all words
+NO_TAGS = ["training.%s_weight=0.0" % tag for tag in ("upos", "xpos", "feats")]  # tags would cover all words
 LENGTHS = {"1-10": (1, 10), "11-20": (11, 20), "21-40": (21, 40), "41-": (41, 10**9)}  # of sentences
 
 
@@ -46,14 +46,14 @@ def partial(bench: Bench, **variables: str) -> int:
 
 
 def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path) -> short_runs.Row:
-    """The treebank of which as much is annotated as a row says."""
+    """Return the changes of a row: train with the row's share of annotation."""
     columns = annotated(conllu.read(str(files["train"])), row, seed)
     train = {"train": short_runs.with_columns(files["train"], columns, folder)}
     return short_runs.Row(given(measured, path=files["dev"]), train, NO_TAGS, ["--partial"])
 
 
 def annotated(sentences: Sequence[Sentence], row: str, seed: int) -> list[Columns | None]:
-    """The columns of each sentence, with as much annotation as a row says; None for sentences without any."""
+    """Return new columns of each sentence, with the row's share of annotation; None for sentences without any."""
     what, _, percent = row.partition("-")
     lengths, rng = np.array(list(map(len, sentences))), np.random.default_rng(seed)
     most = round(lengths.sum() * int(percent) / 100)
@@ -68,13 +68,13 @@ def annotated(sentences: Sequence[Sentence], row: str, seed: int) -> list[Column
 
 
 def _columns(sentence: Sentence, mask: np.ndarray) -> Columns:
-    """The columns of a sentence of which these words are annotated."""
+    """Return the columns of a sentence in which only the words of the mask are annotated."""
     columns = {HEAD: map(str, sentence.heads[1:]), DEPREL: sentence.deprels}
     return {number: [cell if kept else "_" for cell, kept in zip(cells, mask, strict=True)] for number, cells in columns.items()}
 
 
 def measured(run: Run, path: Path) -> Found:
-    """UAS and LAS of a model on a file, of all sentences ("all") and by length."""
+    """Return UAS and LAS of a model on a file, of all sentences ("all") and by length."""
     gold, found = conllu.read(str(path)), Found()
     parsed = Parser.load(str(run.folder)).parse(gold)
     for name, (least, most) in {ALL: (1, 10**9), **LENGTHS}.items():
@@ -85,7 +85,7 @@ def measured(run: Run, path: Path) -> Found:
 
 
 def score(runs: Sequence[Record], part: str, name: str) -> str:
-    """A score on a part of the development set, over seeds."""
+    """Return the average of a score over seeds on a part of the development set; "" if the part is empty."""
     return str(average([run["found"][part][name] for run in runs])) if part in runs[0]["found"] else ""
 
 

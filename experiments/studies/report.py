@@ -1,9 +1,9 @@
 """``make report [LANGS="hu got"]``: Tables 1, 2, 4, 5 and 6 of every treebank, and a report of everything, from the records
 
-Rewrites the pages made only from the records in ``experiments/results/``, without any model: these tables of each treebank, the
-report on all of them, with coverage, speed, and where every run was made, and the table of all results; also what is made of them in
-README and ``docs/differences.md``, and the table of all systems. The report is ``report.md`` (``toy-report.md`` for the toy treebank). A
-treebank is named by its code, with the release if that is not UD 2.0 (``eu-ud1.4``).
+Rewrites the pages that are made only from the records in ``experiments/results/``, without any model: these tables of
+each treebank; the report on all treebanks, with coverage, speed, and where every run was made; the table of all
+results. It also rewrites the tables in README and ``docs/``. The report is ``report.md`` (``toy-report.md`` for the toy
+treebank). A treebank is named by its code, with the release if that is not UD 2.0 (``eu-ud1.4``).
 """
 
 import statistics
@@ -29,7 +29,7 @@ from mh4.util.text_tables import Table
 
 NAME = "report"
 TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
-FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which it finds it on par (Sections 1 and 7)
+FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and the system that it finds on par (Sections 1 and 7)
 
 
 Parts = Sequence[pages.Part]
@@ -60,7 +60,10 @@ def report(bench: Bench, langs: str) -> None:
 
 
 def write_all(names: Sequence[str], results: Path) -> list[Path]:
-    """Write the pages of these treebanks, and the report; that on the toy treebank only if it is one of them, with any settings."""
+    """Write the pages of these treebanks, and the report on the toy treebank, that on all others, or both.
+
+    A report is written if one of its treebanks, with any settings, is among them.
+    """
     written = [path for name in names for path in paper_tables.write(name, results)]
     for toy in sorted(set(map(records.is_toy, names))):
         written += write(results, toy)
@@ -76,7 +79,7 @@ def write(results: Path, toy: bool = False) -> list[Path]:
 
 
 def sections(runs: Runs, results: Path, toy: bool = False) -> dict[str, Parts]:
-    """Return the sections of the report on the records of these treebanks, by title; those without parts are left out."""
+    """Return the sections of the report on the records of these treebanks, by title. Sections may be empty."""
     langs = [] if toy else list(dict.fromkeys([*published.coverage(), *treebanks.languages()]))
     of_table_4 = [lang for lang in langs if published.in_table_4(lang, published.RELEASE)]
     hinge = {name: [run for run in mine if not run["system"].endswith(LIKELIHOOD)] for name, mine in runs.items()}
@@ -111,7 +114,10 @@ def language(name: str) -> str:
 
 
 def margin(ours: Average, theirs: Average, std: float | None) -> float | None:
-    """Two standard errors of the difference of two means; `std` stands for our deviation if we have one run. None if one is unknown."""
+    """Return two standard errors of the difference of two means; None if a deviation is unknown.
+
+    std: stands for our deviation if we have only one run.
+    """
     spread = std if ours.std is None else ours.std
     if theirs.std is None or spread is None:
         return None
@@ -119,7 +125,7 @@ def margin(ours: Average, theirs: Average, std: float | None) -> float | None:
 
 
 def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
-    """Return the paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
+    """Check the paper's finding in our scores: MH4, with hybrid features, against every other system of the paper."""
     message, scores = [FINDS % (FINDING, ON_PAR)], (("dev UAS", dev), ("test LAS", test))
     for settings, whose in (("authors", "the authors' settings"), ("", "our settings")):
         for score, lines in scores:
@@ -134,7 +140,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
     if len(message) == 1:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
     by_score = {}
-    for score, lines in scores:  # of the paper's systems that both have; without ensembles, which have no deviation there
+    for score, lines in scores:  # of systems that both have; the paper gives no deviations for ensembles
         both = [(line, system) for line in lines if settings_of(line.name) for system in published.systems("")]
         pairs = [(line.ours[system], line.paper[system]) for line, system in both if system in line.ours and system in line.paper]
         by_score[score] = agreement.cells(pairs)
@@ -183,7 +189,7 @@ READING = (
 
 
 def _features(decoding: str, runs: Runs) -> Parts:
-    """Table 1 (local) or 2 (global)."""
+    """Return Table 1 (local) or 2 (global)."""
     rows = [(features, system) for kind, features, system in paper_tables.FEATURES if kind == decoding]
     ours = {name: averages(mine, "dev_uas") for name, mine in runs.items()}
     names = [name for name in ours if any(system in ours[name] for _, system in rows)]
@@ -206,7 +212,7 @@ def _mean(scores: Sequence[float]) -> str:
 
 
 def _coverage(results: Path) -> Parts:
-    """Table 3, from the csv that `make coverage` writes."""
+    """Return Table 3, from the csv file that `make coverage` writes."""
     columns = [column for column in coverage.COLUMNS[2:] if column in next(iter(published.coverage().values()))]
     recorded, body, same = coverage.recorded(results), [], []
     for lang, row in published.coverage().items():
@@ -230,7 +236,7 @@ def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
 
 
 def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
-    """Test LAS in Table 5 or 6, with the shared task's systems."""
+    """Return test LAS in Table 5 or 6, with the shared task's systems."""
     lines = []
     langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
     for name in [*langs, *(name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs)]:
@@ -254,7 +260,7 @@ def _other_tests(runs: Runs, results: Path) -> Parts:
 
 
 def _table(lines: Sequence[Line]) -> Table:
-    """Three lines for each treebank: ours, the paper's, and the difference."""
+    """Return a table with three lines for each treebank: ours, the paper's, and the difference."""
     there = {system for line in lines for system in (*line.ours, *line.paper)}
     systems = sorted(there - {*published.COLUMNS}, key=published.place) + [name for name in published.COLUMNS if name in there]
     body, std = [], pooled([ours for line in lines for ours in line.ours.values()])
@@ -269,7 +275,10 @@ def _table(lines: Sequence[Line]) -> Table:
 
 
 def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
-    """Three lines for the averages of each system over the treebanks for which ours and the paper's scores are there."""
+    """Return three lines: averages of each system over the treebanks that have our score and the paper's.
+
+    Only scores with our settings count. With fewer than two such treebanks, there are no lines.
+    """
     both: dict[str, list[tuple[float, float]]] = {system: [] for system in systems}
     for line in lines:
         for system in set(line.ours) & set(line.paper) if not settings_of(line.name) else ():
@@ -298,10 +307,10 @@ def _difference(ours: Average | None, theirs: Average | None, std: float | None)
 
 
 def _by_length(runs: Runs, results: Path) -> Parts:
-    """Where MH4 is better than 1EC, by the length of the dependency: from the csv files that `make compare` has written."""
+    """Return F1 of MH4 minus F1 of 1EC by the length of the dependency, from the csv files of `make compare`."""
     columns, shown, again, pair = ["length"], [], [], compare.DEFAULT_SYSTEMS
     for name, mine in runs.items():
-        if settings_of(name):  # make compare takes our settings
+        if settings_of(name):  # only runs with our settings are compared here
             continue
         page, seeds = results / ("%s-mh4-hybrid-1ec.csv" % name), records.common_seeds(mine, pair)
         found, other = list[int](), ""
@@ -311,7 +320,7 @@ def _by_length(runs: Runs, results: Path) -> Parts:
             if found != seeds:
                 other = ", seeds %s" % " ".join(map(str, found))
             elif not all(isclose(now[system].mean, then) for system, then in zip(pair, uas, strict=True) if system in now):
-                other = ", of other runs"  # since trained again
+                other = ", of other runs"  # the runs have been trained again
             columns.append(language(name) + other)
             shown.append(scores)
         if other or found != seeds:
@@ -379,7 +388,7 @@ def _differing(runs: Runs) -> Parts:
 
 
 def _outdated(runs: Runs) -> Parts:
-    """Ensembles of models that have been trained again since, and ensembles of all seeds from before there were more."""
+    """Return lines on ensembles whose models have been trained again, and on those that lack seeds recorded later."""
     found, lacking = list[str](), []
     for name, mine in runs.items():
         found += records.outdated(name, mine)
@@ -392,7 +401,7 @@ def _outdated(runs: Runs) -> Parts:
 
 
 def _missing(runs: Runs, langs: Sequence[str]) -> Parts:
-    """How many seeds of each system are recorded."""
+    """Return a table of the number of recorded seeds of each system, and a line on treebanks without records."""
     names = list(dict.fromkeys([*langs, *runs]))
     there = {run["system"] for mine in runs.values() for run in mine}
     systems = sorted(there | set(published.systems(names[0])), key=published.place)

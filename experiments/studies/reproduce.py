@@ -2,8 +2,8 @@
 [CONLL17=folder] [JOBS=2] [SLURM=options] [SETTINGS=authors] [FORMAT=latex]``:
 trains parsers on a treebank with several seeds, and tabulates their scores
 
-For a treebank of the paper, UAS on the development set is shown beside Table 4 and, if the test set is available, LAS on it beside Table
-5 or 6. A record of the same run that came with the repository is compared with the new one.
+For a treebank of the paper, UAS on the development set is shown beside Table 4 and, if the test set is available, LAS
+on it beside Table 5 or 6. If the repository has a record of the same run, the new record is compared with it.
 """
 
 from experiments.engine import shared_task

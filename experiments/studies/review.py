@@ -1,10 +1,11 @@
 """``make review [LANGS="hu got"] [ROWS="errors-5 later"] [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UPDATES=3000] [UD=folder]
 [JOBS=2] [SLURM=options] [LATER=folder]``: how many of the arcs that `mh4 review` lists first are errors
 
-Rows errors-2 and errors-5 move so many percent of the heads of train, dev and test to other words of their sentences, at random for
-each seed, so that the trees stay trees. Parsers are trained for a few updates on train and dev, with the errors, and judge test. Row later
-judges the test set as it is; its errors are the heads that a later release of the treebank, of which LATER has the files, has changed, but
-for heads of punctuation and conjunctions (cc). Runs already recorded are not repeated. This is not in the paper.
+Rows errors-2 and errors-5 move 2 or 5 percent of the heads in train, dev and test to other words of their sentences, at
+random for each seed, so that trees stay trees. Parsers are trained on train and dev with these errors for a few
+updates, and judge test. Row later judges the test set as it is. Its errors are the heads that differ in a later release
+of the treebank, whose files are in the folder LATER; heads of punctuation and conjunctions (cc) do not count. Recorded
+runs are not repeated. This is not in the paper.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,10 +36,10 @@ from mh4.util.text_tables import Table
 LATER = "later"
 ROWS = ("errors-2", "errors-5", LATER)
 DEFAULT_SYSTEMS = ("mst", "mh4-hybrid")
-FIRST = (25, 50, 100, 200, 400, 800)  # words of the list, among which errors are counted
-STYLES = {"probability": "o-", "margin": "s--", "disagreement": "x:"}  # what words are ranked by, and its lines
+FIRST = (25, 50, 100, 200, 400, 800)  # numbers of words at the top of the list among which errors are counted
+STYLES = {"probability": "o-", "margin": "s--", "disagreement": "x:"}  # the rankings of words, and their line styles
 CONVENTIONS = ("punct", "cc")  # relations whose heads a later release has changed everywhere
-NOT_ASKED = -1  # instead of the right head of a word
+NOT_ASKED = -1  # instead of the right head of a word that is not judged
 
 
 @study(
@@ -60,7 +61,7 @@ def review(bench: Bench, later: str, **variables: str) -> int:
 
 
 def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path, later: Path = Path()) -> short_runs.Row:
-    """The treebank with the errors of a row."""
+    """Return the changes of a row: files with errors; none for row later."""
     gold = {split: conllu.read(str(path)) for split, path in files.items()}
     if row == LATER:
         lang = files["test"].name.partition("-")[0]
@@ -75,9 +76,9 @@ def changed(files: Mapping[str, Path], row: str, seed: int, folder: Path, later:
 
 
 def with_errors(trees: Sequence[np.ndarray], percent: float, rng: np.random.Generator) -> list[np.ndarray]:
-    """The trees with so many percent of all heads moved to another word of the sentence, at random, but not into a cycle.
+    """Return the trees with this percentage of heads moved to other words of the sentence, at random, without cycles.
 
-    A root stays one, and so does a word that has no other word to go to.
+    The heads of roots, and of words that have no other possible head, are not moved.
     """
     trees = [tree.copy() for tree in trees]
     places = [(tree, m) for tree in trees for m in range(1, len(tree))]
@@ -99,9 +100,10 @@ def _is_below(tree: np.ndarray, node: int, top: int) -> bool:
 
 
 def later_heads(sentences: Sequence[Sentence], folder: Path, lang: str) -> list[np.ndarray]:
-    """The heads in a later release, int (n+1,), or NOT_ASKED, also for all words of sentences that are no longer there.
+    """Return the heads of each sentence in a later release, int (n+1,), with NOT_ASKED for words that are not judged.
 
-    Of several sentences there with the same words, the most similar one counts. Raises InputError if the folder has no files.
+    Words of sentences that the later release lacks are not judged. Of several sentences with the same words, the one
+    with the most equal heads counts. Raises InputError if the folder has no files.
     """
     found: dict[tuple[str, ...], list[Sentence]] = {}
     for path in sorted(folder.glob(lang + "-later-*.conllu")):
@@ -122,16 +124,16 @@ def later_heads(sentences: Sequence[Sentence], folder: Path, lang: str) -> list[
 
 
 def measured(run: Run, path: Path, right: Sequence[np.ndarray]) -> Found:
-    """How many errors a model finds in a file, by what words are ranked by; as "all", the numbers of words and errors.
+    """Return how many errors a model finds in a file, by ranking, and, as "all", the numbers of words and errors.
 
-    right: heads, or NOT_ASKED. proposed: the errors for which the model's tree has the right head.
+    right: heads, or NOT_ASKED. The number "proposed" counts the errors for which the model's tree has the right head.
     """
     parser, blocks = Parser.load(str(run.folder)), list(conllu.blocks(str(path)))
     verdicts = list(reviewed(parser, [(path.name, k, block) for k, block in enumerate(blocks)]))
     asked = np.concatenate([right[one.number][1:] for one in verdicts]) != NOT_ASKED
 
     def of_words(of_sentence: Callable[[Reviewed], np.ndarray]) -> np.ndarray:
-        """What is asked of each sentence, (n+1,), of all words asked for."""
+        """Return the values of all judged words, from an array (n+1,) of each sentence."""
         return np.concatenate([of_sentence(one)[1:] for one in verdicts])[asked]
 
     given, correct = of_words(lambda one: one.block.sentence.heads), of_words(lambda one: right[one.number])
@@ -145,7 +147,10 @@ def measured(run: Run, path: Path, right: Sequence[np.ndarray]) -> Found:
 
 
 def margins(parser: Parser, sentences: Sequence[Sentence]) -> list[np.ndarray]:
-    """How much lower than the best tree the best one with the given head of a word scores, float64 (n+1,); 0 where they are one."""
+    """Return the score of the best tree minus that of the best tree with the given head of each word, float64 (n+1,).
+
+    It is 0 where the best tree has the given head.
+    """
     found = [np.zeros(len(sentence) + 1) for sentence in sentences]
     options: Mapping[str, Any] = {"single_root": parser.model.config.scorer.single_root}
     with parser.model.lock:
@@ -159,7 +164,10 @@ def margins(parser: Parser, sentences: Sequence[Sentence]) -> list[np.ndarray]:
 
 
 def found_first(wrong: np.ndarray, doubts: np.ndarray) -> dict[str, float]:
-    """Average precision, and the errors among the first words, the most doubtful first, and of equal ones those first in the file."""
+    """Return average precision, and the numbers of errors among the first words.
+
+    The most doubtful words come first; words of equal doubt are in the order of the file.
+    """
     right = np.cumsum(wrong[np.argsort(-doubts, kind="stable")])
     places = np.flatnonzero(np.diff(right, prepend=0))
     precision = float((right[places] / (places + 1)).mean()) if len(places) else 0.0
@@ -170,12 +178,12 @@ def found_first(wrong: np.ndarray, doubts: np.ndarray) -> dict[str, float]:
 
 
 def share(runs: Sequence[Record], part: str, whole: str) -> float:
-    """The percentage of errors among words, or of those whose correction is proposed among errors, a mean over runs."""
+    """Return the percentage of "errors" in "words", or of "proposed" corrections in "errors", a mean over runs."""
     return average([100 * run["found"]["all"][part] / run["found"]["all"][whole] for run in runs]).mean
 
 
 def precision(runs: Sequence[Record], name: str, n: int) -> float:
-    """The percentage of errors among the first n words, a mean over runs."""
+    """Return the percentage of errors among the first n words, a mean over runs."""
     return average([100 * run["found"][name][str(n)] / n for run in runs]).mean
 
 

@@ -1,8 +1,8 @@
 """``make search LANG=hu [SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder]``: greedy, beam and exact decoding
 with trained global models: accuracy and speed
 
-The models are those trained by ``make reproduce``; each scores the development set once, and all decoders read the same scores, so
-that they differ only in the search. This is not in the paper.
+The models are those trained by ``make reproduce``. Each model scores the development set once. All decoders read these
+scores, so that they differ only in the search. This is not in the paper.
 """
 
 import time
@@ -25,7 +25,7 @@ from mh4.util.plots import require_matplotlib
 from mh4.util.text_tables import Table
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
-# The decoders by their names in tables: how they search, and the width of their beam, if it is one
+# The decoders by their names in tables: how they search, and the width of their beam, if they have one
 DECODERS = {
     "exact": ("exact", None),
     "greedy": ("greedy", None),
@@ -110,8 +110,10 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
 
 
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
-    """Return for each decoder over all models, which have decoded the same `words` words: its name, UAS, and the mean score of a sentence;
-    the percentages of sentences whose score is as high as with exact decoding, and higher (of what is not in the chart); words per second.
+    """Return a row for each decoder, over all models. words: the number of words that each model has decoded.
+
+    A row has the decoder's name, UAS, the mean score of a sentence, the percentages of sentences that score at least as
+    high as with exact decoding, and higher (by derivations outside the chart), and words per second.
     """
     found = []
     for name in DECODERS:
@@ -132,7 +134,7 @@ def table(models: Sequence[dict[str, Decoded]], words: int) -> Table:
 
 
 def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> Table:
-    """Milliseconds per sentence, by length."""
+    """Return a table of milliseconds per sentence, by length."""
     words, body = np.array(lengths), []
     for low, high in LENGTHS:
         inside = (low <= words) & (words <= high)

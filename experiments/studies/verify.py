@@ -1,7 +1,8 @@
 """``make verify LANG=hu SYSTEM=mst SEED=1 [UPDATES=4000] [UD=folder] [CONLL17=folder] [SETTINGS=authors]``: a recorded run, trained again
 
-Trains the run with the settings of its record, up to UPDATES if given, in ``runs/verify/``, compares every evaluation with the
-record, and scores the recorded trees again. Says where both were made, and changes no record. The exit code is 1 if anything differs.
+Trains the run in ``runs/verify/`` with the settings of its record, up to UPDATES if given. Compares every evaluation
+with the record, scores the recorded trees again, and prints where both runs were made. No record is changed. The exit
+code is 1 if anything differs.
 """
 
 import math
@@ -25,7 +26,7 @@ from mh4.errors import InputError
 from mh4.parser.config import as_toml
 from mh4.util.files import write_text
 
-TIMES = ("seconds", "tokens_per_second")  # which differ each time
+TIMES = ("seconds", "tokens_per_second")  # differ in every run
 
 
 @study(system="of the run", seed="of the run", updates="at which to stop; by default where the run ended")
@@ -48,7 +49,7 @@ def verify(bench: Bench, system: str, seed: str, updates: str, **variables: str)
 
 
 def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -> Record:
-    """Return the record of the run as it is trained today, with the recorded settings. Raises InputError if it fails."""
+    """Train the run again with the recorded settings; return the new record. Raises InputError if training fails."""
     theirs = {**records.listed_settings(record), **({"training.max_updates": int(updates)} if updates else {})}
     assignments = tuple("%s=%s" % (name, as_toml(value)) for name, value in theirs.items())
     home = bench.home / "verify" / ("%s-%s-seed%d" % (bank.name, record["system"], record["seed"]))
@@ -63,7 +64,7 @@ def _trained_again(bench: Bench, bank: Treebank, record: Record, updates: str) -
 
 
 def _evaluations(record: Record, again: Record) -> tuple[bool, str]:
-    """Return whether all evaluations that both have are the same, and in words the first that differs."""
+    """Return whether all evaluations that both records have are equal, and a description of the first that differs."""
     here = {one["updates"]: dict(one) for one in again.get("curve", [])}
     both = [one for one in record.get("curve", []) if one["updates"] in here]
     for number, one in enumerate(both, start=1):
@@ -76,7 +77,7 @@ def _evaluations(record: Record, again: Record) -> tuple[bool, str]:
 
 
 def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
-    """Return whether the recorded trees have the recorded scores, and both in words."""
+    """Return whether the recorded trees have the recorded scores, and a description of both."""
     dev, scores = bank.paths["dev"], dict[str, float]()
     if not records.trees_of(bench.recorded, bank.name, record["system"], record["seed"]).exists():
         return True, "no trees are recorded"
@@ -97,6 +98,6 @@ def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
 
 
 def _origin(side: str, record: Record) -> str:
-    """Where a run was made."""
+    """Describe where a run was made."""
     machines = ["; ".join("%s %s" % pair for pair in one.items() if pair[0] != "flags") for one in record.get("machines", [])]
     return "%s: commit %s; %s" % (side, record.get("commit", "unknown"), " and ".join(machines) or "machine not recorded")

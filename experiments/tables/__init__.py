@@ -1,1 +1,1 @@
-"""The paper's tables made from the records of a treebank, all of which `treebank` writes, and from the records of all treebanks."""
+"""Tables that several studies share, most of them made from records; experiments/README.md describes the modules."""

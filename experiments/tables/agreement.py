@@ -1,4 +1,4 @@
-"""The agreement of scores with the authors' settings and the paper's: a test of all cells together, and the equivalence of each."""
+"""Test the agreement of scores with the authors' settings and the paper's: of all cells jointly, and of each cell."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from experiments import published
 from experiments.pages import Average, error_of_difference, plus_minus
 from mh4.util.text_tables import Table
 
-BOUND = 0.8  # a difference of at most so many points counts as equivalent
+BOUND = 0.8  # points; scores are equivalent if the interval of their difference lies within it
 ONE_SIDED = 1.645  # standard errors: a 90 % interval
 
 
@@ -15,7 +15,7 @@ Cell = tuple[float, float]  # the difference of our mean from the paper's, and i
 
 
 def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
-    """Return the cells of (ours, the paper's) in which both have a standard deviation."""
+    """Return a cell for each pair (ours, the paper's) in which both have a standard deviation."""
     found = []
     for ours, theirs in pairs:
         if ours.std and theirs.std:
@@ -35,7 +35,7 @@ def chi_squared_tail(value: float, freedom: int) -> float:
 
 
 def table(by_score: dict[str, list[Cell]]) -> Table:
-    """Return a row for each score that has cells: the mean difference, the joint test, and how many cells are equivalent."""
+    """Return a table with a row per score: the mean difference, the joint test, and the number of equivalent cells."""
     header = ["", "cells", "mean difference", "chi-squared", "p", "within ±%.1f" % BOUND]
     body = []
     for score, found in by_score.items():

@@ -1,4 +1,4 @@
-"""The paper's tables of a treebank, from its records: 4 (development set), 1 and 2 (features), 5 or 6 (test set), on one page."""
+"""Write the page of a treebank from its records: Tables 4 (development set), 1 and 2 (features), 5 or 6 (test set)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ def write(name: str, results: Path) -> list[Path]:
 
 
 def sections(runs: Sequence[Record], results: Path) -> "list[Dev | Features | Test]":
-    """Return the scores of the runs on a treebank: those on dev, by features if there are any, and on test if there are any."""
+    """Return the sections on a treebank's runs: scores on dev and, if there are any, by features and on test."""
     features, test = Features(runs), tested(runs, results)
     return [Dev(runs), *([features] if features.rows() else []), *([test] if test else [])]
 
@@ -66,7 +66,7 @@ def every_run(by_treebank: Mapping[str, Sequence[Record]], scores: Sequence[Scor
 
 
 def caption(runs: Sequence[Record]) -> str:
-    """Return what the caption of `pages.all_scores` says: what the scores are, and the seeds of each system."""
+    """Return the caption of the table `pages.all_scores`: what the scores are, and the seeds of each system."""
     means = averages(runs, "dev_uas")
     lines = [CAPTION % pages.of_treebank(runs[0])]
     lines += [_of_test_scores(runs)] if any("test" in run for run in runs) else []
@@ -120,13 +120,13 @@ class SystemRow(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Return whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
+        """Return whether a shared task's system has the paper's score to two decimals; False for all other systems."""
         paper = self.paper if self.system in published.COLUMNS else None
         return paper is not None and published.same_digits(self.ours.mean, paper.mean)
 
 
 def _table(score: str, rows: Sequence[SystemRow]) -> Table:
-    """Return the scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
+    """Return a table of systems' scores on a treebank. The paper's columns are omitted if no number is comparable."""
     header, body = ["system", "seeds", score], [[row.name, row.ours.seeds_listed, str(row.ours)] for row in rows]
     if any(row.paper for row in rows):
         header += ["paper", "difference"]
@@ -170,7 +170,7 @@ deviation is the sample standard deviation (n - 1)."""
 
 
 class Features(Scores):
-    """Tables 1 and 2: UAS on the development set by the number of positions used as features, of greedy parsers and of exact ones."""
+    """Tables 1 and 2: UAS of greedy and exact parsers on the development set, by the positions used as features."""
 
     title = "UAS on the development set, by features"
     about = """\
@@ -178,7 +178,7 @@ Local parsers are greedy and score every transition on all features; global ones
 score shifts on s0 b0 and reduces on s1 s0 b0."""
 
     def rows(self) -> dict[tuple[str, str, str], Average]:
-        """Return dev UAS over seeds of each of FEATURES with records; none without a greedy parser."""
+        """Return dev UAS over seeds, for each row of FEATURES with records; empty without a greedy parser."""
         ours = averages(self.runs, "dev_uas")
         found = {row: ours[row[2]] for row in FEATURES if row[2] in ours}
         return found if any(decoding == "local" for decoding, _, _ in found) else {}
@@ -206,8 +206,8 @@ OF_LANGUAGE = (
 class Test(Scores):
     """Table 5 or 6: LAS on the test set by system, mean and standard deviation over seeds, compared with the paper's.
 
-    runs: all on the same test set and segmentation. others: the number of runs tested on other files, or not at all. outputs: what is
-    recorded of the shared task's systems on this test set, by system.
+    runs: all on the same test set and segmentation. others: the number of runs tested on other files, or not at all.
+    outputs: the recorded outputs of the shared task's systems for this test set, by system.
     """
 
     others: int
@@ -226,7 +226,7 @@ class Test(Scores):
 
     @property
     def table_number(self) -> int | None:
-        """The paper's table that this is comparable with, if any."""
+        """The number of the paper's comparable table, if any."""
         return published.test_table(self.lang) if self.compares else None
 
     def rows(self) -> list[SystemRow]:
@@ -255,14 +255,14 @@ class Test(Scores):
 
     @property
     def about(self) -> str:
-        """What else there is to say, also of what has no score."""
+        """Notes on the scores, and on systems and runs without scores."""
         message, counts = "The official scorer rejects the output of %s: %s.", (self.others, self.others + len(self.runs))
         rejected = {published.COLUMNS[name]: one["rejected"] for name, one in self.outputs.items() if "rejected" in one}
         omitted = ["Omitted, without scores on these files: %d of %d runs." % counts] if self.others else []
         return "\n\n".join([OF_TEST, *map(message.__mod__, rejected.items()), *omitted])
 
     def files(self) -> dict[str, Any]:
-        """Return the files that were tested on, and the outputs of the shared task's systems that have scores, by what they are."""
+        """Return the test files, and the outputs of the shared task's systems that have scores, by their titles."""
         run, systems = self.runs[0], [row for row in self.rows() if row.system in published.COLUMNS]
         return {
             "test": run["test"],

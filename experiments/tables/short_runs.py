@@ -1,6 +1,6 @@
-"""Studies of annotation: parsers trained for a few updates on treebanks with changed annotation, of which each change is a row.
+"""Make studies of annotation, which train parsers for a few updates on treebanks with changes. Each change is a row.
 
-A run has a line in ``results/STUDY/TREEBANK.jsonl``, and is not repeated.
+Each run has a line in ``results/STUDY/TREEBANK.jsonl``, and is not repeated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +22,8 @@ from mh4.util.text_tables import Table
 
 EVALUATIONS = 4  # of a run
 Lines = Mapping[tuple[str, str, str], list[Record]]  # runs by treebank, row and system
-Columns = Mapping[int, list[str]]  # of a sentence, by number, as Block.text takes them
-MEANINGS = {  # of variables
+Columns = Mapping[int, list[str]]  # the new columns of a sentence, by number, as for Block.text
+MEANINGS = {  # help texts of variables
     "langs": "by default hu and got",
     "seeds": "positive whole numbers; by default 1",
     "updates": "of each training; by default 1500",
@@ -31,15 +31,15 @@ MEANINGS = {  # of variables
 
 
 def of_rows(rows: Sequence[str]) -> str:
-    """Return the meaning of ROWS."""
+    """Return the help text of ROWS."""
     return "of %s; by default all" % " ".join(rows)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a row changes: files of splits, settings, such as "training.upos_weight=0.0", and flags of `mh4 train`.
+    """The changes of a row: files of splits, settings such as "training.upos_weight=0.0", and flags of `mh4 train`.
 
-    measure: what enters the record of a finished model, as "found".
+    measure: measures a finished model; its record has the result as "found".
     """
 
     measure: Callable[[Run], Found]
@@ -50,9 +50,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Study:
-    """A study of these rows, and its page in words, with a table and a plot of what is recorded, of this height in inches.
+    """A study of these rows, and its page: the title, the text, and functions that tabulate and plot the records.
 
-    changed: takes the files of a treebank by split, a row, a seed, and a folder for files.
+    changed: returns the changes of a row, given a treebank's files by split, the row, a seed, and a folder for files.
+    height: of the plot, in inches.
     """
 
     name: str
@@ -68,7 +69,8 @@ class Study:
     def train(self, bench: Bench, known: Sequence[str], default: Sequence[str], given: Mapping[str, str]) -> int:
         """Train the runs without a record, write the pages after each new one, and return the exit code.
 
-        known, default: systems. given: the variables. Raises InputError for wrong ones.
+        known, default: the systems that can be trained, and the default ones. given: the variables. Raises InputError
+        if a variable is invalid.
         """
         require_matplotlib()
         langs, systems = languages(given["langs"], ("hu", "got")), requested_systems(given["systems"], known, default)
@@ -105,7 +107,7 @@ class Study:
         return exit_code(experiments)
 
     def recorded(self, results: Path, toy: bool) -> Lines:
-        """The records of the study, of the toy treebank or of all others, in the order of its table."""
+        """Return the records of the study, on the toy treebank or on all others, in the order of its table."""
         found: dict[tuple[str, str, str], list[Record]] = {}
         paths = [path for path in (results / self.name).glob("*.jsonl") if records.is_toy(path.stem) is toy]
         for path in sorted(paths, key=lambda path: published.treebank_place(path.stem)):
@@ -131,7 +133,10 @@ class Study:
 
 
 def with_columns(path: Path, columns: Sequence[Columns | None], folder: Path) -> Path:
-    """Write a file with other columns of each sentence, without sentences that have None, under the same name in `folder`."""
+    """Write a copy of a file to `folder` with new columns of each sentence; return its path.
+
+    columns: by sentence, in order; sentences with None are left out.
+    """
     make_folder(folder)
     pairs = zip(conllu.blocks(str(path)), columns, strict=True)
     write_text(str(folder / path.name), "".join(block.alone(dict(mine)) for block, mine in pairs if mine is not None))

@@ -1,7 +1,7 @@
-"""The summary of all results: one line for each treebank and system, with the scores of the paper, of the authors' settings, and ours.
+"""Summarize all results: the paper's scores and ours, with the authors' settings and our own, by treebank and system.
 
-It is written to ``results/summary.md`` from the records, the headline results into README, and the differences between MH4 and MH3,
-greedy and exact, into docs/differences.md.
+The summary is written to ``results/summary.md``, the headline results into README, and the differences between MH4 and
+MH3, greedy and exact, into docs/differences.md. All are made from the records.
 """
 
 from dataclasses import replace
@@ -29,7 +29,7 @@ Scores = dict[tuple[str, str], SystemRow]  # by score and settings
 
 
 def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
-    """Return the scores of each treebank and system, in order, of what is trained with the paper's loss."""
+    """Return the scores of systems trained with the paper's loss, by treebank and system, in order."""
     found: dict[tuple[str, str], Scores] = {}
     for name, runs in records.load_all(results).items():
         settings = runs[0].get("settings_of", "")
@@ -59,7 +59,7 @@ def table(results: Path) -> Table:
 
 
 def headline(results: Path = records.RESULTS) -> Table:
-    """Test LAS of the systems of Tables 5 and 6: the paper's, ours with the authors' settings if there are any, and with our own."""
+    """Return test LAS of the systems of Tables 5 and 6: the paper's, and ours with the authors' and our settings."""
     found: dict[str, dict[str, dict[str, Average]]] = {}  # by treebank, whose it is, and system
     for (bank, system), scores in rows(results).items():
         for settings, whose in SETTINGS.items():
@@ -79,9 +79,10 @@ def headline(results: Path = records.RESULTS) -> Table:
 
 
 def against_mh3(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
-    """Dev UAS of one system minus dev UAS of the other: the paper's, with the authors' settings and with ours; a column for each treebank.
+    """Return a table of the dev UAS of `mh4` minus that of `mh3`, with a column for each treebank.
 
-    With standard errors: the paper's from its standard deviations, ours from that between seeds in all records of single models.
+    Its rows are the paper's differences, and ours with the authors' and with our settings. The paper's standard errors
+    come from its standard deviations, ours from the standard deviation between seeds, pooled over all single models.
     """
     scored = {
         key: {what[1]: row for what, row in scores.items() if what[0] == "dev_uas"} for key, scores in rows(results).items()
@@ -107,7 +108,7 @@ def title(bank: str) -> str:
 
 
 def _ours(scores: Scores, score: str, settings: str) -> str:
-    """Our score and, if not all runs of this system have it, as those that have not been tested, of how many seeds it is."""
+    """Return our score, and its number of seeds if some runs of the system lack it, such as untested runs."""
     row = scores.get((score, settings))
     if row is None:
         return ""
@@ -136,10 +137,10 @@ def write(results: Path) -> list[Path]:
 
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
-    """Replace the headline results in README, and return its path. Raises InputError if it does not have a place for it."""
+    """Replace the headline results in README, and return its path. Raises InputError if it has no place for them."""
     return [pages.write_between(readme, "results", headline(results))]
 
 
 def write_differences() -> list[Path]:
-    """Write the tables of MH4 against MH3 into the page of differences, and return its path for each."""
+    """Write the tables of MH4 against MH3 into the page of differences, and return its path once for each table."""
     return [pages.write_between(DIFFERENCES, "%s MH4 against MH3" % name, against_mh3(*pair)) for name, pair in PAIRS.items()]

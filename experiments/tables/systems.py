@@ -1,4 +1,4 @@
-"""The table of all systems, from the registry. It is written into README and docs/reference/systems.md."""
+"""Write the table of all systems in the registry into README and docs/reference/systems.md."""
 
 from pathlib import Path
 
@@ -9,11 +9,12 @@ from mh4.util.text_tables import Table
 
 README = EXPERIMENTS.parent / "README.md"
 REFERENCE = EXPERIMENTS.parent / "docs" / "reference" / "systems.md"
-TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Crossing tree"}  # trees of MH_k have its name
+# Descriptions of trees by class. Trees of MH_k are named after it.
+TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Crossing tree"}
 
 
 def table(full: bool) -> Table:
-    """Return the table of systems: what each finds and scores; the full table adds how it decodes."""
+    """Return the table of systems: what each finds and scores. The full table adds decoders and probabilities."""
     header = ["system", "finds the best", "features scored", *(["decoding", "probabilities"] if full else [])]
     body = []
     for system in SYSTEMS.values():
@@ -25,7 +26,7 @@ def table(full: bool) -> Table:
 
 
 def found(system: System) -> str:
-    """Describe what a system finds."""
+    """Describe the structure that a system finds."""
     name = system.tree_class.upper()
     if isinstance(system, GreedySystem):
         return "greedily, a " + TREES.get(system.tree_class, "tree of the %s transitions" % name)
@@ -34,8 +35,8 @@ def found(system: System) -> str:
 
 
 def scored(system: System) -> str:
-    """Return the features that it scores, in words."""
-    of: dict[str, list[str]] = {}  # the positions of transitions, and the other features
+    """Describe the features that a system scores."""
+    of: dict[str, list[str]] = {}  # the positions of each kind of transition; none for other features
     for tensor in system.tensors:
         if tensor.positions[1] == "m":
             of[tensor.name.removesuffix("s").replace("_", " ") + "s"] = []

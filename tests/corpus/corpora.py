@@ -1,4 +1,4 @@
-"""A model, files, and commands, for the tests of corpora."""
+"""Models, files and commands for the tests of corpora."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 import psutil
 import toy
 from click.testing import CliRunner
-from running import wait_for  # noqa: F401  which tests take from here
+from running import wait_for  # noqa: F401  (tests import it from here)
 
 from mh4 import cli
 from mh4.corpus import parsing
@@ -17,13 +17,13 @@ from mh4.util.processes import with_parent
 
 
 def train(folder):
-    """A model that has learned nothing, in a folder that also gets the treebank."""
+    """Write an untrained model and the toy treebank into a folder; return the folder."""
     toy.untrained("mh3", toy.sentences(folder)[:40], folder)
     return str(folder)
 
 
 class Here:
-    """A pool of this process, which works when it is asked for results. before: is called before each shard is worked on."""
+    """A pool that makes calls in this process, when results are requested; before each one, it calls before(shard)."""
 
     def __init__(self, before=lambda shard: None):
         self._before, self._calls = before, []
@@ -42,7 +42,7 @@ class Here:
         return self._calls[-1][0]
 
     def finished(self, seconds):
-        """One call, made now."""
+        """Make one call now, and return it with its result or error."""
         call, function, arguments = self._calls.pop(0)
         try:
             self._before(arguments[2])
@@ -55,28 +55,28 @@ class Here:
 
 
 class PoolHere:
-    """A pool whose process is this one."""
+    """A pool that makes calls in this process."""
 
     def call(self, function, *arguments):
         return function(*arguments)
 
 
 def start(*arguments, **options):
-    """Starts `mh4 arguments`; it ends with this process."""
+    """Start `mh4 arguments`; it ends with this process."""
     environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), **options.pop("env", {})}
     command = [sys.executable, "-m", "mh4", *arguments]
     return subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, preexec_fn=with_parent(), **options)
 
 
 def run(*arguments, **options):
-    """The exit code of `mh4 arguments`, and what it prints to standard output and error."""
+    """Run `mh4 arguments`; return its exit code, standard output and standard error."""
     process = start(*arguments, **options)
     out, err = process.communicate()
     return process.returncode, out.decode(), err.decode()
 
 
 def workers_of(driver):
-    """The worker processes that a driver on this machine has started."""
+    """Return the worker processes that a driver on this machine has started."""
     with_names = []
     for child in psutil.Process(driver.pid).children(recursive=True):
         try:
@@ -88,7 +88,7 @@ def workers_of(driver):
 
 
 def alive(process):
-    """Whether a process has not ended, which it may do at any moment."""
+    """Return whether a process is still running; it may end at any moment."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -96,7 +96,7 @@ def alive(process):
 
 
 def in_mid_shard(folder):
-    """The files that are being written in the folder of a corpus."""
+    """Return the files that are being written in the folder of a corpus."""
     return list(folder.glob("shards/*/*/.*.part"))
 
 
@@ -105,7 +105,7 @@ def records(folder):
 
 
 def pool(monkeypatch, before=lambda shard: None):
-    """Have workers be in this process."""
+    """Replace workers by this process."""
     from mh4.corpus import workers
 
     @contextmanager
@@ -117,7 +117,7 @@ def pool(monkeypatch, before=lambda shard: None):
 
 
 def mh4(*arguments, code=0):
-    """What the command prints, to standard output and error."""
+    """Return what the command prints to standard output and error."""
     done = CliRunner().invoke(cli.main, arguments)
     assert done.exit_code == code, (done.output, done.exception)
     return done.output
@@ -128,7 +128,7 @@ def parse(*more, model="model", code=0):
 
 
 def same_as_mh4_parse(tmp_path, *options):
-    """Whether the joined files are what `mh4 parse` writes."""
+    """Return whether the joined files are what `mh4 parse` writes."""
     names = sorted(os.listdir("in"))
     mh4("parse", "--quiet", "--model", "model", *("in/" + name for name in names), "-o", "parsed/", *options)
     mh4("corpus", "join", "out", "-o", "joined")
@@ -138,6 +138,6 @@ def same_as_mh4_parse(tmp_path, *options):
 
 
 def content(path):
-    """Of a compressed file, what is in it: archives depend on how they are written."""
+    """Return the content of a file, decompressed, since archives depend on how they are written."""
     with compression.opened(str(path)) as file:
         return file.read()

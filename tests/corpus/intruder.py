@@ -1,6 +1,6 @@
-"""Another user of this machine, if root runs this, or else one without the certificates: has functions run in processes of Dask.
+"""Try to run functions in processes of Dask without their certificates, and, if root starts this, as another user.
 
-python intruder.py PORT...: prints, for each port at which one was run, the port and the user as whom it ran.
+python intruder.py PORT...: prints each port at which a function was run, with the id of the user that ran it.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ OPERATIONS = ("run", "run_function")  # of workers and nannies, and of scheduler
 
 
 async def user_there(port, protocol, security, operation):
-    """The user as whom a process runs a function of ours, or None."""
+    """Return the user id under which a process runs our function, or None if it does not run it."""
     with suppress(OSError, TimeoutError, ValueError, RuntimeError):
         async with asyncio.timeout(SECONDS):
             comm = await connect("%s://127.0.0.1:%d" % (protocol, port), SECONDS, **security.get_connection_args("client"))

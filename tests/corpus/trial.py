@@ -1,6 +1,7 @@
-"""``make corpus-test``: corpora whose workers, drivers and schedulers are killed, again and again, and whose disk is full.
+"""``make corpus-test``: parse corpora while workers, drivers and schedulers are killed, and while the disk is full.
 
-The joined output has to be one quiet `mh4 parse`'s, byte for byte. Shards are as large as in real corpora, a megabyte and more.
+The joined output has to equal that of one undisturbed `mh4 parse`, byte for byte. Shards are as large as in real
+corpora, a megabyte and more.
 """
 
 import argparse
@@ -27,7 +28,7 @@ PATIENCE = 900  # seconds
 
 
 class Trial:
-    """A folder with a model, an input, and what `mh4 parse` makes of it. megabytes: of the larger of two files."""
+    """A folder with a model, an input, and the output of `mh4 parse` for it. megabytes: of the larger of two files."""
 
     def __init__(self, scratch, megabytes):
         self.scratch, self.megabytes = scratch, megabytes
@@ -51,7 +52,7 @@ class Trial:
         return corpora.start(*self.command(folder, *options), **more)
 
     def check(self, folder):
-        """The corpus is parsed to its end, verified, joined, and what it should be."""
+        """Parse the rest of the corpus, verify and join it, and check that the output is right."""
         code, _, said = corpora.run(*self.command(folder, "--workers", "2"))
         assert code == 0, said
         code, _, said = corpora.run("corpus", "verify", str(folder), "--workers", "2")
@@ -75,7 +76,7 @@ def contents(folder):
 
 
 def workers_are_killed(trial, rng, kills):
-    """In mid-shard, with -9; each time, the shard is parsed by another."""
+    """Kill workers in mid-shard, by SIGKILL. Each time, another worker parses the shard."""
     folder, killed = trial.scratch / "workers", 0
     while killed < kills:
         driver = trial.start(folder, "--workers", "2", "--quiet")
@@ -88,13 +89,16 @@ def workers_are_killed(trial, rng, kills):
         assert driver.wait(PATIENCE) in (0, 1), driver.stderr.read()  # 1: a shard was killed three times
         if driver.returncode == 0 and killed < kills:
             for record in corpora.records(folder):
-                record.unlink()  # and all again
+                record.unlink()  # all shards are parsed again
     trial.check(folder)
     return killed
 
 
 def drivers_are_killed(trial, rng, kills):
-    """At any time, with -9: nothing of theirs is left, and the next continues; two at a time are one too many."""
+    """Kill drivers at any time, by SIGKILL. Their workers end, and the next driver continues.
+
+    A second driver at the same time is rejected.
+    """
     folder = trial.scratch / "drivers"
     for k in range(kills):
         driver = trial.start(folder, "--workers", "2", "--quiet")
@@ -113,7 +117,7 @@ def drivers_are_killed(trial, rng, kills):
 
 
 def the_scheduler_is_killed(trial, rng, kills):
-    """One that others have started, with a worker of another version, which is refused."""
+    """Kill an external scheduler. One of its workers has another version of mh4, and has to be rejected."""
     folder, address = trial.scratch / "scheduler", "tcp://127.0.0.1:%d" % free_port()
     other = make(trial.scratch / "other")
     (other / "sitecustomize.py").write_text("import mh4.version\nmh4.version.__version__ = '0.0.9'\n")
@@ -138,7 +142,7 @@ def the_scheduler_is_killed(trial, rng, kills):
 
 
 def the_disk_is_full(trial, rng, kills):
-    """However early or late: what fails is named, and with more space, the rest is parsed."""
+    """Fill the disk, early or late. The error has to be reported, and with more space, the rest is parsed."""
     disk = make(trial.scratch / "disk")
     if os.geteuid() or mount(disk, 4):
         return "skipped: only root can mount a small file system"
@@ -156,7 +160,7 @@ def the_disk_is_full(trial, rng, kills):
 
 
 def mount(folder, kilobytes, option="rw"):
-    """The exit code of mounting a file system of this size, or giving it this size."""
+    """Mount a file system of this size, or resize it; return the exit code."""
     command = ["mount", "-t", "tmpfs", "-o", "%s,size=%dk" % (option, kilobytes), "tmpfs", str(folder)]
     return subprocess.run(command, stderr=-1).returncode
 
@@ -169,7 +173,7 @@ def free_port():
 
 @contextmanager
 def dask(trial, *arguments, **environment):
-    """A process of Dask, killed at the end."""
+    """Start a process of Dask, which is terminated at the end of the block."""
     command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
     environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), **environment}
     with open(trial.scratch / "dask.log", "ab") as log:

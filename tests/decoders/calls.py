@@ -1,4 +1,4 @@
-"""All that is asked of the decoders: by name, where scores come from, the function that takes them, and its options."""
+"""List all kinds of calls of the decoders: by name, the source of scores, the function, and its options."""
 
 import hashlib
 from collections.abc import Callable
@@ -44,7 +44,7 @@ CALLS |= {
 
 
 def comparable(found):
-    """What is found, to the bit; arrays by a digest, as it needs next to no memory."""
+    """Return a result in a form that can be compared to the bit. Arrays become digests, which need little memory."""
     if isinstance(found, np.ndarray):
         return found.shape, found.dtype, hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     if isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""A common interface to the decoders, and the properties required of every derivation they return."""
+"""A common interface to the decoders, and checks of the derivations that they return."""
 
 import zlib
 from functools import cache
@@ -13,12 +13,15 @@ from mh4.transitions import EMPTY, SH
 
 KINDS = ("normal", "ties", "zeros", "large")
 
-# All sentences that are short enough for all trees to be enumerated; with five words there are a thousand and more.
+# Sentences short enough to enumerate all trees. With five words, there are more than a thousand.
 small = pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 
 
 def kinds(*names):
-    """A test for each of these kinds of scores. Zeros and large ones are for the whole suite: they find little that others do not."""
+    """Parametrize a test by these kinds of scores.
+
+    "zeros" and "large" are marked slow, as they find few errors that the others do not find.
+    """
     slow = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("zeros", "large")}
     return pytest.mark.parametrize("kind", [slow.get(name, name) for name in names])
 
@@ -27,9 +30,9 @@ every_kind = kinds(*KINDS)
 
 
 def sample(shape, rng, kind):
-    """Random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million.
+    """Return random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million.
 
-    There is one kind more, "whole": integers of which float32 sums are exact up to 30 words, and hardly ever tied.
+    The kind "whole" is not in KINDS: integers that are hardly ever tied, and whose sums are exact up to 30 words.
     """
     if kind in ("ties", "whole"):
         largest = {"ties": 1, "whole": 100_000}[kind]
@@ -39,16 +42,16 @@ def sample(shape, rng, kind):
 
 
 def sample_tensors(tensors, n, rng, kind="normal"):
-    """Random scores of a sentence of n words: a dict from tensor name to array.
+    """Return random scores of a sentence of n words: a dict from tensor name to array.
 
-    tensors: the dimensions of each before the two of nodes, which have no place for the end of the sentence in "arcs".
+    tensors: by name, the dimensions before the two of nodes. Those of nodes have size n + 2, but n + 1 in "arcs".
     """
     sides = {name: n + 1 if name == "arcs" else n + 2 for name in tensors}
     return {name: sample(first + (sides[name],) * 2, rng, kind) for name, first in tensors.items()}
 
 
 def padded(name, lengths, longest, rng, dtype=np.float64):
-    """Random scores of a batch for the decoder of this name, with NaN wherever nothing is to be read."""
+    """Return random scores of a batch for the decoder of this name, with NaN in the padding, which must not be read."""
     tensors = {}
     for tensor, shape in batch.DECODERS[name].tensors.items():
         tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(dtype)
@@ -58,9 +61,9 @@ def padded(name, lengths, longest, rng, dtype=np.float64):
 
 
 def scores_of(decoder, n, rng, kind):
-    """Random scores of a kind in KINDS; or "planted": the best derivation is, most likely, a random or a similar one.
+    """Return random scores of a kind in KINDS, or "planted": the best derivation is probably close to a random one.
 
-    With other scores, few best sequences need the steps that set MH5 apart from MH4.
+    With other scores, few best sequences need the steps that MH5 has and MH4 lacks.
     """
     if kind != "planted":
         return decoder.sample(n, rng, kind)
@@ -69,12 +72,12 @@ def scores_of(decoder, n, rng, kind):
 
 
 def rng_for(*what):
-    """A generator seeded by its purpose, so that tests do not depend on their order."""
+    """Return a generator seeded by its purpose, so that tests do not depend on their order."""
     return np.random.default_rng(zlib.crc32(repr(what).encode()))
 
 
 class Decoder:
-    """What all have in common. `candidates` are the derivations or trees over n words, of which the decoder finds the best."""
+    """The base class of decoders. A decoder finds the best of its `candidates`, derivations or trees over n words."""
 
     tensors = {"arcs": ()}
 
@@ -91,11 +94,11 @@ class Decoder:
         return self.candidates(n).scores(scores, cost)
 
     def check_small(self, derivation, n):
-        """What holds of the derivations of short sentences, but for `check_parts`."""
+        """Check further properties of the derivation of a short sentence."""
 
 
 class TransitionDecoder(Decoder):
-    """mh3, mh4-two, mh4-hybrid and the same of mh5: transition scores, optionally with additional arc scores."""
+    """A decoder of transition scores, optionally with arc scores: mh3, mh4-two, mh4-hybrid, mh5-two or mh5-hybrid."""
 
     def __init__(self, name, decode, k, hybrid, arcs=False):
         self.name, self.decode_scores, self.k = name, decode, k
@@ -111,17 +114,17 @@ class TransitionDecoder(Decoder):
         return brute.derivations(n, self.k)
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
-        """The best score over all derivations, for any length, by the chart of Figure 2."""
+        """Return the best score over all derivations, for any length, by the chart of Figure 2."""
         shift, link = transition_scores(**scores, cost=cost)
         return brute.best_score(n, self.k, link, shift, heads, root)
 
     def planted(self, n, rng):
-        """Scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, which none can exceed."""
+        """Return scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, the best one."""
         rows = brute.random_sequence(n, self.k, rng, links=rng.choice([0.5, 1.0]))
         return self.plant(n, rows), brute.heads_of(n, rows), n * len(self.tensors)
 
     def plant(self, n, rows):
-        """Scores of 1 for the parts of a derivation, 0 elsewhere."""
+        """Return scores of 1 for the parts of a derivation, 0 elsewhere."""
         scores = sample_tensors(self.tensors, n, np.random.default_rng(0), "zeros")
         for code, s1, s0, b0 in rows:
             if code > 0:
@@ -135,7 +138,7 @@ class TransitionDecoder(Decoder):
         return scores
 
     def check_parts(self, derivation, n, scores):
-        """The transitions make the heads, and the parts belong to the transitions and the arcs."""
+        """Check that the transitions make the heads, and that the parts are those of the transitions and the arcs."""
         rows = derivation.transitions
         assert rows.shape == (2 * n + 1, 4)
         assert brute.heads_of(n, rows.tolist()) == tuple(derivation.heads.tolist())
@@ -153,14 +156,14 @@ class TransitionDecoder(Decoder):
             assert sorted(derivation.parts[name].tolist()) == sorted(expected[name].tolist()), name
 
     def check_small(self, derivation, n):
-        """The transition sequence is one that the deduction system derives."""
+        """Check that the deduction system derives the transition sequence."""
         rows = [tuple(row) for row in derivation.transitions.tolist()]
         rows = tuple((code, s1 if code else None, s0, b0) for code, s1, s0, b0 in rows)
         assert rows in brute.derivations(n, self.k).known
 
 
 class ArcDecoder(Decoder):
-    """mhk and mst: arc scores."""
+    """A decoder of arc scores: mhk or mst."""
 
     def __init__(self, name, decode, class_name, k=None):
         self.name, self.decode_scores, self.class_name, self.k = name, decode, class_name, k
@@ -183,7 +186,7 @@ class ArcDecoder(Decoder):
         return scores, tree, n
 
     def check_parts(self, derivation, n, scores):
-        """The parts are the arcs of the tree."""
+        """Check that the parts are the arcs of the tree."""
         expected = [[derivation.heads[m], m] for m in range(1, n + 1)]
         assert sorted(derivation.parts["arcs"].tolist()) == sorted(expected)
 
@@ -218,7 +221,7 @@ class Search(Decoder):
         self.kinds = tensors["s0b0"][0] if "s0b0" in tensors else 1 + tensors["reduce_s0b0"][0]
 
     def index(self, n, code, s2, s1, s0, b0):
-        """By tensor the index of a transition's score, where it has one."""
+        """Return, by tensor, the index of a transition's score, if it has one."""
         s2, s1, s0 = (n + 1 if node == EMPTY else node for node in (s2, s1, s0))
         if b0 == 0:
             return {}
@@ -244,12 +247,12 @@ GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_
 
 
 def costs(n, rng):
-    """No cost, the paper's cost against a random tree, and any cost."""
+    """Return no cost, the paper's cost against a random tree, and a random cost."""
     return [None, hamming_cost(brute.random_tree(n, rng)), sample((n + 1, n + 1), rng, "normal")]
 
 
 def some(trees, rng, at_most=60):
-    """All the trees, or a random sample of many."""
+    """Return all trees or, if there are more than `at_most`, a random sample."""
     trees = sorted(set(trees))
     if len(trees) <= at_most:
         return trees
@@ -261,14 +264,14 @@ def zero_cost(n):
 
 
 def hamming_cost(heads):
-    """The paper's cost: 1 for every arc that is not the gold one."""
+    """Return the paper's cost: 1 for every arc that is not gold."""
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[list(heads[1:]), np.arange(1, len(heads))] = 0
     return cost
 
 
 def parts_score(derivation, scores, cost=None):
-    """The score of a derivation from its parts, in double precision, plus the cost of its arcs."""
+    """Return the score of a derivation from its parts, in double precision, plus the cost of its arcs."""
     total = sum(scores[name][tuple(rows.T)].sum(dtype=np.float64) for name, rows in derivation.parts.items())
     if cost is not None:
         words = np.arange(1, len(derivation.heads))
@@ -277,14 +280,14 @@ def parts_score(derivation, scores, cost=None):
 
 
 def tolerance(n, scores, cost=None):
-    """The tolerance for a float32 score: it grows with the number and size of the terms."""
+    """Return the tolerance for a float32 score. It grows with the number and size of the terms."""
     summed = [*scores.values(), zero_cost(n) if cost is None else cost]
     largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in summed)
     return 1e-6 * 4 * n * largest + 1e-9
 
 
 def accepted_trees(decoder, n):
-    """The trees over n words that the decoder accepts as `heads`."""
+    """Return the trees over n words that the decoder accepts as `heads`."""
     scores = decoder.sample(n, rng_for(n))
     accepted = set()
     for tree in brute.all_trees(n):
@@ -297,7 +300,7 @@ def accepted_trees(decoder, n):
 
 
 def found_trees(decoder, n):
-    """The trees over n words that a decoder of arc scores finds if only their own arcs have positive scores."""
+    """Return the trees over n words that a decoder finds if the arcs of a tree score 1, and all other arcs 0."""
     found = set()
     for tree in brute.all_trees(n):
         arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
@@ -312,7 +315,7 @@ def tree_set(decoder, n):
 
 
 def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
-    """Checks that a derivation is well-formed, its score is its parts' and, if known, the best possible."""
+    """Check that a derivation is well-formed, and that its score is that of its parts and, if known, the best score."""
     heads = derivation.heads
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())
@@ -350,7 +353,7 @@ VARIANTS = {
 
 
 def bad_arrays(good):
-    """Arrays that are invalid in place of `good`, by what is wrong with them."""
+    """Return arrays that are invalid in place of `good`, by what is wrong with them."""
     return {
         "too small": good[..., :-1],
         "too large": np.concatenate([good, good[..., -1:]], axis=-1),
@@ -367,7 +370,7 @@ def bad_arrays(good):
 
 
 def bad_scores(good):
-    """Score tensors by name, one of which is invalid, each with the pattern of the message about it and what is wrong.
+    """Yield score tensors by name, one of them invalid, with a pattern of the expected message, and what is wrong.
 
     good: valid tensors of a sentence of four words.
     """
@@ -380,7 +383,7 @@ def bad_scores(good):
             yield {**good, name: bad}, message, f"{name}: {what}"
 
 
-# What is no tree over four words, by what is wrong with it.
+# Invalid trees over four words, by what is wrong with them.
 BAD_HEADS = {
     "too short": [-1, 0, 1, 2],
     "too long": [-1, 0, 1, 2, 3, 4],

@@ -1,4 +1,4 @@
-"""How marginals are judged: what holds whatever the scores are, and the sums of the references, with messages that say where."""
+"""Check marginals: properties that hold for all scores, and agreement with references. Messages locate errors."""
 
 from itertools import product
 
@@ -15,11 +15,11 @@ SEQUENCES = [MH3, MH3_ARCS, MH4_TWO, MH4_HYBRID, MH4_TWO_ARCS, MH4_HYBRID_ARCS]
 TREES = [MST, ONEEC]
 MODELS = [*SEQUENCES, *TREES]
 
-NEAR = 1e-6  # of the logarithm relative to its size, of probabilities and expected counts absolute and relative
+NEAR = 1e-6  # tolerance: relative for log_partition, absolute plus relative for probabilities and expected counts
 
 
 def name_of(model):
-    """The name of the decoder in batches."""
+    """Return the name of a model's decoder in batches."""
     return model.name if model in TREES else "mh%d" % model.k
 
 
@@ -28,7 +28,7 @@ def sample(model, scores, samples, rng=0, **options):
 
 
 def marginals(model, scores, heads=None, single_root=False):
-    """Those of a sentence, whose log_partition is also that which is found alone."""
+    """Return the marginals of a sentence; check that `batch.log_partition` gives the same log_partition."""
     name = name_of(model)
     found = DECODERS[name].marginals(**scores, heads=heads, single_root=single_root)
     of_batch = {tensor: numbers[None] for tensor, numbers in scores.items()}
@@ -43,14 +43,17 @@ def enumerated(model, n, scores, single_root=False):
 
 
 def only(heads):
-    """Scores of arcs that forbid all others: float64 (n+1, n+1)."""
+    """Return scores of arcs, float64 (n+1, n+1), that forbid all heads but these (-1: any, -2: any but the root)."""
     heads = np.array(heads)
     every = np.arange(len(heads))[:, None]
     return np.where((heads == -1) | (heads == every) | (heads == -2) & (every > 0), 0, -np.inf)
 
 
 def with_heads(model, n, scores, heads, single_root=False):
-    """The sum over all that have these heads (-1: any, -2: any but the root): by the reference chart, or of all such trees."""
+    """Return the Marginals over all sequences or trees with these heads (-1: any, -2: any but the root).
+
+    Those of sequences are by the reference chart, those of trees by enumeration.
+    """
     if model in SEQUENCES:
         return partition.over_chart(n, model.k, with_arcs(model, scores, only(heads)), single_root)
     choices = product(*([head] if head >= 0 else range(-1 - head, n + 1) for head in heads[1:]))
@@ -60,14 +63,14 @@ def with_heads(model, n, scores, heads, single_root=False):
 
 
 def with_arcs(model, scores, more):
-    """The scores with more, (n+1, n+1), on every arc."""
+    """Return the scores with `more`, (n+1, n+1), added for every arc."""
     if model is ONEEC:
         return {**scores, "arc": scores["arc"] + more, "crossed_arc": scores["crossed_arc"] + more}
     return {**scores, "arcs": scores.get("arcs", np.zeros_like(more)) + more}
 
 
 def well_formed(found, n, scores, near=NEAR):
-    """Types, shapes, probabilities, and sums that are known whatever the scores are."""
+    """Check types, shapes, probabilities, and sums that do not depend on the scores."""
     assert isinstance(found.log_partition, float) and np.isfinite(found.log_partition), f"log_partition {found.log_partition!r}"
     assert found.arcs.dtype == np.float64 and found.arcs.shape == (n + 1, n + 1)
     assert np.isfinite(found.arcs).all(), f"arcs: {found.arcs}"
@@ -80,7 +83,7 @@ def well_formed(found, n, scores, near=NEAR):
         assert part.shape == tensor.shape and part.dtype.kind == "f", f"parts[{name}]: {part.dtype} of shape {part.shape}"
         assert np.isfinite(part).all() and part.min(initial=0) >= -near, f"parts[{name}] are no expected counts"
         uses = part.sum(dtype=float)
-        if "crossed_arc" not in scores:  # of which not every word has each part
+        if "crossed_arc" not in scores:  # in 1EC, not every word uses each part
             assert abs(uses - n) <= n * near, f"parts[{name}] add up to {uses} for {n} words"
         assert uses <= n * (1 + near), f"parts[{name}] add up to {uses} for {n} words"
         assert not part[tensor == -np.inf].any(), f"parts[{name}]: uses of what is forbidden"
@@ -89,18 +92,18 @@ def well_formed(found, n, scores, near=NEAR):
     if "crossed_arc" in scores:
         of_both = found.parts["arc"] + found.parts["crossed_arc"]
         np.testing.assert_allclose(of_both, found.arcs, atol=near, err_msg="parts of arcs are not arcs")
-        for name in ("grandparent", "sibling"):  # only arcs that are not crossed have them
+        for name in ("grandparent", "sibling"):  # only for uncrossed arcs
             of_words = found.parts[name].sum(axis=0) - found.parts["arc"].sum(axis=0)
             assert of_words.max(initial=0) <= near, f"parts[{name}]: more than there are arcs without crossing"
     if "shift" in scores:  # each word is shifted once
         np.testing.assert_allclose(found.parts["shift"][:, 1 : n + 1].sum(axis=0), 1, atol=near, err_msg="shifts of a word")
         by_s1, by_b0 = (found.parts.get(name) for name in ("reduce_s1s0", "reduce_s0b0"))
-        if by_s1 is not None:  # both see the same reduces, with the same s0
+        if by_s1 is not None:  # both count the same reduces, with the same s0
             np.testing.assert_allclose(by_s1.sum(axis=1), by_b0.sum(axis=2), atol=n * near, err_msg="reduces by code and s0")
 
 
 def agree(found, expected, n, scores, said="", near=NEAR):
-    """The marginals are the reference's."""
+    """Check that the marginals equal the reference's."""
     size = max(1, abs(expected.log_partition))
     assert abs(found.log_partition - expected.log_partition) <= near * size, (
         f"n={n} {said}: log_partition {found.log_partition}, expected {expected.log_partition}, "
@@ -118,7 +121,7 @@ def agree(found, expected, n, scores, said="", near=NEAR):
 
 
 def extreme(model, n, rng, case):
-    """Scores of up to ten thousand: alike up to small differences, or as different as they can be."""
+    """Return scores of magnitudes up to ten thousand: with small differences, or with large ones."""
     scores = model.sample(n, rng)
     for tensor in scores.values():
         if case in ("far above", "far below"):

@@ -1,8 +1,7 @@
 """The reference for marginals: sums over all sequences or trees, and over a chart that derives each sequence exactly once.
 
-All in double precision and in the logarithm, with no care for speed, and with nothing from the decoders but Figure 2 as
-mh4/decoders/reference.py has it. The scores of single sequences and
-trees are exact.
+Sums are logarithms in double precision; the scores of single sequences and trees are exact. Nothing is fast, and no
+code is shared with the tested decoders: Figure 2 is from mh4/decoders/reference.py.
 """
 
 import math
@@ -16,7 +15,7 @@ from mh4.decoders.reference import deductions, log_sum
 
 
 class Marginals(NamedTuple):
-    """log_partition; arcs[h, m], the probability of an arc; parts, by tensor the expected number of uses of each score."""
+    """log_partition; arcs[h, m]: the probability of an arc; parts: by tensor, the expected uses of each score."""
 
     log_partition: float
     arcs: np.ndarray
@@ -27,7 +26,7 @@ class Marginals(NamedTuple):
 
 
 def over(candidates, scores, single_root=False):
-    """The Marginals over all distinct derivations or trees, brute.Candidates; log_partition is -inf if there are none."""
+    """Return the Marginals over distinct candidates (brute.Candidates); log_partition is -inf if there are none."""
     log_partition, probability = distribution(candidates.used(scores), candidates.single_root | (not single_root))
     n = candidates.heads.shape[1] - 1
     counts = candidates.counts({"arcs": np.zeros((n + 1, n + 1)), **scores}, probability)
@@ -35,7 +34,7 @@ def over(candidates, scores, single_root=False):
 
 
 def distribution(used, possible):
-    """log_partition and the probability of each candidate. used: the scores it uses, arrays (candidates, any number)."""
+    """Return log_partition and the probability of each candidate. used: its scores, arrays (candidates, any number)."""
     possible = possible & np.all([(scores > -np.inf).all(axis=1) for scores in used], axis=0)
     if not possible.any():
         return -np.inf, np.zeros(len(possible))
@@ -56,13 +55,14 @@ def distribution(used, possible):
 
 
 def over_chart(n, k, scores, single_root=False):
-    """The Marginals over the sequences of MH_k for any length, by a chart that derives each of them exactly once.
+    """Return the Marginals over the sequences of MH_k for any length, by a chart that derives each sequence once.
 
-    A sequence can be cut where a node h_m of its item is shifted, if from there on nothing below h_m is touched. The parts
-    have derivations of their own, so only one of Figure 2's derivations remains if a sequence that can be cut is combined,
-    the left part being the first: one that cannot be cut itself. So an item has one value for the sequences without a cut (a
-    shift; a Link that spoils every cut of its antecedent) and one for each place of the first cut. A Link spoils all
-    cuts if it spoils the first: its dependent is shifted there, or its head or dependent is below.
+    A sequence can be cut where a node h_m of its item is shifted, if nothing below h_m is touched from there on. Both
+    parts then have derivations of their own. To keep only one of Figure 2's derivations, a sequence that can be cut is
+    always combined, at its first cut, so that the left part cannot be cut. An item therefore has one value for the
+    sequences without a cut (a shift; a Link that spoils every cut of its antecedent) and one for each place of the
+    first cut. A Link spoils all cuts if it spoils the first: its dependent is shifted there, or its head or dependent
+    is below.
     """
     if single_root:
         one_root = [over_chart(n, k, only_root(n, scores, word)) for word in range(1, n + 1)]
@@ -71,8 +71,8 @@ def over_chart(n, k, scores, single_root=False):
         one_root = [each for each in one_root if each.log_partition > -np.inf]
         parts = {name: sum(w * each.parts[name] for w, each in zip(weights, one_root)) for name in scores}
         return Marginals(log_partition, sum(w * each.arcs for w, each in zip(weights, one_root)), parts)
-    value = {}  # of (item, cut): the logarithm of a sum; the cut is a position in the item, or 0 if there is none
-    ways = {}  # of (item, cut): the same sum term by term: its logarithm, the values multiplied, the scores used
+    value = {}  # by (item, cut): the logarithm of a sum; the cut is a position in the item, or 0 if there is none
+    ways = {}  # by (item, cut): the terms of this sum: logarithm, antecedents multiplied, scores used
 
     def steps(item, cut):
         for antecedents, arc in deductions(item, n, k):
@@ -98,7 +98,7 @@ def over_chart(n, k, scores, single_root=False):
 
     fill((0, n + 1), 0)
     goal = ((0, n + 1), 0)
-    expected = {goal: 1.0}  # of (item, cut): how many times it is used
+    expected = {goal: 1.0}  # by (item, cut): the expected number of uses
     arcs, parts = np.zeros((n + 1, n + 1)), {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
     for conclusion in reversed(list(value)):
         for term, antecedents, cells in ways[conclusion]:
@@ -114,31 +114,31 @@ def over_chart(n, k, scores, single_root=False):
 
 
 def cells_of(item, head, dependent, scores):
-    """The scores that a Link uses, as (tensor, index), always with the arc; and their sum."""
+    """Return the scores that a Link uses, as (tensor, index), always with the arc; and their sum."""
     code, s1, s0, b0 = brute.transition(item, head, dependent)
     cells = (("reduce_s0b0", (code - 1, s0, b0)), ("reduce_s1s0", (code - 1, s1, s0)), ("arcs", (head, dependent)))
     return cells, sum(float(scores[name][cell]) for name, cell in cells if name in scores)
 
 
 def only_root(n, scores, word):
-    """The scores with every arc from the root forbidden but that to one word."""
+    """Return the scores with all arcs from the root forbidden, except for the arc to one word."""
     arcs = np.array(scores.get("arcs", np.zeros((n + 1, n + 1))), dtype=float)
     arcs[0, np.arange(n + 1) != word] = -np.inf
     return {**scores, "arcs": arcs}
 
 
 def count(n, k, single_root=False):
-    """The number of transition sequences that MH_k derives over n words."""
+    """Return the number of transition sequences that MH_k derives over n words."""
     reduces = brute.NUMBER_OF_REDUCES[k]
     zeros = {"shift": np.zeros((n + 2, n + 2)), "reduce_s0b0": np.zeros((reduces, n + 2, n + 2))}
     return round(np.exp(over_chart(n, k, zeros, single_root).log_partition))
 
 
 def matrix_tree(arcs, single_root=False):
-    """The logarithm of the sum over all trees, by the matrix-tree theorem (Koo et al. 2007; Smith & Smith 2007)."""
+    """Return the logarithm of the sum over trees, by the matrix-tree theorem (Koo et al. 2007; Smith & Smith 2007)."""
     n, arcs = len(arcs) - 1, arcs.astype(float)
     largest = arcs[:, 1:].max(axis=0, initial=-1e300)
-    weights = np.exp(arcs[:, 1:] - largest)  # every tree has one arc of each column
+    weights = np.exp(arcs[:, 1:] - largest)  # each tree has one arc per column: largest.sum() is added at the end
     among, from_root = weights[1:], weights[0]
     np.fill_diagonal(among, 0)
     laplacian = np.diag(among.sum(axis=0)) - among
@@ -152,7 +152,7 @@ def matrix_tree(arcs, single_root=False):
 
 
 def log_determinant(matrix):
-    if not matrix.any(axis=0).all():  # a word that no other may govern: no tree, and no rounding either
+    if not matrix.any(axis=0).all():  # a word without a possible head: no tree, whatever rounding does
         return -np.inf
     sign, logarithm = np.linalg.slogdet(matrix)
     assert sign > 0, "too ill-conditioned for this reference"

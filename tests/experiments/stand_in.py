@@ -1,8 +1,8 @@
 """A stand-in for ``mh4 train`` and ``mh4 parse`` that fulfils their contract but learns nothing.
 
-What it does is told by files in the folder $STAND_IN: `fail` (runs that fail), `slow` (a run that waits, until it is removed),
-`mute` (a run whose model cannot parse). The scores it reports depend on the system and the seed, nothing else; in the trees it
-predicts the first word is the root's, and all others are its dependents.
+Files in the folder $STAND_IN control it: `fail` (runs that fail), `slow` (a run that waits until the file is removed),
+`mute` (a run whose model cannot parse). The scores that it reports depend only on the system and the seed. In its
+predicted trees, the first word depends on the root, and all others depend on the first word.
 """
 
 import json

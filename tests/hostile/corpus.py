@@ -1,6 +1,6 @@
-"""Files that are not quite CoNLL-U, and some that look odd but are: several hundred cases, the same every time.
+"""Make several hundred files, the same every time: almost CoNLL-U, or CoNLL-U that looks odd.
 
-Each is made from two sentences of a small artificial language, by changing one thing.
+Each file is made from two sentences of a small artificial language, by changing one thing.
 """
 
 import gzip
@@ -16,8 +16,8 @@ MUTATIONS = 120
 class Case:
     """A file.
 
-    readable: whether it is CoNLL-U if its trees do not matter, as for `mh4 parse`; tree: whether it is with trees, as for
-    `mh4 coverage`. None where both are possible, as for random changes.
+    readable: whether it is CoNLL-U for commands that ignore trees, such as `mh4 parse`. tree: whether it is CoNLL-U for
+    commands that need trees, such as `mh4 coverage`. None if this is unknown, as for random changes.
     """
 
     name: str
@@ -53,13 +53,13 @@ def text(*lines, end="\n"):
 
 
 def chain(n, upwards):
-    """A tree in which every word is the head of the one before, or of the next."""
+    """Return a tree in which every word is the head of the word before or, if not `upwards`, of the word after."""
     heads = [*range(2, n + 1), 0] if upwards else range(n)
     return text(*(word(m, "w", h) for m, h in enumerate(heads, start=1)))
 
 
 def sentence_of(n, **columns):
-    """A flat tree."""
+    """Return a flat tree over n words."""
     return text(*(word(m, head=int(m > 1), **columns) for m in range(1, n + 1)))
 
 
@@ -190,7 +190,7 @@ def _bytes():
         yield Case(name + ", in the last sentence", good + bad + b"\t_" * 8 + b"\n\n", False, False)
         yield Case(name + ", in a comment", b"# " + bad + b"\n" + good, False, False)
     for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "cp037"):
-        refused = None if encoding == "utf-7" else False  # which is ASCII
+        refused = None if encoding == "utf-7" else False  # UTF-7 is ASCII
         yield Case(encoding, GOOD.encode(encoding), refused, refused)
     yield Case("gzip", gzip.compress(good, mtime=0), False, False)
     yield Case("PNG", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4, False, False)
@@ -283,7 +283,7 @@ def _fields():
 
 
 def _mutations():
-    """The good file with a few random changes."""
+    """Yield the good file with a few random changes."""
     rng = random.Random(SEED)
     for k in range(MUTATIONS):
         content = bytearray(GOOD.encode())

@@ -1,4 +1,4 @@
-"""Damaged copies of a trained model: more than a hundred, the same every time."""
+"""Damage copies of a trained model in more than a hundred ways, the same every time."""
 
 import io
 import json
@@ -20,10 +20,10 @@ TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
 
 @dataclass(frozen=True)
 class Damage:
-    """What is done to a copy of a model folder.
+    """A change to a copy of a model folder.
 
-    sound: whether the model is still what it was, so that every command must work; otherwise none may use it. None if there is
-    no telling, as for another setting that is as good as the old one.
+    sound: whether the model is still intact, so that every command must work; if not, every command must reject the
+    model. None if this is unknown, as for a setting that changes to another valid value.
     """
 
     name: str
@@ -53,7 +53,7 @@ def _of_any_file(name: str) -> Iterator[Damage]:
     def rewritten(what: str, change: Callable[[bytes], bytes], sound: bool | None = False) -> Damage:
         return Damage("%s: %s" % (name, what), lambda folder: _rewrite(folder / name, change), sound)
 
-    # A number in config.toml may change to another that is as good, and in an archive, a date that nobody reads.
+    # A number in config.toml may change to another valid number, and in an archive, a date that is not read may change.
     unknown = False if name == "vocabulary.json" else None
 
     yield Damage(name + ": missing", lambda folder: os.unlink(folder / name))
@@ -79,7 +79,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 
 def _first(share: float, content: bytes) -> bytes:
-    """So much of the content, but for white space at its end, which nobody would miss."""
+    """Return this share of the content without the white space at its end, whose loss would do no damage."""
     return content[: int(share * len(content.rstrip()))]
 
 
@@ -250,7 +250,7 @@ def _of_weights() -> Iterator[Damage]:
 
 def _add_members(path: Path, names: list[str]) -> None:
     with warnings.catch_warnings(), zipfile.ZipFile(path, "a") as archive:
-        warnings.simplefilter("ignore")  # of a name that is there twice
+        warnings.simplefilter("ignore")  # the warning about a repeated name
         for name in names:
             archive.writestr(name, b"not an array")
 
@@ -266,7 +266,7 @@ def _npy(array: np.ndarray) -> bytes:
 
 
 def _enormous() -> bytes:
-    """An archive whose first array claims to have 10^15 numbers."""
+    """Return an archive whose first array claims to have 10^15 numbers."""
     header = _npy(np.zeros(1, dtype=np.float32)).replace(b"(1,), }" + b" " * 15, b"(%d,), }" % 10**15)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -300,12 +300,12 @@ def _of_calibration() -> Iterator[Damage]:
 
 
 def _of_records() -> Iterator[Damage]:
-    """Training's files, which only `mh4 info` reads: it refuses them, or reports what they say."""
+    """Damage the records of training, which only `mh4 info` reads. It may reject them, or print their content."""
     for name in ("summary.json", "metrics.jsonl"):
 
         def damaged(what: str, apply: Callable[[Path], None], name: str = name) -> Damage:
             def both(folder: Path) -> None:
-                if name == "metrics.jsonl":  # which is read if training has not finished
+                if name == "metrics.jsonl":  # only read if training has not finished
                     os.unlink(folder / "summary.json")
                 apply(folder / name)
 

@@ -2,10 +2,10 @@
 
     fuzz.py --calls 20000 [--seed 1] [--words 24] [--first 0]
 
-Arguments are valid in most calls (any scores, -inf and finite masks among them, with all options), and invalid in the others, where
-only ValueError may be raised. Every result must be a tree with the score of its parts, none of which is forbidden; there must be one
-if a derivation is known; and it must be there soon. A call depends on its number and the seed only: to see one again, begin with
---first.
+In most calls, arguments are valid: any scores, including -inf and finite masks, with all options. In the other calls,
+arguments are invalid, and only ValueError may be raised. Every result must be a tree with the score of its parts, none
+of which is forbidden. There must be a result if a derivation is known. A call must not take too long. A call only
+depends on its number and the seed: to repeat a call, begin with --first.
 """
 
 import argparse
@@ -39,13 +39,13 @@ from mh4.trees import measures  # noqa: E402
 
 KINDS = ("normal", "ties", "zeros", "large", "huge")
 MASKS = (-np.inf, -1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min))
-REPORTED = 10_000  # calls between two lines that say how far it is
+REPORTED = 10_000  # calls between two lines of progress
 FILES = 100  # decoder calls for each changed file
-SECONDS = 60  # of processor time that a call may take; one of a long sentence takes 5
+SECONDS = 60  # of processor time that a call may take; a long sentence takes 5
 
 
 def sample(rng, of, n):
-    """Scores of any kind; huge are magnitudes of 1e16 to 1e29, alike or not."""
+    """Return scores of any kind. "huge" has magnitudes of 1e16 to 1e29, similar or very different ones."""
     kind = KINDS[rng.integers(len(KINDS))]
     if kind != "huge":
         return of.sample(n, rng, kind)
@@ -59,7 +59,7 @@ def sample(rng, of, n):
 
 
 def any_call(rng, words):
-    """One of calls.py, with any of its options."""
+    """Make a call of calls.py, with any of its options, and check the result."""
     of, function, choices = list(CALLS.values())[rng.integers(len(CALLS))]
     n = int(rng.integers(0, 9 if of.name in ("mhk-5", "mhk-6") else words))
     scores, options = sample(rng, of, n), {}
@@ -68,7 +68,7 @@ def any_call(rng, words):
             options |= choice if rng.random() < 0.3 else {}
     known = {name: value for name, value in options.items() if name in ("cost", "single_root")}
     scores, possible = masked(rng, scores, lambda: of.decode(scores, **known))
-    possible = possible and "beam" not in options  # which may keep others of these parts, which end nowhere
+    possible = possible and "beam" not in options  # the beam may only keep partial derivations that cannot be completed
     if "heads" in options:
         options["heads"], possible = np.array(brute.random_tree(n, rng) if rng.random() < 0.5 else options["heads"]), False
         options["heads"][1:][rng.random(n) < rng.random()] = -1
@@ -94,14 +94,14 @@ def any_call(rng, words):
 
 
 def masked(rng, scores, decode):
-    """Scores, many of them forbidden in half of the calls; and whether one derivation's are spared, so that there is one."""
+    """Return scores, in about half of the calls with masks, and whether a derivation is known to be possible."""
     scores = {name: tensor.copy() for name, tensor in scores.items()}
     possible = False
     if rng.random() < 0.15:
         try:
             parts = decode().parts
             possible = True
-        except ValueError:  # a single root of no words
+        except ValueError:  # no words, but a single root is required
             parts = {name: np.zeros((0, tensor.ndim), dtype=int) for name, tensor in scores.items()}
         for name, tensor in scores.items():
             others = np.ones(tensor.shape, dtype=bool)
@@ -117,7 +117,7 @@ def masked(rng, scores, decode):
 
 
 def forbid(rng, tensor):
-    """Masks in a random part of the scores, in whole rows or in whole columns."""
+    """Put masks into random cells of the scores, into whole rows or into whole columns."""
     where, share = np.zeros(tensor.shape, dtype=bool), rng.random()
     pattern = rng.integers(3)
     if pattern == 0:
@@ -130,18 +130,18 @@ def forbid(rng, tensor):
 
 
 def put_masks(rng, tensor, where):
-    """One mask, or any."""
+    """Put the same mask everywhere, or random masks."""
     masks = np.array(MASKS if rng.random() < 0.3 else MASKS[rng.integers(len(MASKS))], dtype=np.float32).reshape(-1)
     tensor[where] = rng.choice(masks, where.sum())
 
 
 def as_stated(scores):
-    """The scores with -inf for all that forbids: from -1e30 down."""
+    """Return the scores with -inf for all values that forbid a cell: -1e30 and below."""
     return {name: np.where(tensor > -1e30, tensor, -np.inf) for name, tensor in scores.items()}
 
 
 def batch_call(rng, words):
-    """Sentences of several lengths, some scores forbidden, on some threads: what each gets fits its own scores."""
+    """Decode a batch of several lengths, with masks, on several threads; check that each result fits its sentence."""
     name = list(BATCHED)[rng.integers(len(BATCHED))]
     decoder, longest = BATCHED[name], int(rng.integers(1, words))
     lengths = rng.integers(1, longest + 1, size=rng.integers(1, 5))
@@ -197,7 +197,7 @@ def damage(rng, scores, options):
 
 
 def tree_call(rng, words):
-    """What says which class a tree is in."""
+    """Call the functions that determine the classes of a tree."""
     n = int(rng.integers(0, words))
     heads = np.array(brute.random_tree(n, rng) if n else (-1,), dtype=np.int32)
     smallest_k(heads)
@@ -209,7 +209,7 @@ def tree_call(rng, words):
 
 
 def first_call(rng, words):
-    """The decoder that returns no Derivation."""
+    """Call the decoder that returns no Derivation."""
     n = int(rng.integers(0, words))
     like = MHK[1]
     scores = sample(rng, like, n)
@@ -225,7 +225,7 @@ def first_call(rng, words):
 
 
 def long_call(rng, words):
-    """A sentence beyond what the tables of a thread are kept for."""
+    """Decode a sentence that is so long that a thread does not keep its tables."""
     n = int(rng.integers(90, 130))
     for decoder in (MST, MH3, MH4_HYBRID_ARCS, *(MH5[-1:] if rng.random() < 0.2 else ())):  # MH5 takes ten times as long
         scores = decoder.sample(n, rng)
@@ -235,7 +235,7 @@ def long_call(rng, words):
 
 
 def changed_file(rng, folder):
-    """A file of the corpus with random changes: refused, or returned as it is, perhaps without byte order marks."""
+    """Read a file of the corpus with random changes: it is rejected, or returned unchanged but for byte order marks."""
     content = bytearray(corpus.GOOD.encode())
     for _ in range(rng.choice((1, 2, 5, 20))):
         corpus.mutate(content, rng)
@@ -271,7 +271,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="number of the first call")
     asked = parser.parse_args()
     start = time.monotonic()
-    faulthandler.register(signal.SIGVTALRM, chain=True)  # which then ends the process
+    faulthandler.register(signal.SIGVTALRM, chain=True)  # then the signal ends the process
     with tempfile.TemporaryDirectory() as folder:
         for number in range(asked.first, asked.first + asked.calls):
             if number % REPORTED == 0:

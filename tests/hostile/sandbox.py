@@ -1,4 +1,4 @@
-"""Commands of mh4 in child processes that are forked rather than started, as starting takes seconds."""
+"""Run commands of mh4 in child processes that are forked, since starting a new process takes seconds."""
 
 import io
 import os
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from mh4.cli import main
 
-SECONDS = 30  # of processor time, which does not depend on what else the machine does
+SECONDS = 30  # of processor time, which does not depend on other load of the machine
 MEMORY = 8 << 30  # more than any command here needs
 
-# what commands that succeed may say on standard error
+# Messages on standard error that commands may print when they succeed.
 NOTES = re.compile(" written to |; its parse is empty|: the model was trained on it, ")
 
 
@@ -29,7 +29,10 @@ class Outcome:
     seconds: float
 
     def complaint(self) -> str:
-        """What is wrong with the way the command ended, or an empty string: one line explains it, or says what it wrote or found empty."""
+        """Return what is wrong with the end of the command, or an empty string.
+
+        A command that fails must explain this in one line. A command that succeeds may only print NOTES.
+        """
         if self.code == -signal.SIGXCPU:
             return "ran for more than %d s" % SECONDS
         if self.code not in (0, 2):
@@ -52,10 +55,10 @@ def run(
     memory: int = MEMORY,
     file_size: int = resource.RLIM_INFINITY,
 ) -> Outcome:
-    """`mh4 arguments`, with these bytes, or this file descriptor, as standard input, and so many bytes of address space.
+    """Run `mh4 arguments`, with these bytes, or this file descriptor, as standard input.
 
-    stdout: a file descriptor for standard output, which then is not in the outcome. unbuffered: as with PYTHONUNBUFFERED=1. file_size:
-    the limit on what is written to a file.
+    stdout: a file descriptor for standard output, which then is not in the outcome. unbuffered: as with
+    PYTHONUNBUFFERED=1. memory: the limit on address space in bytes. file_size: the limit on the size of files in bytes.
     """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin if isinstance(stdin, bytes) else b"")
@@ -83,12 +86,12 @@ def _processor_time() -> float:
 
 
 def _work(arguments: tuple[str, ...], memory: int, unbuffered: bool, stdin: int, stdout: int, stderr: int) -> None:
-    """The child process, which never returns."""
+    """Run the command in the child process; never return."""
     code = 1
     try:
         for number, descriptor in enumerate((stdin, stdout, stderr)):
             os.dup2(descriptor, number)
-        os.closerange(3, 1024)  # of pipes, the other ends
+        os.closerange(3, 1024)  # including the other ends of pipes
         sys.stdin = open(0, encoding="utf-8", closefd=False)
         sys.stdout, sys.stderr = (_opened(number, unbuffered) for number in (1, 2))
         # Processor time of this process begins at zero.
@@ -109,7 +112,7 @@ def _work(arguments: tuple[str, ...], memory: int, unbuffered: bool, stdin: int,
 
 
 def _opened(number: int, unbuffered: bool) -> io.TextIOWrapper:
-    """Standard output or error as the interpreter makes it."""
+    """Return standard output or error as the interpreter makes it."""
     raw = io.FileIO(number, "w", closefd=False)
     binary = raw if unbuffered else io.BufferedWriter(raw)
     return io.TextIOWrapper(binary, encoding="utf-8", write_through=unbuffered, line_buffering=number == 2)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compile the decoders with AddressSanitizer and UBSan into build/sanitize, and call them with random arguments: the options of fuzz.py.
-# Python itself is not compiled so, which is why leaks are not looked for.
+# Leaks are not detected, since Python itself is not compiled with the sanitizers.
 set -eu
 MH4_CFLAGS='-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1 -O1' \
   .venv/bin/python setup.py -q build --build-base build/sanitize --build-lib build/sanitize/lib

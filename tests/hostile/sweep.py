@@ -1,7 +1,8 @@
 """Run every command of mh4 on malformed CoNLL-U files (corpus.py) and damaged models (damage.py).
 
-Every command must succeed or explain itself in one line with exit code 2, within 30 seconds of processor time, without touching
-what it reads and without leaving anything behind if it fails; files that are CoNLL-U must be parsed, others must be refused.
+Every command must succeed, or explain the error in one line and exit with code 2, within 30 seconds of processor time.
+It must not change its input, and must not leave any files behind if it fails. Files that are CoNLL-U must be parsed,
+others must be rejected.
 
     make sweep                          all of it, which takes some minutes (EVERY=10: a tenth)
     sweep.py --every 10 --only files    every tenth file; --only models for the models
@@ -24,7 +25,7 @@ import sandbox  # noqa: E402
 
 from mh4.training import trainer  # noqa: E402, F401  (imported once here rather than in every child process)
 
-# A network so small that training it for two updates takes no time.
+# A network so small that two updates take almost no time.
 TINY = [
     "encoder.char_dim=4",
     "encoder.char_units=8",
@@ -39,7 +40,7 @@ SYSTEMS = ("mst", "mh4-hybrid")
 
 
 class Sweep:
-    """Runs the commands and collects what is wrong with them."""
+    """Run the commands, and collect their failures."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -77,7 +78,7 @@ class Sweep:
     # --------------------------------------------------------------------------------------------------------- files
 
     def file(self, case: corpus.Case) -> None:
-        """Every command that reads CoNLL-U, on this file."""
+        """Run every command that reads CoNLL-U on this file."""
         place = self.folder / "case"
         place.mkdir()
         path, out, new = place / "case.conllu", place / "out.conllu", place / "model"
@@ -95,7 +96,7 @@ class Sweep:
         ):
             self.run(case.name, *arguments, stdin=case.content, succeeds=case.readable)
         self.files += 1
-        if self.files % 10 == 1:  # as it starts a process of its own, which takes longer than all others together
+        if self.files % 10 == 1:  # not always, as it starts a new process, which takes longer than all other commands
             segmenter = ["segmenter", "train", "--quiet", given, "--dev", good, "--epochs", "1", "-o", os.devnull]
             self.run(case.name, *segmenter, succeeds=False if case.readable is False else None)
         self.run(case.name, "coverage", given, succeeds=case.tree)
@@ -123,8 +124,8 @@ class Sweep:
         shutil.rmtree(place)
 
     def compare(self, case: corpus.Case, parsed: bytes) -> None:
-        """Only HEAD and DEPREL of words may differ, and DEPS, which must be empty, and no empty nodes are left."""
-        mark = b"\xef\xbb\xbf"  # which only the first sentence keeps
+        """Check that only HEAD, DEPREL and DEPS of words differ, that DEPS is empty, and that empty nodes are gone."""
+        mark = b"\xef\xbb\xbf"  # only kept in the first sentence
         lines = case.content.replace(b"\n" + mark, b"\n").split(b"\n")
         before = [line for line in lines if not re.match(b"(%s)?[0-9]+[.]" % mark, line)]
         after = parsed.split(b"\n")
@@ -140,7 +141,7 @@ class Sweep:
     # -------------------------------------------------------------------------------------------------------- models
 
     def model(self, done: damage.Damage) -> None:
-        """Every command that uses a model, on a damaged copy."""
+        """Run every command that uses a model on a damaged copy."""
         place = self.folder / "case"
         shutil.copytree(self.models["mst"], place)
         done.apply(place)

@@ -1,4 +1,4 @@
-"""Requests to an application, without a server, and the clients of real ones."""
+"""Send requests to an application without a server, and to real servers."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Here:
-    """Instead of processes: what they would do, done here."""
+    """A replacement of the pool of processes, which makes calls in this process."""
 
     size, started, waiting, busy = 1, 1, 0, 0
 
@@ -32,7 +32,7 @@ class Here:
 
 
 def served(abilities, error=None, correcting=None, **limits):
-    """An application at a loopback address, whose processes are this one."""
+    """Return an application at a loopback address that makes all calls in this process."""
     from mh4.serving.app import Limits, application
     from mh4.serving.hosts import Hosts
 
@@ -40,7 +40,7 @@ def served(abilities, error=None, correcting=None, **limits):
 
 
 def ask(app, path, body=b"", kind=FORM, method=None, query=b"", host="localhost:8080", more=(), version="1.1"):
-    """Status, headers and body of the answer to a request; body: bytes, or parameters for a form; more: headers."""
+    """Return status, headers and body of the answer to a request. body: bytes, or form parameters. more: headers."""
     body = urlencode(body).encode() if isinstance(body, dict) else body
     headers = [*([(b"host", host.encode())] if host else []), *more] + ([(b"content-type", kind.encode())] if body else [])
     scope = {
@@ -74,14 +74,14 @@ def result(app, **parameters):
 
 
 def refusal(app, status, path="/process", **parameters):
-    """The one sentence."""
+    """Return the sentence with which a request is rejected."""
     found, headers, body = ask(app, path, parameters)
     assert found == status and headers["content-type"] == "text/plain; charset=utf-8" and body.count(b"\n") == 1
     return body.decode().strip()
 
 
 def rows(*heads, deprel="_"):
-    """A sentence of w1, w2, ... in CoNLL-U."""
+    """Return a sentence of w1, w2, ... in CoNLL-U."""
     return "".join("%d\tw%d\t_\t_\t_\t_\t%s\t%s\t%d:x\tA=B\n" % (m, m, h, deprel, m - 1) for m, h in enumerate(heads, 1)) + "\n"
 
 
@@ -95,7 +95,7 @@ class Server:
         assert self.address.startswith("http://"), (line, log.read_text())
 
     def get(self, path, body=None, headers=None):
-        """Status and body."""
+        """Return status and body of the answer; None and b"" if the server closes the connection."""
         request = urllib.request.Request(self.address + path, body, headers or {})
         try:
             with urllib.request.urlopen(request, timeout=120) as answer:
@@ -115,11 +115,11 @@ class Server:
         return [json.loads(line) for line in self.log_file.read_text(encoding="utf-8").splitlines()]
 
     def children(self):
-        """The processes that parse."""
+        """Return the ids of the processes that parse."""
         return spawned(self.process.pid)
 
     def memory(self):
-        """The resident memory of the server and its processes, in bytes."""
+        """Return the resident memory of the server and its processes, in bytes."""
         total = 0
         for number in [self.process.pid, *self.children()]:
             with open("/proc/%d/statm" % number) as file:
@@ -129,7 +129,7 @@ class Server:
 
 @contextmanager
 def running(folder, arguments, files=None):
-    """`mh4 arguments`, which may have so many files open; its log goes to a file in the folder."""
+    """Run `mh4 arguments` as a server, with a log in the folder. files: the limit on open files."""
     log = folder / "log"
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
     limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files)) if files else None
@@ -145,7 +145,7 @@ def running(folder, arguments, files=None):
 
 
 def serving(folder, models, *options, files=None):
-    """A server of these models, {name: (folder, segmenter)}, on a port of its own; see `running`."""
+    """Run a server of these models, {name: (folder, segmenter)}, on a free port; see `running`."""
     arguments = ["serve", "--port", "0", *options]
     for name, (model, segmenter) in models.items():
         arguments += ["--model", "%s=%s" % (name, model)] + (["--segmenter", "%s=%s" % (name, segmenter)] if segmenter else [])

@@ -1,8 +1,11 @@
-"""Many clients at once: every answer is compared with what `mh4 parse` writes.
+"""Send requests of many clients at once, and compare every answer with the output of `mh4 parse`.
 
-python tests/serving/many_clients.py [MODEL FILE.conllu] [--requests N] [--clients N] [--workers N] [--kill N] [--rounds N]: serves the
-model, and sends documents made of the file's sentences, while in the first two rounds N processes of the server are killed; prints how much
-memory the server has after each round. By default (`make serve-test`) it is a small model, of the toy treebank, which has learned nothing.
+    python tests/serving/many_clients.py [MODEL FILE.conllu] [--requests N] [--clients N] [--workers N] [--kill N]
+        [--rounds N]
+
+serves the model, and sends documents made of the file's sentences. In each of the first two rounds, --kill processes of
+the server are killed. The memory of the server is printed after each round. By default (`make serve-test`), the model
+is small and untrained, and the file is of the toy treebank.
 """
 
 import argparse
@@ -28,7 +31,7 @@ from mh4.data import conllu  # noqa: E402
 
 
 def documents(file, folder, model, number, rng):
-    """Documents of one to five sentences of the file, and what `mh4 parse` makes of each."""
+    """Return pairs: a document of one to five sentences of the file, and the output of `mh4 parse` for it."""
     texts = ["".join(block.lines) for block in conllu.blocks(str(file), trees=False)]
     source, target = folder / "source", folder / "target"
     source.mkdir()
@@ -43,7 +46,7 @@ def documents(file, folder, model, number, rng):
 
 
 def load(server, pairs, requests, clients, kills, rng):
-    """Send that many requests, and kill processes meanwhile; returns how many were answered, and how many of these rightly."""
+    """Send requests, and kill processes meanwhile; return the numbers of all answers and of correct answers."""
     chosen = [rng.choice(pairs) for _ in range(requests)]
     found, begun = Counter(), threading.Semaphore(0)
 
@@ -65,7 +68,7 @@ def load(server, pairs, requests, clients, kills, rng):
 
 
 def untrained(folder):
-    """The folder of a model that has learned nothing; the toy treebank is beside it."""
+    """Write an untrained model, with the toy treebank beside it; return the model's folder."""
     toy.untrained("mh4-hybrid", toy.sentences(folder, "dev"), folder / "model")
     return folder / "model"
 

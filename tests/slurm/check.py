@@ -1,4 +1,4 @@
-"""``make slurm-test``: the toy treebank through a real Slurm whose node, job and driver are killed, compared with a quiet run.
+"""``make slurm-test``: run the toy treebank on a Slurm whose node, job and driver are killed; compare with a quiet run.
 
 The tables, the predicted trees and the scores of every evaluation have to be the same, to the bit.
 """
@@ -44,7 +44,7 @@ def main():
 
 
 def trial(cluster, home):
-    """Runs the grid on the cluster through all that can happen; returns the runs that were interrupted in mid-training."""
+    """Run the grid on the cluster; kill driver, node and job; return the runs that were interrupted in mid-training."""
     options = ("--slurm=--partition=main --time=1:00:00", "--jobs", "2")
     first = driver(home, *options)
     try:
@@ -82,14 +82,14 @@ def trial(cluster, home):
 
 
 def driver(home, *options):
-    """Starts make paper for the grid in the folder `home`, as a group of processes."""
+    """Start make paper for the grid in the folder `home`, as a group of processes."""
     command = [sys.executable, "-m", "experiments", "--home", str(home), "paper", *options]
     command += [word for pair in GRID.items() for word in pair]
     return subprocess.Popen(command, cwd=str(ROOT), start_new_session=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
 
 
 def in_training(cluster, home, node):
-    """The job that is in mid-training on a node, once there is one: it has evaluated twice since it was started."""
+    """Wait for a job in mid-training on a node, with two more evaluations than when first seen; return its id."""
     begun = {}
 
     def found():
@@ -110,13 +110,13 @@ def lines(path):
 
 
 def names(home):
-    """The tables, and the records and trees of all runs."""
+    """Return the names of the tables, and of the records and trees of all runs."""
     results = home / "results"
     return {str(path.relative_to(results)) for ending in ("csv", "jsonl", "trees.gz") for path in results.rglob("*." + ending)}
 
 
 def content(home, name):
-    """What has to be the same: of records all but times, of anything else every byte."""
+    """Return the content that has to be the same: records without times, every byte of all other files."""
     path = home / "results" / name
     if not path.exists():
         return None

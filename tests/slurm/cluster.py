@@ -1,4 +1,4 @@
-"""A Slurm of two nodes on this machine, for tests: munged, slurmctld and two slurmd, without systemd, in a scratch folder."""
+"""Run a Slurm of two nodes on this machine: munged, slurmctld and two slurmd, without systemd, in a scratch folder."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol")
-CONF = Path("/etc/slurm/slurm.conf")  # SLURM_CONF is not enough for all that jobs start
+CONF = Path("/etc/slurm/slurm.conf")  # SLURM_CONF is not enough for some processes that jobs start
 NODES = {"n1": 26818, "n2": 26819}  # with their ports
 
 TEMPLATE = """\
@@ -44,7 +44,7 @@ PartitionName=main Nodes={names} Default=YES MaxTime=INFINITE State=UP
 
 
 def why_not():
-    """Why no Slurm can be started here; None if one can."""
+    """Return why no Slurm can be started here; None if it can."""
     missing = [name for name in NEEDED if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
     if missing:
         return "there is no %s (on Debian: apt-get install slurm-wlm munge)" % ", ".join(missing)
@@ -56,7 +56,7 @@ def why_not():
 
 
 class Cluster:
-    """A context in which the commands of Slurm work. folder: an empty one, for its files."""
+    """A context in which the commands of Slurm work. folder: an empty folder for its files."""
 
     def __init__(self, folder):
         self.folder, self.started = Path(folder), []
@@ -108,11 +108,11 @@ class Cluster:
         return process
 
     def start_node(self, name):
-        """Starts the slurmd of a node."""
+        """Start the slurmd of a node."""
         setattr(self, name, self._start("slurmd", "-D", "-N", name))
 
     def kill_node(self, name):
-        """What a power cut does to a node: nothing that runs on it is left."""
+        """Kill all processes of a node, as a power cut does."""
         process = getattr(self, name)
         process.kill()
         process.wait()
@@ -120,11 +120,11 @@ class Cluster:
             kill(pid)
 
     def asked(self, *command):
-        """The output of a command of Slurm; empty if it fails."""
+        """Return the output of a command of Slurm; empty if it fails."""
         return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 
     def jobs(self, state, node=None):
-        """The ids of the jobs in this state, on this node."""
+        """Return the ids of the jobs in this state, on this node or on all."""
         words = ["squeue", "--noheader", "--array", "--format=%i", "--states=" + state]
         return self.asked(*words, *(["--nodelist=" + node] if node else [])).split()
 
@@ -133,7 +133,7 @@ class Cluster:
 
 
 def wait_for(condition, seconds, otherwise):
-    """Waits until the condition holds, and returns its value; after so many seconds, ends with the sentence `otherwise`."""
+    """Wait until the condition holds, and return its value. If it takes more than `seconds`, exit with `otherwise`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = condition()
@@ -144,7 +144,7 @@ def wait_for(condition, seconds, otherwise):
 
 
 def tasks(node):
-    """The processes of jobs on a node, by id, with their command lines; slurmstepd, which starts them, included."""
+    """Return the processes of jobs on a node, and the slurmstepd that starts them: command lines by process id."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -160,13 +160,13 @@ def tasks(node):
 
 
 def _stat(pid):
-    """The name and the parent of a process."""
+    """Return the name and the parent of a process."""
     before, _, after = Path("/proc", str(pid), "stat").read_text().rpartition(")")
     return before.partition("(")[2], int(after.split()[1])
 
 
 def kill(pid):
-    """Kills a process, if it is there."""
+    """Kill a process, if it exists."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:

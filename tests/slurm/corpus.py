@@ -1,6 +1,6 @@
 """``make slurm-test``, second part: `mh4 corpus parse --slurm`, with a node, a job and the driver killed in mid-shard.
 
-The joined files have to be the same as from one quiet `mh4 parse`, byte for byte.
+The joined files have to equal those of one undisturbed `mh4 parse`, byte for byte.
 """
 
 import shutil
@@ -57,7 +57,7 @@ def main():
 
 
 def in_mid_shard(folder, driver):
-    """Waits until a shard is being parsed."""
+    """Wait until a shard is being parsed."""
     found = wait_for(
         lambda: corpora.in_mid_shard(folder) or driver.poll() is not None, PATIENCE, "slurm-test: FAILED: nothing is parsed"
     )

@@ -1,4 +1,4 @@
-// Preloaded by test_failing_disk.py: a file system that fails on purpose, in one folder, when it is asked to.
+// Preloaded by test_failing_disk.py: lets calls of the file system fail on demand, in one folder.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char* call = "";    // which one fails: write, fsync (of a file), rename, or sync (of a folder)
-static const char* folder = "";  // in which folder
-static int number = 0;           // with which error
-static long left = 0;            // calls before the first that fails; all later ones fail, too
+static const char* call = "";    // the call that fails: write, fsync (of a file), rename, or sync (of a folder)
+static const char* folder = "";  // the folder in which it fails
+static int number = 0;           // its errno
+static long left = 0;            // calls before the first failure; all later calls fail, too
 static long refused = 0;
 
 extern "C" void refuse(const char* of_call, const char* in_folder, int with_error, long after) {

@@ -1,4 +1,4 @@
-// Preloaded by test_durability.py: writes to the file that SYNCING names which files are written, synced, renamed, made and deleted.
+// Preloaded by test_durability.py: logs to the file $SYNCING which files are written, synced, renamed, made, deleted.
 
 #include <dlfcn.h>
 #include <fcntl.h>
