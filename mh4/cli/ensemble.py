@@ -77,7 +77,8 @@ def ensemble(
     blocks = partial(conllu.blocks, trees=False) if form == "conllu" else options.blocks_of_text(form, segmenter)
     votes_of = {vote: conllu.files_of([vote]) if os.path.isdir(vote) else {} for vote in files}
     with parallel.processes(jobs) as pool:
-        for (file, destination), (_, name, _) in zip(found, named(input_files, extension, [output, *files]), strict=True):
+        for (file, destination), to_parse in zip(found, named(input_files, extension, [output, *files]), strict=True):
+            name = to_parse.name
             votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
             of_file = with_votes(conllu.to_parse(blocks(file)), votes)
             parsed = parallel.parse(Ensemble.load, (folders, tree), of_file, pool, longest=longest, beyond=beyond, tags=tags)

@@ -59,10 +59,10 @@ def destinations(
     parses have the names that mh4.util.reading.named returns. Raises InputError if a parse in a folder has no name, as
     its input is standard input, if an output is a folder, and if an output is an input of the running command.
     """
-    pairs = named(inputs, extension, [output, *omitted])
-    files = [file for file, _, _ in pairs]
+    to_parse = named(inputs, extension, [output, *omitted])
+    files = [file.path for file in to_parse]
     check_inputs(files)
-    if [folder for _, _, folder in pairs] == [""] and not (output.endswith(os.sep) or os.path.isdir(output)):
+    if [file.folder for file in to_parse] == [""] and not (output.endswith(os.sep) or os.path.isdir(output)):
         return [(files[0], output)]
     if output == "-":
         several = "several files" if len(files) > 1 else "the files of a folder"
@@ -70,7 +70,7 @@ def destinations(
     if "-" in files:
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
-    for file, name, _ in pairs:
+    for file, name, _ in to_parse:
         os.stat(file)  # raises OSError for a missing file before any file is parsed
         path = os.path.join(output, name)
         if os.path.isdir(path):

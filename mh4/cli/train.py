@@ -1,6 +1,7 @@
 """The command `mh4 train`."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -114,8 +115,9 @@ def train(system: SystemName | None, model: str, init: str | None, log: str | No
 
     if system is None and init is None:
         raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
-    if log and not os.path.join(os.path.realpath(model), "").startswith(os.path.dirname(os.path.realpath(log)) + os.sep):
-        check_writable(log)  # not if the log is in the model's folder or above it, as training creates these folders
+    # Training creates the model's folder and those above it, in which the log may be.
+    if log and not Path(os.path.realpath(model)).is_relative_to(Path(os.path.realpath(log)).parent):
+        check_writable(log)
     with TrainingProgress(log, quiet) as listener:  # the other options have the names of mh4.train's arguments
         mh4.train(model=model, system=system, init=init, progress=listener, **given)
     files = Folder(model)

@@ -140,7 +140,7 @@ def _content(corpus: Corpus, shard: Shard, kind: str) -> tuple[bytes, dict[str, 
             raise _Damaged(str(error)) from None
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
         mend = "`mh4 corpus verify` finds all such shards, and `mh4 corpus parse` parses them again"
-        raise _Damaged("%s: damaged: its content does not match its checksum; %s" % (path, mend))
+        raise _Damaged("%s; %s" % (reading.wrong_checksum(path), mend))
     return content, record
 
 

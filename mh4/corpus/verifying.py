@@ -75,7 +75,7 @@ def _compare(given: Iterator[Block], output: str, settings: Settings, source: In
 def _check(path: str, checksum: str) -> None:
     """Raise InputError unless the file has this checksum."""
     if reading.sha256(path) != checksum:
-        raise InputError("%s: damaged: its content does not match its checksum" % path)
+        raise reading.wrong_checksum(path)
 
 
 def _kept(block: Block, settings: Settings) -> str:

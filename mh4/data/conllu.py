@@ -101,8 +101,8 @@ def files_of(paths: Sequence[str], omitted: Sequence[str] = ()) -> dict[str, str
     omitted: folders to leave out, such as a folder of parses within the gold folder.
     """
     order = {path: k for k, path in enumerate(paths)}
-    found = sorted(named(paths, omitted=omitted), key=lambda one: (order[one[2] or one[0]], one[1]))
-    return {name: file for file, name, _ in found}
+    found = sorted(named(paths, omitted=omitted), key=lambda file: (order[file.folder or file.path], file.name))
+    return {file.name: file.path for file in found}
 
 
 def _of_file(file: str, rejected: Rejected = None, **options: Any) -> Iterator[Block]:

@@ -221,7 +221,7 @@ class Model:
                 raise ValueError("other arrays than this model has")
             checksum = _checksum(arrays)  # this fails, like the check above, if numpy has returned bytes, not an array
         if "checksum" in arrays and str(arrays["checksum"]) != checksum:
-            raise InputError("%s: damaged: its content does not match its checksum" % path)
+            raise reading.wrong_checksum(path)
         if "vocabulary" in arrays and str(arrays["vocabulary"]) != self.vocabulary.checksum():
             raise InputError("%s: vocabulary.json is damaged, or does not belong to these weights" % path)
         if self.vectors and str(arrays.get("vectors")) != self.vectors.checksum:

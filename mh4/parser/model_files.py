@@ -155,7 +155,7 @@ class Packed(Folder):
         with self._zip() as packed:
             content = packed.read(name)  # at most as many bytes as the size recorded for it
         if name != _MANIFEST and hashlib.sha256(content).hexdigest() != self._sums[name]:
-            raise InputError("%s: damaged: its content does not match its checksum" % self.place(name))
+            raise reading.wrong_checksum(self.place(name))
         yield io.BytesIO(content)
 
     def checksum(self, name: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from heapq import heappop, heappush
 from itertools import chain, count
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from mh4.errors import InputError, listed, on_line, one_line, shown, unreadable, warn
 from mh4.util import compression
@@ -57,21 +57,31 @@ def paths_of(given: Paths, what: str) -> list[str]:
     return [path_of(one, what + " cannot be %s, expected a path") for one in several]
 
 
-def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[tuple[str, str, str]]:
-    """Return (path, name, folder) for the files in `paths` and in its folders (see files_in), each file once.
+class Named(NamedTuple):
+    """A file to parse.
 
-    name: the name of the file that `mh4 parse` writes. It ends in .conllu, and is relative to the folder if there is
-    one. If an earlier file or a folder has the same name, the file is called NAME-2.conllu, and so on.
-    folder: the path of the folder, empty for a file in `paths`.
+    name: the name of its parse in a folder. It ends in .conllu, and is relative to the folder if there is one.
+    folder: the path of the folder on the command line that has the file, empty for a file that is itself given.
     """
-    found: dict[str, tuple[str, str, str]] = {}  # by absolute paths
+
+    path: str
+    name: str
+    folder: str
+
+
+def named(paths: Iterable[str], extension: str = CONLLU, omitted: Sequence[str] = ()) -> list[Named]:
+    """Return the files in `paths` and in its folders (see files_in), each once, with distinct names.
+
+    If an earlier file or a folder has the same name, the file is called NAME-2.conllu, and so on.
+    """
+    found: dict[str, Named] = {}  # by absolute paths
     for path in paths:
         folder = path if os.path.isdir(path) else ""
         for file in files_in(path, extension, omitted) if folder else [path]:
             name = os.path.relpath(file, folder) if folder else os.path.basename(file)
-            found.setdefault(os.path.abspath(file), (file, name, folder))
-    taken = {str(folder) for _, name, _ in found.values() for folder in PurePath(name).parents}
-    return [(file, _unused(compression.with_extension(name, CONLLU), taken), folder) for file, name, folder in found.values()]
+            found.setdefault(os.path.abspath(file), Named(file, name, folder))
+    taken = {str(folder) for file in found.values() for folder in PurePath(file.name).parents}
+    return [file._replace(name=_unused(compression.with_extension(file.name, CONLLU), taken)) for file in found.values()]
 
 
 def _unused(name: str, taken: set[str]) -> str:
@@ -208,6 +218,11 @@ def check_size(size: int, name: str, number: int) -> None:
 def too_large(path: str, most: int) -> InputError:
     """Return the error for a file of more than `most` bytes."""
     return InputError("%s: damaged: larger than %d KB" % (path, most >> 10))
+
+
+def wrong_checksum(path: str) -> InputError:
+    """Return the error for a file whose content is not the one that its checksum was computed from."""
+    return InputError("%s: damaged: its content does not match its checksum" % path)
 
 
 def decoded(content: bytes, path: str) -> str:
