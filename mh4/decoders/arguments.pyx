@@ -231,7 +231,8 @@ def with_heads(arcs: np.ndarray | None, heads: np.ndarray, dtype: np.dtype = FLO
     size = dtype.itemsize * len(heads) ** 2
     room_for(size, "the scores of arcs")
     try:
-        each = np.arange(len(heads), dtype=heads.dtype)[:, None]  # of the type of heads: otherwise numpy needs more memory, and crashes without
+        # Of the same type as heads: to compare types that differ, numpy needs memory, and crashes if there is none.
+        each = np.arange(len(heads), dtype=heads.dtype)[:, None]
         possible = (heads == each) | (heads == -1) | ((heads == -2) & (each > 0))
         return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
     except MemoryError:

@@ -215,8 +215,8 @@ template <int COUNT = TILE, class F> static inline void with_constant(int count,
 //     SHIFTED                            the last kind of rows of a Plane to which the shift of y is added
 //     tabulate_pairs()                   lay out the scores, after Items::tabulate()
 //     begin_block()                      lay out the scores of arcs from the block
-//     combine<COUNT>(x, y, R)            [i,j] + [j,x,y,R] for the COUNT nodes i of the block and all j between block and
-//                                        panel; this is kept where [i,x,y,R] will be
+//     combine<COUNT>(x, y, R)            [i,j] + [j,x,y,R] for the COUNT nodes i of the block and all j between block
+//                                        and panel; this is kept where [i,x,y,R] will be
 //     begin_rows(plane, from, y, R)      prepare for [i,x,y,R] with x >= from
 //     fill_rows<COUNT>(plane, x, y, R)   [i,x,y,R] for COUNT nodes from x, which are all in the block or all after it
 //     complete_left(plane, y)            [i,...,y] are complete

@@ -6,7 +6,8 @@
 // to the head of the head, and so on: the cycles are found on the way (Gabow, Galil, Spencer & Tarjan 1986).
 //
 // With a single root, an arc from 0 is chosen only if there is no other arc. This minimises the number of arcs from 0
-// first, and maximises the score second: no cycle has an arc from 0, so contraction never makes more or fewer of them.
+// first, and maximises the score second: no cycle has an arc from 0, so contraction does not change whether an arc
+// counts.
 #pragma once
 #include <math.h>
 
