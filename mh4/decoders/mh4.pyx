@@ -43,7 +43,7 @@ def decode(
     reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
     reduce_s1s0: float32 (6, n+2, n+2), indexed [t, s1, s0], added to reduce_s0b0 (MH4-hybrid); or None (MH4-two).
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    cost: the same, but without a part in the Derivation.
+    cost: like arcs, but not a part of the Derivation.
     heads: int array (n+1,); if given, only derivations of trees with these heads are considered. -1 allows any head,
         -2 any head except the root.
     single_root: exactly one dependent of node 0.

@@ -82,7 +82,7 @@ def deduce(
     """Return the value of every item of MH_k over n words. The goal is [0, n+1].
 
     shift(s0, b0): the value of the shift of b0. Section 4.2 scores this shift where Combine joins an item to one that
-        begins with b0. Only there is s0 known: it is the node before b0 in the left item.
+        begins with b0. s0 is known only there: it is the node before b0 in the left item.
     link(item, head, dependent): the value of the Link step that makes this arc from an item.
 
     All trees of MH4 over four words:
@@ -91,9 +91,9 @@ def deduce(
     >>> len(trees[0, 5])
     118
 
-    A sequence can have several deductions, which differ in where they combine (except in MH3, where it has one). To
-    count a sequence more than once changes sums, but not sets or the best score. The chart of `mh4.marginals` derives
-    each sequence once.
+    A sequence can have several deductions, which differ in where they combine (except in MH3, where it has one).
+    Counting a sequence more than once changes sums, but not sets or the best score. The chart of `mh4.marginals`
+    derives each sequence once.
 
     >>> for k in (3, 4):
     ...     sequences = deduce(4, k, SEQUENCES, lambda s0, b0: {("SH",)}, lambda *step: {(transition(*step)[0],)})

@@ -12,7 +12,7 @@ template <class Value, int WIDTH, int kind> struct Tiles {
     Value* origin;
     const ptrdiff_t* places;  // by first node and block: the number of the tile whose second node is, or would be, 0
     int step;                 // from the places of a node to the next node's; 0 if there is one node only
-    int shift;                // by how much the first block begins before node 0
+    int shift;                // how far the first block begins before node 0
 
     INLINE Value* tile(int first, int block, int second) const {
         return origin + (places[first * step + block] + second) * (STATES[kind] * WIDTH);
@@ -38,7 +38,7 @@ template <class Views> struct Layout : Views {
     template <int... kinds> using Group = oneec::Group<Value, WIDTH, kinds...>;
 
     int n, side, blocks, width, rows;
-    int shift;                             // by how much blocks of x to the right begin before node 0
+    int shift;                             // how far blocks of x to the right begin before node 0
     int none, hidden;                      // values of g for a root without a head, and for a head that is not visible
     bool single;                           // whether node 0 is to have one dependent
     Value *e, *c, *s;                      // rows over g

@@ -2,7 +2,7 @@
 #pragma once
 #include "interface.hpp"
 
-#define HIDDEN __attribute__((visibility("hidden")))  // from other modules, which have their own
+#define HIDDEN __attribute__((visibility("hidden")))  // from other modules, which have their own factories
 
 namespace baseline {
 extern const Factories factories HIDDEN;
