@@ -12,12 +12,15 @@ With stack ...|s3|s2|s1|s0 and buffer b0|..., the transitions are
     8     RA'2  s3 -> s1    s1             11    LA''2 s0 -> s2    s2
     9     RA''  s3 -> s2    s2             12    LA3   b0 -> s2    s2
 
-The first three form the arc-hybrid system, that is, MH3; the first seven form the system of MH4. Those of MH5 interpret
-its items of five heads, by the same reasoning: s3 is the first head of such an item. Nodes are 0 (the root), 1..n (the words) and n+1, the
-end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
+The first three transitions form the arc-hybrid system (MH3), the first seven the MH4 system, and all of them the MH5
+system. The paper derives the MH4 transitions from chart items of four heads; codes 7 to 12 follow in the same way from
+items of five heads, whose first head is s3.
 
-The exact decoders and beam search list their transitions in this form (``Derivation.transitions``); ``mh4.parser.oracle`` defines the
-sequences that greedy parsers learn.
+Nodes are 0 (the root), 1..n (the words) and n+1 (the end-of-sentence sentinel). The sentinel can only be b0: it is
+never shifted, and it is never a head or a dependent. The root is never a dependent.
+
+The exact decoders and beam search return their transitions as these codes (``Derivation.transitions``).
+``mh4.parser.oracle`` defines the transition sequences that greedy parsers learn.
 """
 
 from enum import IntEnum
@@ -71,7 +74,7 @@ ARC: dict[int, tuple[str, str]] = {
     Transition.LA3: ("b0", "s2"),
 }
 
-# The same for the reduces of MH4, as columns of s2, s1, s0 and b0.
+# The columns of the head and the dependent of each MH4 reduce, in rows (s2, s1, s0, b0).
 _HEADS, _DEPENDENTS = ([("s2", "s1", "s0", "b0").index(ARC[code][end]) for code in MH4[1:]] for end in (0, 1))
 
 
@@ -112,7 +115,7 @@ class Configuration:
 
     @property
     def positions(self) -> tuple[int, int, int, int]:
-        """s2, s1, s0 and b0."""
+        """The nodes at s2, s1, s0 and b0, -1 where a position is empty."""
         return self.s2, self.s1, self.s0, self.b0
 
     def is_final(self) -> bool:
@@ -127,9 +130,9 @@ class Configuration:
     def legal(self, code: int) -> bool:
         """Return whether the transition can be applied here.
 
-        SH needs a b0 other than the sentinel; a reduce needs both ends of its arc, a head other than the sentinel and a
-        dependent other than the root. Any sequence of legal transitions can be completed: while words remain on the stack
-        or in the buffer, SH or RA is legal.
+        SH is legal unless b0 is the sentinel. A reduce is legal if both ends of its arc exist, its head is not the
+        sentinel and its dependent is not the root. Any sequence of legal transitions can be completed: while words
+        remain on the stack or in the buffer, SH or RA is legal.
         """
         return self._why_not(Transition(code)) is None
 
@@ -145,7 +148,7 @@ class Configuration:
         else:
             head, dependent = self.arc(code)
             self.heads[dependent] = head
-            del self.stack[self.stack.index(dependent, -3)]  # which is s0, s1 or s2
+            del self.stack[self.stack.index(dependent, -3)]  # the dependent is s0, s1 or s2
 
     def _why_not(self, code: int) -> str | None:
         """Return why a transition is illegal here, or None."""
@@ -191,9 +194,11 @@ def run(transitions: np.ndarray, n: int) -> np.ndarray:
 def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarray:
     """Return which transitions of MH4 can be applied in each of m configurations over n words: bool (7, m), by code.
 
-    positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but with
-    `single_root` an arc from the root is legal only if it completes the tree: with stack [0, s0] and only the sentinel in the
-    buffer. Then such a transition is the last one, and no other makes an arc from the root.
+    positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty.
+
+    The rules are those of ``Configuration.legal``. With `single_root`, an arc from the root is legal only if it
+    completes the tree: the stack is [0, s0], and only the sentinel is in the buffer. So only the last transition of a
+    sequence can make an arc from the root.
     """
     rows = np.asarray(positions)
     if rows.ndim != 2 or rows.shape[1] != 4:

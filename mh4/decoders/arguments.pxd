@@ -1,4 +1,4 @@
-"""For Cython: the check that heads are a tree, without which functions in C might crash or never end."""
+"""Declare for Cython the checks that heads form a tree: without them, compiled code might crash or never end."""
 
 from libcpp.vector cimport vector
 

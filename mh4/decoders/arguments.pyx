@@ -1,10 +1,12 @@
-"""Validation of the decoders' arguments: a ValueError states what is wrong and where.
+"""Validate the decoders' arguments. A ValueError states what is wrong and where.
 
-Scores are numbers between -1e30 and 1e30, so that their sums stay finite in float32 for sentences of a million words. -inf forbids
-what it scores, and so does any number from -1e30 down, such as numpy.finfo(numpy.float32).min, even if this leaves no derivation.
-Numbers of 1e30 or more and NaN raise ValueError. This holds for the scores and costs of all decoders and marginals.
+Scores are numbers between -1e30 and 1e30, so that their sums stay finite in float32 for sentences of a million words.
+Scores of -1e30 or less, such as -inf or numpy.finfo(numpy.float32).min, forbid what they score, even if this leaves no
+derivation. Scores of 1e30 or more, and NaN, raise ValueError. This holds for the scores and costs of all decoders and
+marginals.
 
-A mask above -1e30 is a score like any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
+A mask value above -1e30 is a score like any other. A derivation that needs it can be found, but rounding may then lose
+its other scores.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +34,10 @@ FLOAT64: np.dtype = np.dtype(np.float64)
 
 @cython.ccall
 def tensor(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return ``array`` as a C-contiguous float32 or float64 array, a copy only if it is none. Raises ValueError for other types or shapes."""
+    """Return ``array`` as a C-contiguous float32 or float64 array, copied only if necessary.
+
+    Raises ValueError if its numbers are not floating-point, or for another shape.
+    """
     array = np.asarray(array)
     if array.dtype.kind != "f":
         raise ValueError(f"{name}: expected floating-point numbers, got dtype {array.dtype}")
@@ -42,7 +47,10 @@ def tensor(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def check_numbers(name: str, array: np.ndarray) -> int:
-    """Raise ValueError if a C-contiguous array has numbers of 1e30 or more, or NaN; return MASKS if it has finite ones from -1e30 down."""
+    """Return MASKS if a C-contiguous array has finite numbers of -1e30 or less, otherwise 0.
+
+    Raises ValueError for numbers of 1e30 or more, and NaN.
+    """
     cdef int found
     if array.dtype == FLOAT32:
         found = kinds(<const float*> address(array), <size_t> array.size)
@@ -55,7 +63,10 @@ def check_numbers(name: str, array: np.ndarray) -> int:
 
 
 def scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return ``array`` as `tensor` does, with -inf for numbers of -1e30 or less. Raises ValueError for numbers of 1e30 or more, and NaN."""
+    """Return ``array`` as `tensor` does, with -inf for numbers of -1e30 or less.
+
+    Raises ValueError for numbers of 1e30 or more, and NaN.
+    """
     array = tensor(name, array, shape)
     if not check_numbers(name, array):
         return array
@@ -65,7 +76,10 @@ def scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 @cython.ccall
 def converted(name: str, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Return ``array`` as a C-contiguous array of this type, without a copy if it is one. Raises MemoryError if a copy does not fit."""
+    """Return ``array`` as a C-contiguous array of this type, copied only if necessary.
+
+    Raises MemoryError if a copy does not fit.
+    """
     if array.dtype != dtype or not array.flags.c_contiguous:
         room_for(array.size * dtype.itemsize, f"a copy of {name}")
     return np.ascontiguousarray(array, dtype=dtype)
@@ -74,7 +88,10 @@ def converted(name: str, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 def transition_tensors(
     reduces: int, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: np.ndarray | None, arcs: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """Return the scores of a transition system by name, as `tensor` does each; the last two may be None. reduces: how many there are."""
+    """Return the scores of a transition system by name, each converted by `tensor`.
+
+    reduces: the number of reduce transitions. reduce_s1s0, arcs: scores, or None.
+    """
     cdef int n = words("shift", shift, 2)
     shape = (reduces, n + 2, n + 2)
     found = {"shift": tensor("shift", shift, (n + 2, n + 2)), "reduce_s0b0": tensor("reduce_s0b0", reduce_s0b0, shape)}
@@ -86,7 +103,7 @@ def transition_tensors(
 
 
 cdef void* address(array) except? NULL:
-    """Return the address of a C-contiguous array, which the caller keeps alive, or NULL for None."""
+    """Return the address of a C-contiguous array, or NULL for None. The caller must keep the array alive."""
     cdef Py_buffer buffer
     if array is None:
         return NULL
@@ -104,14 +121,21 @@ def words(name: str, array: np.ndarray, extra: int) -> int:
 
 
 def tree(heads: np.ndarray | Sequence[int], n: int | None = None) -> np.ndarray:
-    """Return ``heads`` as an int32 array (n+1,). Raises ValueError unless it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
+    """Return ``heads`` as an int32 array (n+1,).
+
+    Raises ValueError unless it is a tree: heads[0] == -1, all others in 0..n, no cycle.
+    """
     narrow = nodes(heads, n)
     check_tree(narrow)
     return narrow
 
 
 def nodes(heads: np.ndarray | Sequence[int], n: int | None) -> np.ndarray:
-    """Return ``heads`` as an int32 array (n+1,), whether or not its numbers are nodes; n may be None."""
+    """Return ``heads`` as an int32 array (n+1,). Its numbers need not be nodes.
+
+    n: the expected number of words, or None for any. Raises ValueError for other types or lengths, and for numbers
+    beyond int32.
+    """
     heads = np.asarray(heads)
     if heads.ndim != 1 or heads.dtype.kind not in "iu":
         raise ValueError(f"heads: expected a vector of integers, got dtype {heads.dtype} and shape {heads.shape}")
@@ -125,7 +149,7 @@ def nodes(heads: np.ndarray | Sequence[int], n: int | None) -> np.ndarray:
 
 
 cdef const int[::1] checked_tree(heads):
-    """Return ``heads`` as `tree` does, but without a copy, in a tenth of its time, if they are a C-contiguous int32 array."""
+    """Return ``heads`` as `tree` does. A C-contiguous int32 array is not copied, which takes a tenth of the time."""
     cdef const int[::1] given
     try:
         given = heads
@@ -153,7 +177,10 @@ cdef int check_tree(const int[::1] heads) except -1:
 
 
 cdef int not_below_root(const int* heads, int n, vector[int]& reached_from) except -1 nogil:
-    """Return a word whose head is not a node or, if all heads are nodes, a word on a cycle or below one; 0 if there is none. O(n) time."""
+    """Return a word that is not below the root, or 0 if there is none, in O(n) time.
+
+    It is a word whose head is not a node or, if all heads are nodes, a word on a cycle or below one.
+    """
     cdef int word, node
     for word in range(1, n + 1):
         if not 0 <= heads[word] <= n:
@@ -175,11 +202,11 @@ cdef not_a_head(word, head, length, least=0):
 
 
 def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: bool) -> Any:
-    """Check the argument ``heads`` of decoders and marginals, and return it.
+    """Check the argument ``heads`` of decoders and marginals, and return it as an int32 array (n+1,), or None.
 
-    It is returned as an int32 array (n+1,), with -1 where a head is open, and -2 where it is any word but not the root; as None if all
-    heads are open, or if it is None.
-    Raises ValueError if no tree has these heads, and NotInClass if a single root is required that none of these trees has.
+    -1 allows any head, -2 any head except the root. The result is None if all heads are -1, or if ``heads`` is None.
+    Raises ValueError if no tree has these heads, and NotInClass if a single root is required and no tree with these
+    heads has one.
     """
     if heads is None:
         return None
@@ -187,7 +214,7 @@ def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: b
     words = narrow[1:]
     for word in 1 + np.flatnonzero((words < -2) | (words > n))[:1]:
         raise not_a_head(word, narrow[word], n + 1, least=-2)
-    closed = np.maximum(narrow, 0)  # a cycle remains one
+    closed = np.maximum(narrow, 0)  # open heads become 0, which neither makes nor breaks a cycle
     closed[0] = narrow[0]
     check_tree(closed)
     roots, left_open = np.count_nonzero(words == 0), np.count_nonzero(words == -1)
@@ -197,11 +224,15 @@ def given_heads(heads: np.ndarray | Sequence[int] | None, n: int, single_root: b
 
 
 def with_heads(arcs: np.ndarray | None, heads: np.ndarray, dtype: np.dtype = FLOAT64) -> np.ndarray:
-    """Return scores of arcs, (n+1, n+1), of this type, with -inf for every arc that contradicts heads; arcs: None if all score 0."""
+    """Return the scores of arcs, (n+1, n+1), of this type, with -inf for every arc that contradicts heads.
+
+    arcs: the scores, or None if all are 0. heads: with -1 and -2 as in `given_heads`.
+    """
     size = dtype.itemsize * len(heads) ** 2
     room_for(size, "the scores of arcs")
     try:
-        each = np.arange(len(heads), dtype=heads.dtype)[:, None]  # of one type: otherwise numpy needs memory, and crashes without
+        # Of the same type as heads: to compare types that differ, numpy needs memory, and crashes if there is none.
+        each = np.arange(len(heads), dtype=heads.dtype)[:, None]
         possible = (heads == each) | (heads == -1) | ((heads == -2) & (each > 0))
         return np.where(possible, dtype.type(0) if arcs is None else arcs, dtype.type(-np.inf))
     except MemoryError:
@@ -209,7 +240,10 @@ def with_heads(arcs: np.ndarray | None, heads: np.ndarray, dtype: np.dtype = FLO
 
 
 def seeds(rng: int | np.random.Generator | None, count: int) -> np.ndarray:
-    """Return seeds for sampling, uint64 (count,). rng: an argument of numpy.random.default_rng. Raises ValueError for anything else."""
+    """Return seeds for sampling, uint64 (count,).
+
+    rng: an argument of numpy.random.default_rng. Raises ValueError for anything else.
+    """
     try:
         return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
     except (TypeError, ValueError) as error:
@@ -217,26 +251,31 @@ def seeds(rng: int | np.random.Generator | None, count: int) -> np.ndarray:
 
 
 def flag(given: object, name: str = "single_root") -> bool:
-    """Return the argument of this name. Raises ValueError unless it is True or False: a string such as "no" would be true."""
+    """Return ``given`` as a bool. Raises ValueError unless it is True or False: a string such as "no" would be true.
+
+    name: the name of the argument, for the message.
+    """
     if given not in (False, True):
         raise ValueError(f"{name}: expected True or False, got {given!r}")
     return bool(given)
 
 
 def is_count(number: object, least: int = 1) -> bool:
-    """Return whether this is a whole number of at least `least`, and no bool."""
+    """Return whether ``number`` is a whole number of at least `least`, and not a bool."""
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and number >= least
 
 
 def no_derivation(
     heads: np.ndarray | None = None, k: int = 0, possible: Callable[[], bool] | None = None
 ) -> ValueError:
-    """Return the error for a search or a sum without a result: the scores forbid every derivation, or the class has no tree with `heads`.
+    """Return the error for a search or a sum without a result.
 
-    heads: as `given_heads` returns them. k: of MH_k, or 0. possible: a function that returns whether the class has a tree with these
-        heads.
+    Either the scores forbid every derivation, or no tree of the class has these heads.
+
+    heads: as returned by `given_heads`. k: of MH_k, or 0 for other classes.
+    possible: a function that returns whether the class has a tree with these heads.
     """
-    from mh4.decoders.mhk import smallest_k  # which needs checked_tree
+    from mh4.decoders.mhk import smallest_k  # imported here, as mhk needs checked_tree
 
     if heads is not None and not possible():
         if (heads[1:] < 0).any():

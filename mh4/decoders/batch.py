@@ -1,7 +1,7 @@
-"""Many sentences at once: padded arrays, on several threads.
+"""Decode many sentences at once, from padded arrays and on several threads.
 
-A thread processes a sentence as the decoder processes a single one, by the same code (sentences.pyx). The functions that users call are at
-the end, after the arguments, which are what each decoder expects, and the threads.
+The same code (sentences.pyx) processes sentences in a batch and single ones. This file first has the tensors that each
+decoder expects and the checks of arguments, then the threads, and at the end the functions that users call.
 """
 
 import threading
@@ -22,7 +22,10 @@ DecoderName = Literal["mh3", "mh4", "mh5", "mst", "1ec"]
 
 
 class Shape(NamedTuple):
-    """The shape of a score tensor after its leading axis of sentences: its layers, if any, and its rows and columns beyond the words."""
+    """The shape of a score tensor without its leading axis of sentences.
+
+    layers: the dimensions before rows and columns, if any. rows, columns: how many there are beyond the words.
+    """
 
     layers: tuple[int, ...]
     rows: int
@@ -39,7 +42,7 @@ class Shape(NamedTuple):
 
 
 class Decoder(NamedTuple):
-    """A decoder of single sentences, and its score tensors."""
+    """The functions of a decoder for single sentences, its score tensors, and the class of its charts."""
 
     decode: Callable[..., Any]
     marginals: Callable[..., Any] | None
@@ -48,7 +51,7 @@ class Decoder(NamedTuple):
     charts: type
 
 
-ARCS, OR_END = Shape((), 1, 1), Shape((), 2, 1)  # the first node is a head, or in the latter perhaps the end of the sentence
+ARCS, OR_END = Shape((), 1, 1), Shape((), 2, 1)  # rows are the nodes 0 to n, in OR_END also the end of the sentence
 COST = Shape((), 1, 1, optional=True)
 
 
@@ -82,9 +85,10 @@ def decoder(name: str) -> Decoder:
 def checked(
     name: str, scores: Mapping[str, ArrayLike], lengths: ArrayLike, cost: ArrayLike | None = None, argument: str = "scores"
 ) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
-    """Return the tensors (and the cost, if given) as C-contiguous float32 or float64 arrays, the lengths, and the N of the shapes.
+    """Return the tensors (and the cost, if given) as C-contiguous float32 or float64 arrays, the lengths, and N.
 
-    Raises ValueError if a tensor is missing or unknown, or for a wrong type or shape. The numbers themselves are not checked.
+    N is the number of words that the arrays have room for. Raises ValueError if a tensor is missing or unknown, or for
+    a wrong type or shape. The numbers themselves are not checked.
     """
     expected = decoder(name).tensors
     if not isinstance(scores, Mapping):
@@ -118,7 +122,10 @@ def checked(
 
 
 def checked_trees(heads: ArrayLike | None, lengths: np.ndarray, longest: int) -> np.ndarray | None:
-    """Return heads as a C-contiguous int32 array (B, N+1); numbers beyond int32 are clipped to its limits, which are no heads either."""
+    """Return heads as a C-contiguous int32 array (B, N+1), or None. Raises ValueError for other types or shapes.
+
+    Numbers beyond int32 are clipped to its limits: these are not heads, either, and are rejected later.
+    """
     if heads is None:
         return None
     array = np.asarray(heads)
@@ -143,13 +150,14 @@ def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, head
 
 
 class Teams(dict[type, list[Any]]):
-    """Workers, which are the charts of a thread, by the class of these; they are kept for the next batch."""
+    """Workers by class of chart, kept for the next batch. A worker has the charts of one thread."""
 
 
 def _processed(name: str, what: str, sentences: Any, threads: int | None, **further: Any) -> Any:
-    """Process all sentences, in this thread, which alone can respond to signals, and in others; return these.
+    """Process all sentences, in this thread and in others, and return `sentences`.
 
-    For the first sentence that fails, raise the error that this function of its decoder raises, with the number of the sentence.
+    This thread takes part because other threads cannot respond to signals. For the first sentence that fails, raise the
+    error that the decoder's function `what` raises, with the number of the sentence.
     """
     if threads is not None and not arguments.is_count(threads):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
@@ -203,19 +211,20 @@ def decode(
 ) -> Derivations:
     """Return the highest-scoring derivation of each of B sentences, in padded arrays with room for N words.
 
-    name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
-    scores: for each of the decoder's score tensors, an array with a leading dimension B, and N in place of n; for
-        example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
-        the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
-        They may be of any floating-point type, as for the decoder.
+    name: the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
+    scores: the decoder's score tensors by name, with a leading dimension B, and N in place of n; for example
+        {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. They may be of any floating-point type. The
+        scores of a sentence of n words are in the leading corner, as in a single call: its end is node n+1. The padding
+        is not read.
     lengths: n of each sentence, integers (B,).
-    cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of trees with these heads are considered,
-        -1 standing for any head, -2 for any but the root.
+    cost: (B, N+1, N+1), or None.
+    heads: integers (B, N+1), or None; if given, only derivations of trees with these heads are considered. -1 allows
+        any head, -2 any head except the root.
     single_root: exactly one dependent of node 0.
-    threads: how many; by default as many as there are cores that this process may use. The results are as from the decoder for each
-        sentence by itself, to the bit, with any number of threads.
+    threads: the number of threads; by default, the number of cores that this process may use. The results are the same
+        as those of single calls, to the bit, for any number of threads.
 
-    Sentences that mh5 has no room for (see mh5.decode) are decoded by mh4, with a RuntimeWarning.
+    Sentences that need more memory than mh5 may use (see mh5.decode) are decoded by mh4, with a RuntimeWarning.
 
     Returns Derivations. The GIL is released.
     Raises what the decoder raises, with the number of the sentence, and ValueError for an unknown decoder or tensor, wrong
@@ -243,10 +252,11 @@ def marginals(
 ) -> BatchMarginals:
     """Return the distributions over the derivations of B sentences, in padded arrays with room for N words.
 
-    name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
+    name: the decoder, "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
     scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
     heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count, as for `decode`.
-    allow_none: whether a sentence may have no derivation: then its log_partition is -inf and all else is 0; otherwise this is an error.
+    allow_none: if True, a sentence without derivations has log_partition -inf, and 0 everywhere else. If False, it is
+        an error.
 
     Returns BatchMarginals. The GIL is released.
     Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
@@ -266,10 +276,10 @@ def log_partition(
     allow_none: bool = False,
     threads: int | None = None,
 ) -> np.ndarray:
-    """Return the logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,), as `marginals` does.
+    """Return the logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,).
 
-    This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments and the exceptions
-    are as for `marginals`.
+    This is the log_partition of `marginals` without the marginals: the inside pass without the outside pass, or the
+    determinant without its derivatives. The arguments and the exceptions are as for `marginals`.
     """
     _require(name, "marginals", "marginals")
     return _summed(name, scores, lengths, heads, single_root, threads, allow_none, counted=False).log_partition
@@ -287,15 +297,15 @@ def hessian_product(
 ) -> dict[str, np.ndarray]:
     """Return the exact derivative of the expected counts in a direction of the scores, for each of B sentences.
 
-    This is the product of the Hessian matrix of log_partition and the direction: the covariance of how often a derivation uses each
-    score and the score of the derivation under the direction.
+    This is the product of the Hessian matrix of log_partition and the direction. It is also a covariance: of the number
+    of times that a derivation uses a score, and the score of the derivation if `direction` were the scores.
 
-    name: of the decoder: "mh3", "mh4", "mst" or "1ec". scores, lengths, heads, single_root, threads: as for `marginals`.
-    direction: arrays like the scores, for each of their tensors and with the same B and N; it may have "arcs", for those that any
-        transition makes, and "reduce_s1s0" when the scores do not.
+    name: the decoder, "mh3", "mh4", "mst" or "1ec". scores, lengths, heads, single_root, threads: as for `marginals`.
+    direction: arrays like the scores, for each of their tensors and with the same B and N. It may also have "arcs" (the
+        arcs made by any transition) and "reduce_s1s0" where the scores do not.
 
-    Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
-    derivations, NaN for those with a direction that is not finite. The GIL is released.
+    Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences
+    without derivations, NaN for sentences whose direction is not finite. The GIL is released.
     Raises what `marginals` raises.
     """
     _require(name, "marginals", "marginals that can be differentiated")
@@ -332,7 +342,7 @@ def _require(name: str, function: str, what: str) -> None:
 def _summed(
     name: str, scores: Any, lengths: Any, heads: Any, single_root: bool, threads: int | None, allow_none: bool, **what: Any
 ) -> Any:
-    """Sum over the derivations of sentences, and return these."""
+    """Sum over the derivations of each sentence, and return the `Summing` object with the results."""
     tensors, lengths, longest = checked(name, scores, lengths)
     none = arguments.flag(allow_none, "allow_none")
     sentences = Summing(tensors, checked_trees(heads, lengths, longest), single_root, lengths, none, **what)
@@ -352,13 +362,16 @@ def sample(
 ) -> np.ndarray:
     """Sample derivations of each of B sentences, in padded arrays with room for N words, and return their trees.
 
-    name: of the decoder: "mh3", "mh4" or "mst". Derivations are drawn independently, each with its probability; the probability of a tree
-        is the sum over its derivations.
-    scores, lengths, heads, single_root, threads: as for `marginals`.
-    samples: the number for each sentence. rng: a seed or a numpy.random.Generator; by default, an unpredictable one. The results are those
-        of the decoder's `sample` for one sentence after the other with the same generator, with any number of threads.
+    Derivations are drawn independently, each with its probability. The probability of a tree is the sum over its
+    derivations.
 
-    Returns their heads, int32 (B, samples, N+1), -1 at 0 and beyond the sentence. The GIL is released.
+    name: the decoder, "mh3", "mh4" or "mst".
+    scores, lengths, heads, single_root, threads: as for `marginals`.
+    samples: the number of samples for each sentence.
+    rng: a seed, or a numpy.random.Generator; by default, an unpredictable seed. For any number of threads, the results
+        are those of calling the decoder's `sample` for one sentence after the other, with the same generator.
+
+    Returns the heads of the trees, int32 (B, samples, N+1), -1 at 0 and beyond the sentence. The GIL is released.
     Raises what the decoder's `sample` raises, with the number of the sentence, and ValueError for an unknown decoder or
     tensor, wrong dimensions, and lengths beyond the padding.
     """

@@ -4,13 +4,14 @@ A beam holds the best transition sequences of the current length; each is extend
 the results form the next beam. A beam of width 1 is the greedy parser. All sequences have 2n+1 transitions, so sequences of
 different lengths are never compared, and there are no dead ends: the result is always a tree.
 
-The search is not exact, but it is not limited to the chart either: it can reach everything that the transition system can,
-for MH4 including trees that no deduction of MH4 derives (Section 3.2 of the paper).
+The search is not exact. On the other hand, it can find every sequence of the transition system, even those that the
+chart does not derive. For MH4, this includes trees that no deduction derives (Section 3.2 of the paper).
 
-With a single root, only the last transition can make an arc from the root. A word is removed when it gets its head, which is
-still present; so words are removed before their heads, and the only dependent of the root is removed last, from the stack [0, s0]
-with only the end of the sentence in the buffer. An earlier arc from the root would leave words that only a second one could
-attach. Without such an arc, a sequence can always be continued: by SH while there are words in the buffer, then by RA.
+With a single root, only the last transition can make an arc from the root. A word is removed when it gets its head, and
+its head is then still present. So words are removed before their heads, and the only dependent of the root is removed
+last: from the stack [0, s0], with only the end of the sentence in the buffer. An earlier arc from the root would leave
+words that only a second arc from the root could attach. A sequence without an early arc from the root can always be
+continued: by SH while there are words in the buffer, then by RA.
 """
 
 
@@ -47,16 +48,17 @@ def decode(
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (r, n+2, n+2) with r = 2, 6 or 12, the reduces of MH3, MH4 or MH5, indexed [t, s0, b0].
-    reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    reduce_s1s0: the same shape, indexed [t, s1, s0], added to reduce_s0b0; or None.
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    beam: the number of sequences kept at each step, at least 1; 1 is greedy search. In all steps together, at most 100 million are kept.
+    beam: the number of sequences kept at each step, at least 1; 1 is greedy search. At most 100 million sequences are
+        kept in all steps together.
     single_root: exactly one dependent of node 0.
 
-    Among equal scores, those found first are kept; -inf or any number from -1e30 down forbids a transition or arc.
-    Returns a Derivation as the exact decoders do. Its score is at most theirs, unless the sequence is outside the chart.
-    Raises ValueError for wrong shapes, NaN and similar, a beam below 1, if more sequences would be kept, if all scores within the beam are -inf,
-    or if a single root is required of a sentence without words; MemoryError if the beam is too wide
-    for the memory of the machine.
+    Among equal scores, those found first are kept. A score of -1e30 or less, such as -inf, forbids a transition or arc.
+    Returns a Derivation as the exact decoders do. Its score is at most theirs, unless the chart lacks the sequence.
+    Raises ValueError for wrong shapes, NaN and similar, for a beam below 1, if more than 100 million sequences would be
+    kept, if all scores within the beam are -inf, or if a single root is required of a sentence without words;
+    MemoryError if the beam is too wide for the memory of the machine.
     """
     cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
     tensors = arguments.transition_tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs)
@@ -78,11 +80,13 @@ def decode(
 def decode_local(
     s0b0: np.ndarray, s1s0: np.ndarray | None = None, s2s1: np.ndarray | None = None, *, beam: int = 1, single_root: bool = False
 ) -> Derivation:
-    """Return a high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
+    """Return a high-scoring transition sequence under the scores of a local model.
+
+    Every transition, also SH, is scored by all tensors given.
 
     s0b0: float32 (t, n+2, n+2) with t = 3 or 7, SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
-    s1s0, s2s1: the same indexed [t, s1, s0] and [t, s2, s1], added to it, or None. The index of an empty stack position
-        is n+1: the end of the sentence is never on the stack.
+    s1s0, s2s1: the same shape, indexed [t, s1, s0] and [t, s2, s1], added to s0b0; or None. An empty stack position has
+        the index n+1, which is free: the end of the sentence is never on the stack.
     The first transition, the shift of the root, is not scored. beam, single_root and errors: see `decode`.
 
     Returns a Derivation with a part (2n, 3) for each tensor given.
@@ -141,7 +145,7 @@ cdef struct Hypothesis:
 
 @cython.final  # so that its methods are compiled into their callers
 cdef class Search:
-    """A search over n words. Here an empty position is n+1, the index of its scores."""
+    """A search over n words. An empty stack position is n+1, its index in the scores."""
 
     cdef int n, transitions
     cdef Py_ssize_t beam
@@ -228,9 +232,9 @@ cdef class Search:
         return here
 
     cdef double score(self, int code, Positions here) noexcept nogil:
-        """Return the score of a transition, -inf unless it is legal (as Configuration.legal).
+        """Return the score of a transition, or -inf if it is not legal (see Configuration.legal).
 
-        With a single root, only the last transition makes an arc from the root.
+        With a single root, an arc from the root is legal only as the last transition.
         """
         cdef size_t side = self.n + 2
         cdef int end = self.n + 1, head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
@@ -251,9 +255,9 @@ cdef class Search:
         return score
 
     cdef int keep_best(self) except -1 nogil:
-        """Make the next beam: the best continuations in the order they were found, among equal ones the first."""
+        """Make the next beam from the best continuations, in the order they were found. Ties go to the first."""
         cdef size_t count = self.continuations.size(), k
-        cdef Py_ssize_t room = 0  # for those with the least score that is in the beam
+        cdef Py_ssize_t room = 0  # for continuations with the least score that is in the beam
         cdef double least = -INFINITY
         if count > <size_t>self.beam:
             self.ranking.clear()
@@ -296,7 +300,7 @@ cdef class Search:
     cdef int trace(self) except -1 nogil:
         """Follow the best hypothesis (the first among equals) back to the start."""
         cdef int step = 2 * self.n, best = <int>self.hypotheses.size() - 1, other = best - 1
-        # The hypotheses of the last step are those that are final: the root is on the stack, and no word is left.
+        # The hypotheses of the last step are the final ones: only the root is on the stack, and no word is left.
         while other > 0 and self.hypotheses[other].b0 > self.n and self.cells[self.hypotheses[other].top].node == 0:
             if self.hypotheses[other].score >= self.hypotheses[best].score:
                 best = other
@@ -310,7 +314,7 @@ cdef class Search:
             step -= 1
 
     cdef double execute(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
-        """Record the best sequence, as rows (code, s2, s1, s0, b0), and its heads; returns its score."""
+        """Write the best sequence, as rows (code, s2, s1, s0, b0), and its heads; return its score."""
         cdef int end = self.n + 1, step, code, head
         cdef double total = 0
         cdef Positions here
@@ -333,7 +337,7 @@ cdef class Search:
 
 
 cdef void point(const float** matrices, int first, const float* scores, int count, int side) noexcept nogil:
-    """Point the transitions from `first` on to the `count` matrices of `scores`, unless it is NULL."""
+    """Point `matrices` from transition `first` on to the `count` matrices of `scores`, unless `scores` is NULL."""
     cdef int k
     for k in range(count if scores else 0):
         matrices[first + k] = scores + <size_t> k * side * side

@@ -21,15 +21,16 @@ def kbest(
 ) -> list[Derivation]:
     """Find the k highest-scoring trees of a sentence, all different, best first; fewer if there are fewer.
 
-    Every other tree first differs from the best one at some word. This divides them into n sets: in each, the words before this word
-    have the same heads as in the best tree, and the word has another head. The best tree of each set is found by one decode, and the
-    best of these is the second best of all; its set is divided in the same way. This takes up to n decodes for each of the k trees.
+    All trees except the best one are divided into n sets, by the first word whose head differs from the best tree. In
+    the set of a word, the words before it have the same heads as in the best tree, and the word has another head. One
+    decode finds the best tree of a set. The best of these is the second-best tree of all, and its set is divided in the
+    same way. This takes up to n decodes for each of the k trees.
 
     decode: any exact decoder, such as `mh4.decode` or `partial(mhk.decode, k=5)`. scores: its tensors by name.
     cost, heads, single_root: as for the decoder.
 
-    Returns Derivations as `decode` does. Trees whose scores are equal in the precision of the decoder come in any order.
-    Raises ValueError unless k is a positive integer, and what `decode` raises for the best tree.
+    Returns Derivations as `decode` does. Trees whose scores are equal in the decoder's precision come in any order.
+    Raises ValueError unless k is a positive integer, and any error that `decode` raises for the best tree.
     """
     if not is_count(k):
         raise ValueError(f"k: expected a number of trees, got {k!r}")
@@ -47,7 +48,8 @@ def _in_order(
     n, number = len(best.heads) - 1, count()
     given = np.full(n + 1, -1, dtype=np.int32) if heads is None else np.asarray(heads, dtype=np.int32)
     added = np.zeros((n + 1, n + 1), dtype=np.float32) if cost is None else np.asarray(cost)
-    # Each set by its best tree, its first word whose head is not fixed, and the heads that this word may not have.
+    # For each set: the score and number that order the heap, its best tree, the first word whose head is not fixed, and
+    # the heads that this word may not have.
     sets: list[tuple[float, int, Derivation, int, list[int]]] = [(-best.score, next(number), best, 1, [])]
     while sets:
         _, _, best, first, forbidden = heappop(sets)

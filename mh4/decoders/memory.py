@@ -1,4 +1,4 @@
-"""The memory of the decoders: what each thread keeps for reuse, and the error when there is not enough."""
+"""Manage the memory of the decoders: each thread keeps charts for reuse, and too large sentences raise MemoryError."""
 
 import threading
 from typing import Any, TypeVar
@@ -11,17 +11,18 @@ _LARGE = 1 << 26  # bytes, as LARGE_MEMORY in chart_memory.hpp
 
 
 class Workspaces(threading.local):
-    """Charts and the like, one of each class for each thread: their memory is reused, and threads can decode in parallel.
+    """Charts and similar objects, one of each class for each thread: memory is reused, and threads decode in parallel.
 
-    A caller that takes one gives it back once its work is done. If the work ends with an exception, the memory is freed instead; and a
-    signal handler that decodes while this thread is decoding gets one of its own.
+    A caller takes an object and gives it back when its work is done. If the work ends with an exception, the object is
+    not given back, and its memory is freed. A signal handler that decodes while its thread is decoding gets a new
+    object.
     """
 
-    def __init__(self) -> None:  # called in every thread
+    def __init__(self) -> None:  # threading.local calls this in every thread
         self._kept: dict[type, Any] = {}
 
     def take(self, kind: "type[Kept]") -> Kept:
-        """Return the object of this class that is kept, or a new one."""
+        """Return the kept object of this class, which is then no longer kept, or a new one."""
         return self._kept.pop(kind, None) or kind()
 
     def give_back(self, workspace: Any) -> None:
@@ -37,8 +38,8 @@ workspaces = Workspaces()
 
 
 def require(size: int) -> None:
-    """Raise MemoryError if this process may not use this many more bytes, even without what this thread keeps."""
-    needed = size + size // 64  # with the system's own tables of pages
+    """Raise MemoryError if this process may not use `size` more bytes, even after freeing what this thread keeps."""
+    needed = size + size // 64  # with the page tables of the system
     free = available()
     if free is not None and free < needed:
         workspaces.clear()
@@ -48,7 +49,10 @@ def require(size: int) -> None:
 
 
 def room_for(size: int, what: str) -> None:
-    """Raise MemoryError if `what`, a numpy array of this many bytes, does not fit; numpy does not check, and the process would die."""
+    """Raise MemoryError if a numpy array of `size` bytes does not fit: numpy does not check, and the process would die.
+
+    what: describes the array in the message.
+    """
     if size >= _LARGE:
         try:
             require(size)

@@ -1,4 +1,4 @@
-"""MH3, all projective trees, by the arc-hybrid transition system: the best derivation, marginals, and random trees.
+"""Decode projective trees by the arc-hybrid system (MH3): find the best derivation, compute marginals, sample trees.
 
 The recurrence is in charts/mh3/chart.hpp.
 """
@@ -36,7 +36,7 @@ def decode(
 
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if no projective tree has these heads, or the single root required;
+    single_root without words); NotInClass if no projective tree has these heads (and a single root, if required);
     MemoryError if the sentence is too long for the memory of the machine.
     """
     tensors = transition_tensors(2, shift, reduce_s0b0, None, arcs)

@@ -1,11 +1,12 @@
 """The MH5 decoder in O(n^5) time and O(n^4) memory (Figure 2 of the paper, with k = 5).
 
-Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2, s1, s0 and b0. Those of five heads are not stored. They
-are the best of
+Read mh4.pyx first. Here items have up to five heads: in [i,j,k,l,r], these are s3, s2, s1, s0 and b0. Items of five
+heads are not stored. Their score is the best of
 
-    A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r],
+    A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r].
 
-and each of these can lose j, k or l by four reduces: docs/explanation/mh5.md has these, and which of the nine cases take O(n^5).
+From each of these, four reduces can remove j, four k, and four l. docs/explanation/mh5.md lists the reduces and tells
+which of the nine cases take O(n^5).
 
 The chart is in charts/mh5/chart.hpp.
 """
@@ -44,17 +45,20 @@ def decode(
     single_root: bool = False,
     max_bytes: int = MAX_BYTES,
 ) -> Derivation:
-    """Return the highest-scoring MH5 derivation of a sentence of n words, in O(n^5) time and O(n^4) memory (Figure 2, with k = 5).
+    """Return the highest-scoring MH5 derivation of a sentence of n words (Figure 2, with k = 5).
+
+    This takes O(n^5) time and O(n^4) memory.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
-    reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    reduce_s1s0: float32 (12, n+2, n+2), indexed [t, s1, s0], added to reduce_s0b0; or None.
     arcs, cost, heads, single_root, and ties: as for mh4.decode.
-    max_bytes: a sentence that takes more memory (by default 2 GB, enough for 318 words) is decoded by mh4, with a RuntimeWarning.
+    max_bytes: a sentence that needs more memory (by default 2 GB, enough for 318 words) is decoded by mh4, with a
+        RuntimeWarning.
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if no tree in MH5 has these heads, or the single root required;
+    single_root without words); NotInClass if no tree in MH5 has these heads (and a single root, if required);
     MemoryError if the sentence is too long for the memory of the machine.
     """
     tensors = transition_tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs)

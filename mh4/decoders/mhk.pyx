@@ -33,19 +33,22 @@ cdef class MHK(Charts):
 def decode(
     arcs: np.ndarray, k: int, *, cost: np.ndarray | None = None, heads: np.ndarray | None = None, single_root: bool = False
 ) -> Derivation:
-    """Return the highest-scoring tree over n words that MH_k derives: projective for k = 3, as mh4 for k = 4, any tree for k = n+2.
+    """Return the highest-scoring tree over n words that MH_k derives.
 
-    It takes O(n^k) time and O(n^(k-1)) memory (Figure 2).
+    These are the projective trees for k = 3, the trees of mh4 for k = 4, and all trees for k = n+2. This takes O(n^k)
+    time and O(n^(k-1)) memory (Figure 2).
 
-    arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
-    cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
-    heads: int array (n+1,); if given, only trees with these heads are considered, -1 standing for any head, -2 for any but the root.
+    arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
+    k: int, at least 3.
+    cost: like arcs, added for every arc. A score or cost of -1e30 or less, such as -inf, forbids an arc.
+    heads: int array (n+1,); if given, only trees with these heads are considered. -1 allows any head, -2 any head
+        except the root.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if no tree in MH_k has these heads, or the single root required; MemoryError if the
+    without words); NotInClass if no tree in MH_k has these heads (and a single root, if required); MemoryError if the
     sentence is too long for the memory of the machine.
     """
     if not arguments.is_count(k, 3):

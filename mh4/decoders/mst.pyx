@@ -1,4 +1,4 @@
-"""Maximum spanning trees, the marginals of spanning trees, and random spanning trees.
+"""Find maximum spanning trees, compute the marginals of spanning trees, and sample spanning trees.
 
 The search is in charts/mst/contraction.hpp, the sum over all trees in charts/mst/matrix_tree.hpp.
 """
@@ -26,29 +26,31 @@ def decode(
     """Return the highest-scoring tree over n words, in O(n^2) time and memory (Chu & Liu 1965, Edmonds 1967, Tarjan 1977).
 
     arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
-    cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
-    heads: int array (n+1,); if given, only trees with these heads are considered, -1 standing for any head, -2 for any but the root.
+    cost: like arcs, added for every arc. A score or cost of -1e30 or less, such as -inf, forbids an arc.
+    heads: int array (n+1,); if given, only trees with these heads are considered. -1 allows any head, -2 any head
+        except the root.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if no tree with these heads has the single root required; MemoryError if the sentence is too
-    long for the memory of the machine.
+    without words); NotInClass if no tree with these heads has the required single root; MemoryError if the sentence is
+    too long for the memory of the machine.
     """
     return Decoding(_tensors(arcs), heads, single_root, cost).alone(MST)
 
 
 def marginals(arcs: np.ndarray, *, heads: np.ndarray | None = None, single_root: bool = False) -> Marginals:
-    """Return the probabilities of arcs over all trees of n words, whose probabilities are proportional to the exponentials of their scores.
+    """Return the probabilities of arcs over all trees of n words.
 
-    The arguments are as for `mst.decode`; float64 scores are not rounded to float32. The part "arcs" is the array of
-    probabilities itself.
+    The probability of a tree is proportional to the exponential of its score. The arguments are as for `mst.decode`;
+    float64 scores are not rounded to float32. The part "arcs" is the array of probabilities itself.
 
     heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, as for `decode`.
 
-    Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, heads with a cycle, or single_root without
-    words); NotInClass if `heads` lacks the single root required; MemoryError if the sentence is too long for the memory of the machine.
+    Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, heads with a cycle, or
+    single_root without words); NotInClass if no tree with these `heads` has the required single root; MemoryError if
+    the sentence is too long for the memory of the machine.
     """
     return Summing(_tensors(arcs), heads, single_root).alone(MST)
 
@@ -63,12 +65,15 @@ def sample(
 ) -> np.ndarray:
     """Sample trees of n words independently, each with probability proportional to the exponential of its score.
 
-    Sampling is exact. It takes O(n^3) time for a sum over all trees, and then about O(n^2) time for each sample, at most O(n^3).
+    Sampling is exact. It takes O(n^3) time for the sum over all trees, and then about O(n^2), at most O(n^3), for each
+    sample.
 
-    samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
+    samples: the number of samples.
+    rng: a seed, or a numpy.random.Generator, from which one number is drawn; by default, an unpredictable seed.
     The other arguments are as for `marginals`.
 
-    Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
+    Returns the heads of the trees, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a
+    wrong number of samples.
     """
     return Sampling(_tensors(arcs), heads, single_root, samples, rng).alone(MST)
 

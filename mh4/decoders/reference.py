@@ -1,12 +1,13 @@
-"""The decoders written as their definitions: slow, but short enough to read; the tests compare the fast ones with them.
+"""Decode by the definitions: slow, but short enough to read. The tests compare the fast decoders with this code.
 
-Two things are here, neither of which uses the rest of mh4:
+The file has two parts, which do not use the rest of mh4:
 
-- MH_k, as Figure 2 of the paper deduces it: `deductions` and `deduce`, with the scores of Section 4.2 in `transition_scores`;
+- MH_k, as deduced in Figure 2 of the paper: `deductions` and `deduce`, with the scores of Section 4.2 in
+  `transition_scores`;
 - 1-Endpoint-Crossing trees, scored and searched by their definition: `parts`, `best_tree`.
 
-Nodes are 0 for the root, 1 to n for the words, and n+1 for the end of the sentence. A tree is a tuple, heads, with the head of m at m
-and -1 at 0. Scores are the arrays that the decoders take.
+Nodes are 0 for the root, 1 to n for the words, and n+1 for the end of the sentence. A tree is a tuple `heads`, with the
+head of word m at index m, and -1 at index 0. Scores are arrays as for the decoders.
 """
 
 import math
@@ -26,10 +27,10 @@ Item = tuple[int, ...]  # [h1, ..., hp] of Figure 2
 
 
 def deductions(item: Item, n: int, k: int) -> Iterator[tuple[tuple[Item, ...], Arc | None]]:
-    """Yield all ways to deduce an item of MH_k by a step of Figure 2: the antecedent items and, for Link, the arc that it makes.
+    """Yield all ways to deduce an item of MH_k by a step of Figure 2: the antecedent items and, for Link, its arc.
 
-    Link removes the dependent from the item; n+1 is never a head. Shift derives [h, h+1] from any item that ends with h. There is always
-    such an item, so it is left out here.
+    Link removes the dependent from the item; n+1 is never a head. Shift derives [h, h+1] from any item that ends with
+    h. Such an item always exists, so Shift has no antecedents here.
 
     >>> for step in deductions((0, 2, 4), n=3, k=4):
     ...     print(*step)
@@ -53,7 +54,7 @@ def deductions(item: Item, n: int, k: int) -> Iterator[tuple[tuple[Item, ...], A
 
 
 class Semiring(NamedTuple):
-    """The semiring of the values: `times` combines the parts of a way to deduce an item, and `plus` the ways."""
+    """The semiring of the values: `times` combines the parts of one deduction of an item, `plus` all its deductions."""
 
     plus: Callable[[Collection[Any]], Any]
     times: Callable[[Any, Any], Any]
@@ -80,8 +81,8 @@ def deduce(
 ) -> dict[Item, Any]:
     """Return the value of every item of MH_k over n words. The goal is [0, n+1].
 
-    shift(s0, b0): the value of the shift of b0. Section 4.2 scores it where Combine joins an item to one that begins with b0, since only
-        then is s0 known: it is the node before b0 in the left item.
+    shift(s0, b0): the value of the shift of b0. Section 4.2 scores this shift where Combine joins an item to one that
+        begins with b0. s0 is known only there: it is the node before b0 in the left item.
     link(item, head, dependent): the value of the Link step that makes this arc from an item.
 
     All trees of MH4 over four words:
@@ -90,8 +91,9 @@ def deduce(
     >>> len(trees[0, 5])
     118
 
-    A sequence can have several deductions, which differ in where they combine. Sets and the best score do not change if it is counted
-    more than once, but sums do; only in MH3 does each sequence have one deduction. `mh4.marginals` has a chart that derives each once.
+    A sequence can have several deductions, which differ in where they combine (except in MH3, where it has one).
+    Counting a sequence more than once changes sums, but not sets or the best score. The chart of `mh4.marginals`
+    derives each sequence once.
 
     >>> for k in (3, 4):
     ...     sequences = deduce(4, k, SEQUENCES, lambda s0, b0: {("SH",)}, lambda *step: {(transition(*step)[0],)})
@@ -144,7 +146,8 @@ POSITIONS = ("b0", "s0", "s1", "s2", "s3")
 def transition(item: Item, head: int, dependent: int) -> tuple[int, ...]:
     """Return the transition that a Link step stands for, and its positions: (code, s1, s0, b0).
 
-    An item [h1, ..., hp] ends with h1, ..., h(p-1) on the stack, h(p-1) on top, and hp first in the buffer.
+    After the transitions of an item [h1, ..., hp], h1, ..., h(p-1) are on the stack, h(p-1) on top, and hp is first in
+    the buffer.
 
     >>> code, s1, s0, b0 = transition((6, 7, 9, 10), head=6, dependent=9)
     >>> REDUCES[code], s1, s0, b0
@@ -248,8 +251,8 @@ def is_one_endpoint_crossing(heads: Heads) -> bool:
 def parts(heads: Heads) -> dict[str, set[tuple[int, int]]]:
     """Return the parts of a tree that are scored: the rows and columns of each tensor of `oneec.decode`.
 
-    A crossed arc h -> m has the score crossed_arc[h, m]. Any other has arc[h, m], with sibling[s, m] and grandparent[g, m] where s and g
-    are visible; n+1 stands for none.
+    A crossed arc h -> m has the score crossed_arc[h, m]. Any other arc has the score arc[h, m], with sibling[s, m] and
+    grandparent[g, m] where s and g are visible; n+1 stands for none.
 
     >>> for name, rows in parts((-1, 2, 4, 4, 0, 2, 7, 5, 4)).items():  # A hearing is scheduled on the issue today
     ...     print(name, sorted(rows))
@@ -272,8 +275,8 @@ def parts(heads: Heads) -> dict[str, set[tuple[int, int]]]:
         if (h, s) not in crossed:
             found["sibling"].add((s, m))
         # g is the head of h. It is visible if g -> h is not crossed, and no crossed arc h -> d lies between h -> m and g -> h
-        # in the order of the arcs around h: on its left from the shortest to the longest, then on its right from the longest to
-        # the shortest. The root has no head; what would be its arc is the longest of all.
+        # in the order of the arcs around h: on its left from the shortest to the longest, then on its right from the
+        # longest to the shortest. The root has no head; its missing arc counts as the longest on the right.
         g = heads[h]
         around = sorted([*dependents, g if h else none], key=lambda d: (d > h, -d))
         low, high = sorted([around.index(m), around.index(g if h else none)])
@@ -283,7 +286,10 @@ def parts(heads: Heads) -> dict[str, set[tuple[int, int]]]:
 
 
 def score_of_tree(heads: Heads, scores: dict[str, np.ndarray], cost: np.ndarray | None = None) -> float:
-    """Return the score of a 1-Endpoint-Crossing tree by the tensors arc, crossed_arc, grandparent and sibling, and the cost of its arcs."""
+    """Return the score of a 1-Endpoint-Crossing tree: the scores of its parts, and the cost of its arcs.
+
+    scores: the tensors arc, crossed_arc, grandparent and sibling.
+    """
     score = sum(float(scores[name][row]) for name, rows in parts(heads).items() for row in rows)
     return score if cost is None else score + sum(float(cost[arc]) for arc in arcs_of(heads))
 

@@ -1,4 +1,4 @@
-"""What the decoders share: their charts, and the sentences that they process."""
+"""Declare what the decoders share: their charts, and the sentences that they process."""
 
 from libc.stdint cimport uint64_t
 from libcpp.memory cimport unique_ptr
@@ -98,12 +98,12 @@ cdef extern from "padded.hpp" namespace "padded" nogil:
 
 
 cdef class Charts:
-    """The charts of an algorithm, and the memory of a thread that processes one sentence after the other; it is used again."""
+    """The charts of an algorithm, and other memory with which a thread processes sentences. The memory is reused."""
 
     cdef OwnCharts own
     cdef Charts simpler                    # of mh4, for sentences that mh5 has no room for; None for other decoders
-    cdef Corners[float] rounded            # scores: of transitions, for decoding, ...
-    cdef Corners[double] scores            # ... and all others
+    cdef Corners[float] rounded            # scores of transitions, for decoding
+    cdef Corners[double] scores            # all other scores
     cdef Corners[double] allowed, direction, counts
     cdef vector[int] nodes, reached_from   # for given_heads
 
@@ -113,18 +113,19 @@ cdef class Charts:
 
 
 cdef class Sentences:
-    """Scores of sentences in padded arrays or of one alone, and how to process them; then, whether each has a result.
+    """Sentences in padded arrays, or a single one. Subclasses define how to process a sentence.
 
-    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns), or without the first dimension for one sentence.
-    heads: those given, or None. lengths: the words of each, or None for one.
+    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns); without the first dimension
+        for a single sentence.
+    heads: the argument of the decoder. lengths: the number of words of each sentence, or None for a single one.
     """
 
     cdef readonly dict tensors
-    cdef readonly object heads, lengths    # those given
+    cdef readonly object heads, lengths    # as given
     cdef object cost
     cdef readonly list too_large           # (sentence, bytes that MH5 would take up) for those that MH4 decoded instead
     cdef tuple names                       # of all tensors that the decoder can have, in the order of the charts
-    cdef Padded[TENSORS] scores            # of the tensors that are given
+    cdef Padded[TENSORS] scores            # the location of each tensor that is given
     cdef Py_ssize_t count
     cdef bint single                       # whether there is one sentence, in arrays without padding
     cdef readonly int longest                       # the words that the arrays have room for
@@ -132,13 +133,13 @@ cdef class Sentences:
     cdef bint is_1ec                       # whether the scores are 1EC's
     cdef double most                       # bytes that a chart may take up
     cdef const int* given                  # the heads, -1 or -2 where they are open, or NULL
-    cdef const Py_ssize_t* before          # the words of all sentences before each, and of all
+    cdef const Py_ssize_t* before          # the number of words before each sentence, and of all sentences
     cdef Py_ssize_t[2] before_one
     cdef object before_each
     cdef const Py_ssize_t[::1] order       # the sentences, the longest first
     cdef Py_ssize_t taken                  # how many of them have been taken
     cdef public bint stopped               # whether the threads are to stop
-    cdef unsigned char[::1] found          # whether each has a result
+    cdef unsigned char[::1] found          # whether each sentence has a result
 
     cdef int length(self, Py_ssize_t b) noexcept nogil
     cdef Padded padded(self, array) except *
@@ -152,7 +153,7 @@ cdef class Sentences:
 
 cdef struct Rows:  # index rows, to be written one after the other
     Py_ssize_t* next
-    Py_ssize_t sentence  # which begins each row, or -1
+    Py_ssize_t sentence  # the first number of each row; -1 if rows have none
 
 
 cdef class Decoding(Sentences):
@@ -160,11 +161,11 @@ cdef class Decoding(Sentences):
 
     cdef Padded padded_cost
     cdef dict parts
-    cdef Py_ssize_t* rows[TENSORS]     # of the parts: where each tensor's begin, or NULL, ...
-    cdef int columns[TENSORS]          # ... and how long they are
+    cdef Py_ssize_t* rows[TENSORS]     # where the index rows of each tensor begin, or NULL
+    cdef int columns[TENSORS]          # the length of these rows
     cdef object best_heads, totals
     cdef double total
-    cdef readonly double chart_score   # of the last tree found
+    cdef readonly double chart_score   # the chart's score of the last tree found
     cdef int* to_heads
     cdef double* to_totals             # the scores, summed as in `from_heads` or `write`
 

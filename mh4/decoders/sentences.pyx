@@ -1,10 +1,12 @@
-"""From the functions that users call to the charts: decode, sum over and sample a sentence, alone or in a batch.
+"""Connect the functions that users call to the charts: decode, sum over and sample sentences, alone or in a batch.
 
-A module like mh4.pyx makes an object of its scores, such as TransitionDecoding, whose method `alone` returns the result; batch.py makes one
-for many sentences, which threads process by `work`. Both come to `process`, which runs the chart of one sentence.
+A module like mh4.pyx makes an object from scores, such as TransitionDecoding, and returns the result of its method
+`alone`. batch.py makes such an object for many sentences, and threads call its method `work`. Both methods call
+`process`, which runs the chart for one sentence.
 
-The charts are compiled for several kinds of processors, from the same sources. The variant is chosen here, at import: the fastest that this
-processor can run, or the one that the environment variable MH4_SIMD names. The results are the same to the bit.
+The charts are compiled for several kinds of processors, from the same sources. This module chooses the variant at
+import: the fastest that this processor can run, or the one named by the environment variable MH4_SIMD. The results are
+the same to the bit.
 """
 
 import os
@@ -59,7 +61,7 @@ cdef extern from *:
 cdef class Charts:
 
     cdef int make(self, const Factories* const* variants) except -1:
-        """Make the charts, in the variant chosen."""
+        """Make the charts of the chosen variant."""
         self.own.make(variants[chosen][0], variants[0][0])
 
     cdef double bytes_needed(self) noexcept nogil:
@@ -79,7 +81,7 @@ cdef class Charts:
         self.counts.release()
 
 
-cdef enum Heads:  # what the given heads of a sentence allow: everything, some trees, one or none; or they are no heads at all
+cdef enum Heads:  # what the given heads of a sentence allow: all trees, some, one or none; WRONG: they are not heads
     OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
 
 
@@ -119,7 +121,7 @@ cdef class Sentences:
         return self.count, columns
 
     cdef Padded padded(self, array) except *:
-        """Return the location of an array, which the caller keeps alive; without values for None."""
+        """Return the location of an array, or NULL values for None. The caller must keep the array alive."""
         cdef Py_buffer at
         cdef Padded found = Padded(NULL, False, 0, 0, 0, 0)
         if array is not None:
@@ -130,19 +132,19 @@ cdef class Sentences:
         return found
 
     cdef int all_padded(self, Padded* to, tensors) except -1:
-        """Write the locations of the arrays among `tensors` to `to`, in the order of all that the decoder can have."""
+        """Write the locations of `tensors` to `to`, in the order of `names`; without values for missing tensors."""
         for x, name in enumerate(self.names):
             to[x] = self.padded(tensors.get(name))
 
     cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil:
-        """Point to the heads given for a sentence; returns which are given, as one of Heads."""
+        """Point to the heads given for a sentence. Return what they allow, as one of Heads."""
         cdef int n = self.length(b), word, open_heads = 0, fixed = 0, roots = 0
         if self.given is NULL:
             return OPEN
         cdef const int* given = self.given + b * (self.longest + 1)
         heads[0] = given
         by.nodes.clear()
-        by.nodes.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
+        by.nodes.resize(n + 1, 0)  # open heads become 0, which neither makes nor breaks a cycle
         for word in range(1, n + 1):
             if not -2 <= given[word] <= n:
                 return WRONG
@@ -157,7 +159,7 @@ cdef class Sentences:
         return ONE_TREE if fixed == n else OPEN if open_heads == n else SOME_TREES
 
     cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
-        """Process a sentence; returns whether it has a result."""
+        """Process a sentence. Return whether it has a result."""
 
     def work(self, Charts by):
         """Process sentences until none is left."""
@@ -182,7 +184,7 @@ cdef class Sentences:
         return [b for b in range(self.count) if not self.found[b]]
 
     cdef bint try_alone(self, kind, int k) except -1:
-        """Process the only sentence with this thread's charts; returns whether it has a result."""
+        """Process the only sentence with this thread's charts. Return whether it has a result."""
         cdef Charts by = None
         cdef bint found
         try:
@@ -198,7 +200,10 @@ cdef class Sentences:
         return found
 
     def alone(self, kind, k=0):
-        """Process the only sentence, and return its result; kind: the class of its Charts; k: of MH_k. Raises what decoders raise."""
+        """Process the only sentence, and return its result. Raises what decoders raise.
+
+        kind: the class of its Charts. k: of MH_k, or 0 for other classes.
+        """
         if not self.try_alone(kind, k):
             raise self.error(kind, k)
         return self.result()
@@ -239,8 +244,8 @@ cdef class Decoding(Sentences):
                 self.rows[x] = <Py_ssize_t*> address(self.parts[name])
 
     def result(self):
-        """Return the Derivation, or the Derivations, which are undefined for sentences that have failed."""
-        parts = {name: rows[rows[:, 1] >= 0] for name, rows in self.parts.items()}  # in 1ec, a word has some parts only
+        """Return the Derivation or, for a batch, the Derivations. They are undefined for sentences that have failed."""
+        parts = {name: rows[rows[:, 1] >= 0] for name, rows in self.parts.items()}  # missing parts of 1ec are -1
         if self.single:
             return Derivation(self.total, self.best_heads, parts)
         return Derivations(self.lengths, self.best_heads, self.totals, parts)
@@ -329,7 +334,7 @@ cdef class TransitionDecoding(Decoding):
         return Derivations(self.lengths, self.best_heads, self.totals, self.parts, transitions)
 
     cdef bint take(self, Charts by, Py_ssize_t b, TransitionScores* to) except -1 nogil:
-        """Point to the scores of a sentence; returns whether they and its heads are valid."""
+        """Point to the scores of a sentence. Return whether they are valid and some tree has the given heads."""
         cdef const float* tensors[TENSORS]
         cdef const int* heads = NULL
         cdef int n = self.length(b), given = self.given_heads(by, b, &heads)
@@ -415,7 +420,10 @@ cdef class Sums(Sentences):
     """Sentences whose derivations are to be summed."""
 
     cdef int take(self, Charts by, Py_ssize_t b, Scores* to) except -1 nogil:
-        """Point to the scores of a sentence, with -inf for arcs that contradict its heads; return which heads are given, or WRONG."""
+        """Point to the scores of a sentence, with -inf for arcs that contradict its heads.
+
+        Return what the heads allow, as one of Heads: WRONG also for invalid scores.
+        """
         cdef const int* heads = NULL
         cdef int n = self.length(b), given = self.given_heads(by, b, &heads), x
         to.n, to.reduces, to.single_root = n, self.scores[S0B0].layers, self.single_root
@@ -450,7 +458,7 @@ cdef class Summing(Sums):
         if counted:
             numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (self.longest + 1) ** 2
             room_for(8 * numbers, "the expected counts")
-            # They are written now, not at first use, so that the memory of the chart is checked against what is left.
+            # np.full writes the arrays at once, so that the memory of the chart is checked against what is really left.
             self.parts = {part: np.full(tensor.shape, 0.0) for part, tensor in tensors.items()}
         self.arc_counts = self.parts.get("arcs")
         if counted and self.arc_counts is None and not self.is_1ec:
@@ -490,13 +498,13 @@ cdef class Summing(Sums):
         return True
 
     cdef bint none(self, Py_ssize_t b) noexcept nogil:
-        """Record that a sentence has no derivation; returns whether that is a result."""
+        """Record that a sentence has no derivation. Return whether this counts as a result."""
         self.to_log_partition[b] = -INFINITY
         return self.allow_none
 
 
 cdef class Sampling(Sums):
-    """Sentences for which trees are to be drawn, with a seed for each; their result is the heads."""
+    """Sentences for which trees are to be drawn, with a seed for each sentence. The result is the heads."""
 
     cdef object drawn
     cdef int* to_drawn

@@ -1,13 +1,13 @@
-// All items of the arc-hybrid decoder: MH3, all projective trees, in O(n^3) time and O(n^2) memory.
+// The chart of the arc-hybrid decoder: MH3, all projective trees, in O(n^3) time and O(n^2) memory.
 //
-// Items are [i,j]: a computation that puts i on top of the stack and ends with j as the first buffer element
-// (Kuhlmann, Gómez-Rodríguez & Satta, ACL 2011; Section 3 of the MH4 paper). With the shift scored where two items
-// combine, together with the reduce that always follows,
+// An item [i,j] is a computation that puts i on top of the stack and ends with j as the first buffer element
+// (Kuhlmann, Gómez-Rodríguez & Satta, ACL 2011; Section 3 of the MH4 paper). The shift is scored where two items
+// combine. A reduce always follows, so both are one step:
 //
 //     [i,l] = max over i<j<l of  [i,j] + shift[i,j] + [j,l] + max(LA[j,l] + arc l->j, RA[j,l] + arc i->j).
 //
-// The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
-// with a single root is one that has no arc from 0 before that.
+// The last transition of every derivation is RA with head 0, and no other transition leads to [0,n+1]. So a derivation
+// has a single root if it makes no arc from 0 before its last transition.
 #pragma once
 #include "lanes.hpp"
 #include "transition_chart.hpp"
@@ -17,7 +17,7 @@ namespace VARIANT::mh3 {
 using namespace transitions;
 
 class Chart final : public TransitionChart {
-    enum { BLOCK = 16 };  // nodes between looks for signals
+    enum { BLOCK = 16 };  // nodes between checks for signals
 
     float* t2;     // [i,l] at i, l
     float* left;   // [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head

@@ -1,6 +1,6 @@
-// All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
+// The chart of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 //
-// With R1 and R2, the best reduces of [i,j,k,l] that remove k and j (docs/explanation/products.md):
+// Let R1 and R2 be the scores of the best reduces of [i,j,k,l] that remove k and j (docs/explanation/products.md). Then
 //
 //     t2[i,l]     = max over j of t3[i,j,l] + the best of LA and RA;   t2[i,i+1] = 0
 //     t3[i,j,l]   = max of t2[i,j] + shift[i,j] + t2[j,l],   t4[i,j,k,l] + R1[j,k,l] over k,   t4[i,q,j,l] + R2[q,j,l] over q
@@ -15,11 +15,15 @@ using namespace transitions;
 
 // The innermost loops, which take nearly all of the time.
 //
-// For given i and k, all j between them and all l in the rows of k, which have `count` cells: Combine to [i,j,k,l], and Link
-// this to [i,j,l] and [i,k,l].
-//     tj[j], tk: the rows of [i,j,l] and [i,k,l].           t2k: the row of [k,l].
-//     tjk, R1, R2: a row for each j from first_j.   left, right: the items that [k,l] and [j,k,l] combine with, by j.
-//     ra2, rap, row_ra2, row_rap: arcs from i to k and j, by j and by l, unless R1 and R2 have them.
+// For given i and k, all j between them and all l in the rows of k, which have `count` cells: make [i,j,k,l] by
+// Combine, and from this [i,j,l] and [i,k,l] by Link.
+//
+//     tj[j], tk       the rows of [i,j,l] and [i,k,l]
+//     t2k             the row of [k,l]
+//     tjk, R1, R2     for each j from first_j: the row of [j,k,l], and of the best reduces that remove k and j
+//     left, right     by j: [i,j,k] + shift, which combines with [k,l]; [i,j] + shift, which combines with [j,k,l]
+//     ra2, row_ra2    if by_head: the score of RA2, which makes the arc i->k, in a part by j and a part by l
+//     rap, row_rap    if by_head: the same for RA', which makes the arc i->j
 template <bool by_head>
 static inline void link3(float* const* tj, float* tk, const float* t2k, const float* tjk, const float* R1, const float* R2,
                          const float* left, const float* right, const float* ra2, const float* rap, const float* row_ra2,
@@ -46,48 +50,52 @@ static inline void link3(float* const* tj, float* tk, const float* t2k, const fl
     }
 }
 
-// Items are found for i from n down and, for each i, k from i+1 up; all items that start further right are then known.
+// The loops run over i from n down and, for each i, over k from i+1 up. All items that start to the right of i are then
+// final. At k, all items [i,j,k] are final, too: Combine makes them when the loop is at j, and Link when it is at j or
+// at the removed node, whichever is later, and both come before k. Then, in this order:
 //
-// At k, every [i,j,k] is final, since it is made by Combine at j and by Link at j or the removed node, whichever is later, and both
-// come before k. So these items are linked to [i,k]. Then the items [i,k,l] begin by Combine, and for all j < k < l, [i,j,k,l] is
-// computed by Combine from [i,j,k] and [k,l] or [i,j] and [j,k,l], and pushed by Link to [i,j,l] and [i,k,l]; it is not stored.
+//     1. Link makes [i,k] from the items [i,j,k].
+//     2. Combine makes [i,k,l] from [i,k] and [k,l], for all l.
+//     3. For all j < k < l, Combine makes [i,j,k,l], from [i,j,k] and [k,l] or from [i,j] and [j,k,l]. [i,j,k,l] is not
+//        stored, but pushed by Link to [i,j,l] and [i,k,l].
 //
-// Rows run over l, the last node of an item: from the multiple of LANES at or below the first possible l, with -inf
-// before that l and beyond the sentence. As [j,k,l] is read for one k and all j and l, tables by three nodes are indexed
-// k, j, l: the rows read one after the other are adjacent. Scores that do not depend on i (the best Link of [i,j,k,l]
-// by an arc from j, k or l to k and to j) are tabulated first (also for arcs from i, if their scores do not depend on i). That
-// leaves a few additions and maxima for every i, j, k and l.
+// Rows run over l, the last node of an item. A row begins at the multiple of LANES at or below the first possible l; it
+// has -inf before that l and beyond the sentence. [j,k,l] is read for one k and all j and l. So tables by three nodes
+// are indexed k, j, l, and rows that are read one after the other are adjacent.
 //
-// Node 0 can only be the start of an item. The last transition of every derivation is RA, from 0, and no other transition leads to
-// [0,n+1]. So a derivation with a single root is one that has no arc from 0 before that.
+// R1 and R2 do not depend on i and are tabulated first. If the scores of arcs from i depend on i, RA2 and RA' are left
+// out of R1 and R2 (by_head). That leaves a few additions and maxima for every i, j, k and l.
+//
+// Node 0 can only be the first node of an item. The last transition of every derivation is RA with head 0, and no other
+// transition leads to [0,n+1]. So a derivation has a single root if it makes no arc from 0 before its last transition.
 class Chart : public TransitionChart {
     int n;
-    size_t stride, volume;      // of rows; of a table by three nodes
-    bool by_head;               // arcs from i are not in the tables, as their scores depend on i
-    std::vector<size_t> place;  // of l = 0 in the row of [0,k,l] in the tables by three nodes
+    size_t stride, volume;      // the length of a row; the size of a table by three nodes
+    bool by_head;               // whether the scores of arcs from i depend on i: then R1 and R2 lack RA2 and RA'
+    std::vector<size_t> place;  // the position of l = 0 in the row of [0,k,l] in the tables by three nodes
     std::vector<float*> rows;   // [i,j,l] for the current i, by j
     // tables by three nodes
     float* t3;  // the best score of [i,k,l], at k, i, l
-    float* R1;  // the best score of RA, LA and, unless by_head, RA2 of k in [i,j,k,l], at k, j, l
-    float* R2;  // the same of LA', LA2 and, unless by_head, RA' of j
+    float* R1;  // the best score of RA, LA and, unless by_head, RA2, which remove k from [i,j,k,l]; at k, j, l
+    float* R2;  // the best score of LA', LA2 and, unless by_head, RA', which remove j; at k, j, l
     // tables by two nodes: rows of `stride`
     float* t2;       // the best score of [i,l], at i, l
     float* s0b0;     // six rows at s0, by b0
-    float* la_to;    // LA of j by l in [i,j,l] at l, j: the terms that depend on j and l
-    float* ra_to;    // RA of j by i in [i,j,l]: the same
+    float* la_to;    // LA (l->j) in [i,j,l]: the terms that depend on j and l, at l, j
+    float* ra_to;    // RA (i->j) in [i,j,l]: the same
     float* shifts;   // shift[j,k] at k, j
-    float* ra2_to;   // RA2 of k in [i,j,k,l] at k, j: the terms that depend on j and k
-    float* rap_to;   // RA' of j in [i,j,k,l]: the same
+    float* ra2_to;   // RA2 (i->k) in [i,j,k,l]: the terms that depend on j and k, at k, j
+    float* rap_to;   // RA' (i->j) in [i,j,k,l]: the same
     float* arcs_to;  // the score of an arc at dependent, head
     // tables by one node, for the current i, or i and k
-    float* la_from;    // LA of j by l in [i,j,l] at j: the terms that depend on i and j
-    float* ra_from;    // RA of j by i in [i,j,l]: the same
+    float* la_from;    // LA (l->j) in [i,j,l]: the terms that depend on i and j, at j
+    float* ra_from;    // RA (i->j) in [i,j,l]: the same
     float* arcs_from;  // the score of i->j at j
     float* column;     // [i,j,k] at j
     float* left;       // [i,j,k] + shift[j,k] at j
     float* right;      // [i,j] + shift[i,j] at j
-    float* ra2;        // RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
-    float* rap;        // RA' of j in [i,j,k,l]: the same
+    float* ra2;        // RA2 (i->k) in [i,j,k,l]: the terms that depend on i, j and k, at j
+    float* rap;        // RA' (i->j) in [i,j,k,l]: the same
 
     static int row_start(int k) { return (k + 1) / LANES * LANES; }  // of rows over l > k
     // The position of l = 0 in the row of [j,k,l] in the tables by three nodes.
@@ -110,8 +118,8 @@ class Chart : public TransitionChart {
         return t2[n + 1] > -INFINITY;
     }
 
-    // Lay out the scores as the loops read them. The score of an arc, arcs + cost, is added here unless its head is i; then in
-    // `fill_plane` and `link`.
+    // Lay out the scores as the loops read them. The score of an arc (arcs + cost) is added here. Only scores of arcs
+    // from i are added later, by `fill_plane` and `link`.
     void tabulate() {
         for (int m = 1; m <= n; m++)
             for (int h = 0; h < (int)stride; h++) row(arcs_to, m)[h] = h <= n ? scores.arc_score(h, m) : 0;
@@ -144,7 +152,7 @@ class Chart : public TransitionChart {
         }
     }
 
-    // Links of j and k over l, from the scores on j and k.
+    // R1 (to_k) and R2 (to_j) for one j and k, over l. s1s0: the scores on j and k.
     void tabulate_links(float* __restrict to_k, float* __restrict to_j, int k, int start, const float* arcs_to_j,
                         const float* s1s0) const {
         const float la = s1s0[LA], ra = s1s0[RA], lap = s1s0[LAp], rap = s1s0[RAp], la2 = s1s0[LA2], ra2 = s1s0[RA2];
@@ -165,7 +173,7 @@ class Chart : public TransitionChart {
     // All items starting with i.
     void fill_plane(int i) {
         float* items = row(t2, i);
-        const bool forbidden = scores.single_root && i == 0;  // arcs from i
+        const bool forbidden = scores.single_root && i == 0;  // whether arcs from i are forbidden
         std::fill(items + row_start(i), items + stride, -INFINITY);
         items[i + 1] = 0;
         for (int j = i + 1; j <= n; j++) {
@@ -195,9 +203,9 @@ class Chart : public TransitionChart {
         const size_t cell = at3(first, k) + start;
         float* tk = rows[k] + start;
         const float* t2k = row(t2, k) + start;
-        // [i,k,l] by Combine: [i,k] + shift[i,k], which is right[k], + [k,l]
+        // Combine makes [i,k,l]: right[k], which is [i,k] + shift[i,k], and [k,l]
         add(tk, t2k, right[k], count);
-        // [i,j,k,l] by Combine, left[j] + [k,l] or right[j] + [j,k,l], and then by Link [i,j,l] and [i,k,l]
+        // Combine makes [i,j,k,l], as left[j] + [k,l] or right[j] + [j,k,l], and Link makes [i,j,l] and [i,k,l]
         add(left + first, column + first, row(shifts, k) + first, nodes);
         if (by_head) {
             add(ra2 + first, row(ra2_to, k) + first, arcs_from[k], nodes);
@@ -220,7 +228,7 @@ class Chart : public TransitionChart {
     float item2(int i, int l) const override { return row(t2, i)[l]; }
     float item3(int i, int j, int l) const override { return t3[at3(i, j) + l]; }
     float item4(int i, int j, int k, int l) const override { return Chart::step4(i, j, k, l).score; }
-    Step step4(int i, int j, int k, int l) const override {  // for item4, also where FirstFound has its own
+    Step step4(int i, int j, int k, int l) const override {  // item4 calls this one, even where FirstFound overrides it
         Step best;
         best.combine(item2(i, j) + scores.shift_score(i, j) + item3(j, k, l), 2);
         best.combine(item3(i, j, k) + scores.shift_score(j, k) + item2(k, l), 3);
@@ -231,7 +239,7 @@ class Chart : public TransitionChart {
     void prepare() override {
         n = scores.n;
         stride = (n + 1 + LANES) / LANES * LANES;
-        by_head = scores.single_root || scores.arcs_and_cost;  // with a single root, arcs from i are forbidden for i = 0 only
+        by_head = scores.single_root || scores.arcs_and_cost;  // with a single root, arcs from 0 are forbidden
         place.resize(n + 1);
         rows.resize(n + 1);
         volume = 0;

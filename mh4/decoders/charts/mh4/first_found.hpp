@@ -1,5 +1,5 @@
-// The chart of MH4 whose trace finds the first of equally good derivations in the order of the authors' chart: see first_found in mh4.pyx,
-// which scores no shifts.
+// A chart of MH4 whose trace breaks ties in the order of the authors' chart: see first_found in mh4.pyx. Shifts have no
+// scores here.
 #pragma once
 #include "chart.hpp"
 

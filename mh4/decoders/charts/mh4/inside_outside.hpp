@@ -1,23 +1,25 @@
 // Marginals of MH4: the sum over all transition sequences (inside), and its derivatives (outside), in O(n^4) time, O(n^3) memory.
 //
-// The items are as in reference.py. Each sequence must be counted once, but the chart derives most in several ways. Two ways to
-// Combine give the same sequence if [i,j,k] is itself a Combine, [i,j] + [j,k]; and a Link of k to j or l makes no difference
-// before or after the Combine with [i,j]. So let d[i,j,k] be only the sequences of [i,j,k] that end in a Link and do not split at j.
-// With t for all sequences of an item, and products for concatenation,
+// The items are as in reference.py. Each sequence must be counted once, but the decoder's chart derives most sequences
+// in several ways, for two reasons. The two ways to Combine give the same sequence if [i,j,k] is itself a Combine,
+// [i,j] + [j,k]. And the Combine with [i,j] may come before or after a Link of k to j or l. So let d[i,j,k] be the sum
+// over only those sequences of [i,j,k] that end in a Link and do not split at j, and t the sum over all sequences of
+// an item. With products for concatenation,
 //
 //     t[i,j,k] = d[i,j,k] + u[i,j] t[j,k]                  u[i,j] = t[i,j] shift[i,j]
-//     [i,j,k,l] without k:  u[i,j] t[j,k,l]                only by RA2 (by LA and RA, it is in t[j,l] of u[i,j] t[j,l])
+//     [i,j,k,l] without k:  u[i,j] t[j,k,l]                only by RA2 (LA and RA: already in t[j,l] of u[i,j] t[j,l])
 //                           d[i,j,k] shift[j,k] t[k,l]     by RA2, RA, LA
-//     [i,j,k,l] without j:  both                           by RA', LA', LA2
+//     [i,j,k,l] without j:  both of these                  by RA', LA', LA2
 //     d[i,j,l], d[i,k,l] = the sums of these               t[i,l] = sum over j of t[i,j,l] (LA + RA);  t[i,i+1] = 1
 //
-// (A sequence of [i,j,k,l] that splits both at j and at k is [i,j] + [j,k] + [k,l]: if m is what comes between the shifts of j and
-// k, m leaves what is below j alone, as it is part of [j,k,l], and by induction on what follows, it is a sequence of [j,k].)
+// (A sequence of [i,j,k,l] that splits both at j and at k is [i,j] + [j,k] + [k,l]. To see this, let m be the part
+// between the shifts of j and k. Since m is part of [j,k,l], it does not touch the stack below j; by induction on the
+// rest of the sequence, m is a sequence of [j,k].)
 //
-// The weight of a reduce is a product of what depends on s1, s0, on s0, b0 and on the arc. Loops run over l in vectors, and the
-// arcs from i are the reason for most of what is kept apart. The derivatives of the partition function by the weights are summed
-// in reverse: for each plane i, what its items are needed for, then for each plane j, what [j,k,l] and [k,l] are needed for in
-// planes i < j (gather).
+// The weight of a reduce is a product of three factors: one depends on s1 and s0, one on s0 and b0, one on the arc.
+// Loops run over l in vectors. Many sums are kept apart because of arcs from i. The outside pass sums the derivatives
+// of the partition function by the weights, in reverse order. For each plane j, these come first from the planes
+// i < j, in which [j,k,l] and [k,l] are used (gather), and then from the plane itself (unlink).
 #pragma once
 #include "sum_charts.hpp"
 #include "transition_sums.hpp"
@@ -34,26 +36,26 @@ template <class N> class MH4 : public TransitionSums<N> {
     using Base::arc, Base::count_arc, Base::count_s0b0, Base::count_s1s0, Base::count_shift, Base::g2, Base::memory, Base::n,
         Base::row, Base::scaling, Base::scores, Base::shift, Base::start, Base::stride, Base::t2, Base::watch;
 
-    std::vector<size_t> place;  // of l = 0 in the row of [0,k,l] in tables by three nodes
+    std::vector<size_t> place;  // the position of l = 0 in the row of [0,k,l] in tables by three nodes
     // by three nodes, at k, i, l for [i,k,l]
     Value *t3, *d3;
     Value* g3;  // the derivative by d
     // by two nodes, rows of `stride`
-    Value* on_s0b0[REDUCES];  // at s0, b0
-    Value* on_s1s0[REDUCES];  // at s0, s1; including arcs from s1 and s0
-    Value *to_la, *to_ra;     // on_s0b0 of LA and RA at b0, s0
-    Value* u2_to;             // u[i,j] at j, i
-    Value* by_u2;  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
-    Value* h3;     // the derivative by t[i,k,l] for the current i, at k, l
-    Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
+    Value* on_s0b0[REDUCES];           // at s0, b0
+    Value* on_s1s0[REDUCES];           // at s0, s1; including arcs from s1 and s0
+    Value *to_la, *to_ra;              // on_s0b0 of LA and RA at b0, s0
+    Value* u2_to;                      // u[i,j] at j, i
+    Value* by_u2;                      // without arc scores: the factor of u[i,j] in all RA2 to [i,j,l], at j, l
+    Value* h3;                         // the derivative by t[i,k,l] for the current i, at k, l
+    Value *count_to_la, *count_to_ra;  // the counts of LA and RA that lead to [i,l], at b0, s0
     // by one node, for the current i, or i and k
     Value *from, *la, *ra, *u2, *d, *count_la, *count_ra, *coefficients, *rows;
-    // the derivative by u[i,j], and RA' with an arc from i to j: vectors whose lanes are still to be added up
+    // at j: the derivative by u[i,j], and the count of RA' (i->j): vectors whose lanes are still to be added up
     Value *g_u2, *count_rap;
     enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
 
     Value* row3(Value* table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
-    bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
+    bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from i, before the last transition
 
     Value* arrange(size_t square) override {
         memory.take_all({&to_la, &to_ra, &u2_to, &by_u2, &count_to_la, &count_to_ra}, square);
@@ -89,7 +91,8 @@ template <class N> class MH4 : public TransitionSums<N> {
                 for (int j = 1; j < k; j++) row(on_s1s0[LAp], k)[j] = row(on_s1s0[LAp], k)[j] * row(arc, j)[k];
             }
         }
-        // Of a single tree, no reduce removes h before its dependent m: that would lead nowhere, by numbers of any size.
+        // If there is only one tree, no reduce may remove h before its dependent m. Such items would be of no use, but
+        // their numbers could be of any size.
         for (int m = 1; scores.heads && m <= n; m++) {
             const int h = scores.heads[m], j = std::min(h, m), k = std::max(h, m);
             for (int t = 0; t < REDUCES; t++) {
@@ -115,7 +118,7 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
     }
 
-    void last_of_plane(int i) {  // the last transition may be an arc from 0
+    void last_of_plane(int i) {  // the last transition may make an arc from 0
         for (int j = i + 1; j <= n; j++) ra[j] = row(on_s1s0[RA], j)[i];
     }
 
@@ -150,7 +153,8 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     Value* by(int kind) const { return coefficients + kind * stride; }
 
-    // Where scores forbid much, as heads do, most items are 0. Then loops skip what has two of them as its factors.
+    // If scores forbid much, as heads do, most items are 0. Then loops skip a j if d and u are both 0, since every term
+    // has one of them as a factor.
     template <bool sparse> static bool skips(const Value& d, const Value& u) { return sparse && N::is_zero(d) && N::is_zero(u); }
 
     // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k
@@ -206,7 +210,7 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     // Outside
 
-    // What the items of plane i are needed for: first in the planes before it, then in that plane
+    // The derivatives by the items of plane i: first from their use in the planes before it, then in plane i
     template <bool by_arc, bool sparse> void outside_plane(int i) {
         Value* h = h3;
         gather<by_arc, sparse>(i);
@@ -255,7 +259,7 @@ template <class N> class MH4 : public TransitionSums<N> {
 
     Value* by_l(int kind) const { return rows + kind * stride; }
 
-    // The derivatives by d[i,j,k] and u[i,j] of what `link` made of them
+    // The reverse of `link`: the derivatives by d[i,j,k] and u[i,j]
     template <bool by_arc, bool sparse> void unlink(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 32);
         const Value* g_k = row3(g3, i, k);
@@ -312,7 +316,7 @@ template <class N> class MH4 : public TransitionSums<N> {
         row(count_arc, k)[i] += N::sum(from_i);
     }
 
-    // What [j,k,l] and [k,l] are needed for in [i,j,k,l] of the planes i < j
+    // The derivatives by [j,k,l] and [k,l] from their use in [i,j,k,l] in all planes i < j, and the counts of reduces
     template <bool by_arc, bool sparse> void gather(int j) {
         Value *h = h3, *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
         const Value *u = row(u2_to, j), *arc_j = row(arc, j);
@@ -397,7 +401,8 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
     }
 
-    // Call f(by_arc, sparse): whether arcs are scored, and whether scores forbid much, or numbers are slow.
+    // Call f(by_arc, sparse). by_arc: whether arcs are scored. sparse: whether to skip terms that are 0, which pays if
+    // scores forbid much, or if numbers are slow.
     template <class F> void as_constants(F f) {
         const std::true_type yes;
         const std::false_type no;
@@ -430,10 +435,10 @@ template <class N> class MH4 : public TransitionSums<N> {
     MH4() : Base(3.3) {}  // n shifts and n of six reduces: fewer than 4^n 6^n, which is e^(3.2 n)
 };
 
-// Drawing MH4 derivations in proportion to the exponential of their scores; each costs O(n^2) time at most.
+// Draws MH4 derivations in proportion to the exponential of their scores, each in O(n^2) time at most.
 //
-// Only those derivations are drawn that the chart counts, and so each transition sequence in proportion. The terms of an item [i,l],
-// d[i,j,l] or t[i,j,l] are at the top of this file.
+// The derivations drawn are those that the chart counts: one for each transition sequence. The terms of the items
+// [i,l], d[i,j,l] and t[i,j,l] are at the top of this file.
 
 template <class N> class SampledMH4 : public DerivationSampler<N, MH4> {
     typedef DerivationSampler<N, MH4> Base;
@@ -445,7 +450,7 @@ template <class N> class SampledMH4 : public DerivationSampler<N, MH4> {
     Value d(int i, int j, int l) const { return row3(this->d3, i, j)[l]; }
     Value t(int i, int j, int l) const { return row3(this->t3, i, j)[l]; }
 
-    // The weight of a reduce with s1, s0, b0 = j, k, l, where the stack has i below
+    // The weight of a reduce with s2, s1, s0, b0 = i, j, k, l
     Value reduce(int code, int i, int j, int k, int l) const {
         const Value weight = row(this->on_s1s0[code], k)[j] * row(this->on_s0b0[code], k)[l];
         if (code == LA2) return weight * row(this->arc, j)[l];
@@ -453,7 +458,7 @@ template <class N> class SampledMH4 : public DerivationSampler<N, MH4> {
         return weight;
     }
 
-    // [i,l] by the last word j between
+    // The terms of [i,l], one for each word j that its last Link can remove, and each head of j
     void terms_of_two(int i, int l) {
         const Item none = Item{};
         for (int j = i + 1; j < l; j++) {
@@ -465,7 +470,7 @@ template <class N> class SampledMH4 : public DerivationSampler<N, MH4> {
         }
     }
 
-    // d[i,m,l] by the node that the last Link removed, on either side of m
+    // The terms of d[i,m,l], by the node that the last Link removed, on either side of m
     void terms_of_linked(int i, int m, int l) {
         for (int k = m + 1; k < l; k++) {
             const Value left = d(i, m, k) * row(this->shift, k)[m] * row(this->t2, k)[l];

@@ -1,5 +1,5 @@
-// The rows [i,x,y,R] of the MH5 decoder when arcs are scored too. Names are as in transitions.hpp; `by_i`, `by_x`, `by_y` and
-// `by_r` say which node is the head of the arc.
+// The rows [i,x,y,R] of the MH5 decoder when arcs are scored, too. Names are as in transitions.hpp. In `by_i`, `by_x`,
+// `by_y` and `by_r`, the last letter is the head of the arc.
 #pragma once
 #include "items.hpp"
 
@@ -8,17 +8,17 @@ namespace VARIANT::mh5 {
 static const Code ON_PAIR[] = {RApp, LApp, LApp2, LA3, RA2, RAp};
 
 struct Arcs final : Panels<Arcs> {
-    // The kinds of rows of a Plane: the best [i,j,x,y] + shift + an arc to j, over j, and the best [i,x,k,y] + shift + an arc to
-    // k + the score on k, y of its reduce, RA'2, RA' or LA', over k.
+    // The kinds of rows of a Plane. J_BY_...: the best [i,j,x,y] + shift + an arc to j, over j. K_BY_...: the best
+    // [i,x,k,y] + shift + an arc to k + the score on k, y of its reduce (RA'2, RA' or LA'), over k.
     enum { J_BY_I = X3 + 1, J_BY_X, J_BY_Y, K_BY_I, K_BY_X, K_BY_Y, SHIFTED = J_BY_Y };
 
-    // More of a Plane.
+    // The other data of a Plane.
     struct More {
         float* items4;           // [i,x,k,y] at y, k, x: for arcs from r to x and k
         float* j_by_r;           // the best [i,j,x] + shift + r->j over j, at x, over r
         float *j_by_i, *j_by_x;  // the same with i->j and x->j, at x
-        // rows over r in the panel, for the current y: as Tables::b at k and Tables::a at l, except by an arc from x; and by an arc
-        // from x, but for its score
+        // rows over r in the panel, for the current y. b, a: as Tables::b at k and Tables::a at l, but without arcs
+        // from x. b_x, a_x: the same by an arc from x, without the score of this arc
         float *b, *b_x, *a, *a_x;
     } more[BLOCK];
 
@@ -31,7 +31,7 @@ struct Arcs final : Panels<Arcs> {
     // by pairs
     float* on_pair;          // the scores of ON_PAIR on x, y
     float *drop_x, *drop_y;  // rows over r at x, y: the best reduces that remove x and y from [i,x,y,r], except by arcs from i
-    float *e_x, *e_i;        // rows over r at h, y: what RA2 and RA3 make of [y,l,r] if x or i is h, as Tables::e
+    float *e_x, *e_i;        // rows over r at h, y: the best that RA2 (if x is h) and RA3 (if i is h) make of [y,l,r]
 
     More& more_of(const Plane& plane) { return more[plane.i - first]; }
     float arc(int head, int dependent) const { return scores.arc_score(head, dependent); }
@@ -130,7 +130,7 @@ struct Arcs final : Panels<Arcs> {
             put(e_x + pair(R, h, y), by_x);
             put(e_i + pair(R, h, y), by_i);
         }
-        // for the other nodes before it in the block, where their items will be
+        // For nodes i of the block before x: what arcs from i make of [x,...,R], kept where [i,x,z,R] will be
         Lanes made[BLOCK];
         for (int x = y, z = x + 1; x > first && z < high(R); z++) {
             watch.pass(BLOCK * n);
@@ -153,8 +153,8 @@ struct Arcs final : Panels<Arcs> {
         return maximum(maximum(drops.by_x + arc(x, j), drops.by_y + arc(y, j)), drops.by_r + to(j, R));
     }
 
-    // The best [x,y,R] made from [x,k,y,R] or [x,y,l,R] by an arc from i to k or l, for COUNT nodes i of the block, which combine with
-    // [i,x]. arcs: from_block, from the first of them.
+    // The best [x,y,R] that an arc from i to k or l makes of [x,k,y,R] or [x,y,l,R], to be combined with [i,x]. It is
+    // found for COUNT nodes i of the block; arcs: from_block, beginning with the first of these nodes.
     template <int COUNT> void combine_made(Lanes* made, const float* arcs, int x, int y, int R) const {
         for (int q = 0; q < COUNT; q++) made[q] = all(-INFINITY);
         const Lanes b8 = b(RAp2, y, R);
@@ -186,7 +186,8 @@ struct Arcs final : Panels<Arcs> {
         for (int q = 0; q < COUNT; q++) put(row + (first + q) * LANES, best[q]);
     }
 
-    // What makes [i,x,y,R] except the products that are done for several x at once. by_r: the best [i,j,x,y] + the score of r->j.
+    // The best [i,x,y,R], except for the products that fill_rows computes for several x at once. by_r: the best
+    // [i,j,x,y] + the score of r->j.
     Lanes fill_row(const Plane& plane, int x, int y, int R, Lanes by_r) {
         const More& own = more_of(plane);
         const int i = plane.i, start = low(R);
@@ -231,13 +232,13 @@ struct Arcs final : Panels<Arcs> {
             best[x] = all(-INFINITY);
             for (long L = panel(y + 1); L <= R; L++) __builtin_prefetch(t4 + triple(L, i, x0 + x, y));
         }
-        // A without j by r
+        // A without j, by an arc from r
         for (long j = i + 1; j < x0; j++)
             for (int x = 0; x < COUNT; x++) best[x] = maximum(best[x], left4[x][j] + to(j, R));
         for (int j = 0; j < COUNT - 1; j++)
             for (int x = j + 1; x < COUNT; x++) best[x] = maximum(best[x], left4[x][x0 + j] + to(x0 + j, R));
         for (int x = 0; x < COUNT; x++) put(left[x], fill_row(plane, x0 + x, y, R, best[x]));
-        // A without k by r
+        // A without k, by an arc from r
         for (int x = 0; x < COUNT; x++) best[x] = all(-INFINITY);
         for (int k = 1; k < COUNT; k++)
             if (x0 + k < y)
@@ -268,7 +269,8 @@ struct Arcs final : Panels<Arcs> {
                     for (int x = 0; x < COUNT; x++) put(left[x], best[x]);
             }
         }
-        // Link them. Vectors may alias anything, so that members would be read again after every store.
+        // Link the items. Members are copied to variables: vectors may alias anything, so otherwise members would be
+        // read again after every store.
         float *const row_x = current(plane, X3, x0), *const row_y = current(plane, X3, y);
         const size_t cell = pair(R, x0, y), next = stride;
         const float *const drop_x_from = drop_x + cell, *const drop_y_from = drop_y + cell;

@@ -1,8 +1,8 @@
-// All items of the MH5 decoder, in O(n^5) time and O(n^4) memory: items.hpp has their layout and order, and what is added up
-// is in transitions.hpp and arcs.hpp.
+// The chart of the MH5 decoder, in O(n^5) time and O(n^4) memory. items.hpp has the layout and the order of the items;
+// transitions.hpp and arcs.hpp have the recurrence, without and with scores of arcs.
 //
-// Node 0 can only be the start of an item. As in MH4, a derivation with a single root has no arc from 0 before its last transition, RA from
-// [0,j,n+1].
+// Node 0 can only be the first node of an item. As in MH4, a derivation with a single root has no arc from 0 before its
+// last transition, RA from [0,j,n+1].
 #pragma once
 #include "arcs.hpp"
 #include "transitions.hpp"
@@ -12,7 +12,7 @@ namespace VARIANT::mh5 {
 class Chart final : public BestDerivation {
     Transitions transitions;
     Arcs arcs;
-    Items* items = &transitions;  // one of them
+    Items* items = &transitions;  // transitions or arcs
 
   public:
     void prepare() override {

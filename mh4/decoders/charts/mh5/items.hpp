@@ -1,17 +1,18 @@
-// The items of the MH5 decoder and the order in which they are found; mh5.pyx says what they are and how they are scored.
+// The items of the MH5 decoder, and the order in which they are computed. mh5.pyx defines the items and their scores.
 //
-// Rows run over r, the last node of an item. The nodes 0 to n+1 are cut into panels of LANES nodes such that the last panel is
-// full; the first one begins with up to LANES - 1 nodes that do not exist. For each panel, t3 and other tables by two nodes x < y
-// have a row for every pair, t4 has one for every triple i < x < y. In a row, lanes of nodes r <= y are -inf. Nodes y at the end
-// of a panel or after it have no rows in it.
+// Rows run over r, the last node of an item. The nodes 0 to n+1 are cut into panels of LANES nodes such that the last
+// panel is full; the first panel begins with up to LANES - 1 nodes that do not exist. [i,x,y,R] stands for the row of
+// all [i,x,y,r] with r in panel R. For each panel, t3 and other tables by two nodes x < y have a row for every pair,
+// and t4 has a row for every triple i < x < y. In a row, lanes of nodes r <= y are -inf. Nodes y at the end of a panel
+// or after it have no rows in it.
 //
-// Items are found by their first node i, from n to 0, in blocks of BLOCK nodes; in a block panel by panel; in a panel again by i,
-// and then by their last inner node y. So all that [i,x,y,R] is made of is found before it:
+// The loops run over blocks of BLOCK first nodes i, from n down to 0; in a block, over panels; in a panel, over the i
+// of the block; and then over the last inner node y. So all items that [i,x,y,R] is made of are computed before it:
 //     [j,...,R], j > i        as i decreases;
 //     [i,...,l], l <= y       in an earlier panel or, if l is in R, with an earlier y;
 //     [i,x,y,l], l > y        in an earlier panel or in the same row.
-// Blocks make Combine [i,j] + [j,x,y,R] fast, which reads all of t4: it is done for all i of a block at once, where j is after
-// the block and before the panel.
+// Combine [i,j] + [j,x,y,R] reads all of t4. Blocks make it fast: where j is after the block and before the panel, it
+// is done for all i of the block at once.
 #pragma once
 #include <type_traits>
 
@@ -24,19 +25,19 @@ using namespace transitions;
 
 enum { BLOCK = 8, TILE = 8 };
 
-// What is found of the items that start with a node i of the block, as Combine reads them on its left.
+// The items that start with a node i of the block, laid out as the left parts of Combine.
 struct Plane {
     int i;
-    const float* arcs;  // the scores of arcs from i that are not the last transition
+    const float* arcs;  // the scores of arcs from i, before the last transition
     float* la_from;     // LA on i, x
     float* ra_from;     // RA on i, x, with i->x
     float* u2;          // [i,x] + shift at x
     float* best_x3;     // the best [i,j,x] + shift over j, at x
     float* rows;        // KINDS rows for each y, over x. The first is [i,x,y] + shift; after x = y - 1 come TILE cells of -inf
-    float* current;     // KINDS rows over the nodes of the current panel for each x, which become rows over x for y in the panel
+    float* current;     // KINDS rows for each x, over nodes of the current panel; `complete` turns them into `rows`
 };
 enum { CODES = LA3 + 1 };
-enum { X3, KINDS = 7 };  // the others depend on what is scored
+enum { X3, KINDS = 7 };  // kinds of rows of a Plane; those beside X3 depend on whether arcs are scored
 
 static inline size_t two(size_t a) { return a < 2 ? 0 : a * (a - 1) / 2; }
 static inline size_t three(size_t a) { return a < 3 ? 0 : a * (a - 1) * (a - 2) / 6; }
@@ -47,7 +48,7 @@ static inline void raise(float* row, Lanes lanes) { put(row, maximum(at(row), la
 // The items and their memory.
 struct Items : TransitionChart {
     int n, pad, panels;
-    size_t stride, width;                // of rows over all nodes, and of the rows of a Plane
+    size_t stride, width;                // the lengths of rows over all nodes, and of the rows of a Plane
     std::vector<size_t> pairs, triples;  // the number of the first row of each panel
     int first, last;                     // nodes of the block
     Plane planes[BLOCK];
@@ -56,8 +57,8 @@ struct Items : TransitionChart {
     float* s0b0;  // at CODES * s0 + code
     // rows over nodes
     float* shifts_to;          // shift[x,y] at y, over x
-    float *la_to, *ra_to;      // the scores of LA, with y->x, and RA on x, y, the same
-    float* rap2_to;            // the scores of RA'2 on x, y, the same
+    float *la_to, *ra_to;      // the scores of LA (with y->x) and of RA on x, y; in the same places
+    float* rap2_to;            // the scores of RA'2 on x, y; in the same places
     float *zeros, *forbidden;  // arcs from a node: all 0, all -inf
     float* column;             // [i,x,y] at x
     float* lefts;              // [i,j] + shift for all i of the block, at BLOCK * j
@@ -145,8 +146,8 @@ struct Items : TransitionChart {
         }
     }
 
-    // [i,x,y] and [i,y] for y in the current panel, complete now that all [i,x,k,y] are, and the rows of the Plane for y. Those
-    // of the kinds up to `shifted` are followed by the shift of y.
+    // Complete [i,x,y] and [i,y] for a y in the current panel, once all [i,x,k,y] are complete. Write the rows of the
+    // Plane for y; to rows of the kinds up to `shifted`, add the shift of y.
     void complete(Plane& plane, int y, int R, int shifted) {
         const int i = plane.i, first = i + 1, count = y - first;
         gather(column + first, plane, X3, first, y, NULL);
@@ -168,7 +169,7 @@ struct Items : TransitionChart {
         std::fill(x3 + y, x3 + y + TILE, -INFINITY);
     }
 
-    // Row `kind` of a Plane over x from `first` to y - 1, from the cells of y in the current panel.
+    // Make row `kind` of a Plane, over x from `first` to y - 1, from the cells of y in the current panel.
     void gather(float* __restrict row, const Plane& plane, int kind, int first, int y, const float* added) const {
         const float* cell = current(plane, kind, first) + lane(y);
         const int count = y - first;
@@ -179,9 +180,9 @@ struct Items : TransitionChart {
     }
 
   protected:
-    virtual void arrange_tables() = 0;  // take the memory that is needed besides
+    virtual void arrange_tables() = 0;  // take the memory of the derived class
 
-    // The ways to items of four and five heads, which the trace tries again to find the best.
+    // The best ways to items of four and five heads, for the trace.
     Step step4(int i, int j, int k, int l) const override {
         Step best;
         best.combine(item3(i, j, k) + scores.shift_score(j, k) + item2(k, l), 3);
@@ -200,7 +201,7 @@ struct Items : TransitionChart {
     }
 };
 
-// f of a number from 1 to TILE, as a constant; nothing for 0.
+// Call f with `count` as a constant, from 1 to TILE; do nothing for 0.
 template <int COUNT = TILE, class F> static inline void with_constant(int count, F f) {
     if constexpr (COUNT > 0) {
         if (count == COUNT)
@@ -214,8 +215,8 @@ template <int COUNT = TILE, class F> static inline void with_constant(int count,
 //     SHIFTED                            the last kind of rows of a Plane to which the shift of y is added
 //     tabulate_pairs()                   lay out the scores, after Items::tabulate()
 //     begin_block()                      lay out the scores of arcs from the block
-//     combine<COUNT>(x, y, R)            [i,j] + [j,x,y,R] for the COUNT nodes i of the block and all j between the block and
-//                                        the panel, which is kept where [i,x,y,R] will be
+//     combine<COUNT>(x, y, R)            [i,j] + [j,x,y,R] for the COUNT nodes i of the block and all j between block
+//                                        and panel; this is kept where [i,x,y,R] will be
 //     begin_rows(plane, from, y, R)      prepare for [i,x,y,R] with x >= from
 //     fill_rows<COUNT>(plane, x, y, R)   [i,x,y,R] for COUNT nodes from x, which are all in the block or all after it
 //     complete_left(plane, y)            [i,...,y] are complete
@@ -242,8 +243,8 @@ template <class Rows> struct Panels : Items {
             if (high(R) > i) begin(planes[i - first], R);
         for (int j = last + 1; j < start; j++)
             for (int q = 0; q <= last - first; q++) lefts[j * BLOCK + q] = planes[q].u2[j];
-        // Rows that need nothing that starts in the block, except [j,x,y,R], or ends in the panel: for all i at once, as they
-        // share what they read
+        // Rows [i,x,y,R] with x and y between the block and the panel: for all i at once, as they share what they read.
+        // Of the items that start in the block and end in the panel, they need only [j,x,y,R].
         for (int y = last + 2; y < start; y++) {
             for (int i = last; i >= first; i--) rows()->begin_rows(planes[i - first], last + 1, y, R);
             for (int x = last + 1; x < y; x += TILE) {
@@ -252,7 +253,7 @@ template <class Rows> struct Panels : Items {
             }
         }
         for (int y = std::max(start, last + 2); y < high(R); y++) combine_tile(last + 1, y, y, R);
-        // The others, one i after the other
+        // The other rows, one i after the other
         for (int i = last; i >= first; i--)
             if (high(R) > i) fill_plane(planes[i - first], R);
     }

@@ -1,19 +1,21 @@
-// The rows [i,x,y,R] of the MH5 decoder when only transitions are scored. The item of five heads that Link takes has another node
-// j between i and x, k between x and y, or l between y and r; A, B and C are the ways to it in mh5.pyx.
+// The rows [i,x,y,R] of the MH5 decoder when only transitions are scored. Link makes [i,x,y,r] of an item of five
+// heads: it removes a node j between i and x, k between x and y, or l between y and r. A, B and C are the ways to make
+// the item of five heads (mh5.pyx).
 #pragma once
 #include "items.hpp"
 
 namespace VARIANT::mh5 {
 
-// Right parts of Combine with the best Link, which depends on them alone: rows over r in a panel for pairs of nodes.
+// Right parts of Combine, with the best Link that follows, if this depends on the right part alone: rows over r in a
+// panel, for pairs of nodes.
 struct Tables {
     bool from_first;         // whether i can be a head
     float* drop_j;           // at x, y: the best reduce that removes j from [i,j,x,y,r]
     float *drop_x, *drop_y;  // at x, y: the best reduces that remove x and y from [i,x,y,r]
     float* b;                // at k, y: [k,y,r] + the best reduce that removes k: B without k
     float* a;                // at y, l: shift[y,l] + [l,r] + the best reduce that removes l: A without l
-    float* c;                // at x, y: [x,y,r], or what an arc from i makes it of [x,k,y,r] or [x,y,l,r]: C without k or l
-    float* e;                // at y: [y,r], or what an arc from i or x makes it of [y,l,r]: B without l
+    float* c;                // at x, y: [x,y,r], or made from [x,k,y,r] or [x,y,l,r] by an arc from i: C without k or l
+    float* e;                // at y: [y,r], or made from [y,l,r] by an arc from i or x: B without l
 };
 
 // The kinds of rows of a Plane.
@@ -24,7 +26,7 @@ enum {
 };
 static const Code DROPS_K[] = {LAp, RAp, LA2, RAp2};
 
-// Do something for 0 to COUNT - 1, unrolled, so that a Lanes[COUNT] of the surrounding code stays in registers.
+// Call body(0) to body(COUNT - 1), unrolled, so that an array Lanes[COUNT] of the surrounding code stays in registers.
 template <int COUNT, class Body> __attribute__((always_inline)) static inline void each(Body body) {
 #pragma GCC unroll 8
     for (int x = 0; x < COUNT; x++) body(x);
@@ -32,11 +34,11 @@ template <int COUNT, class Body> __attribute__((always_inline)) static inline vo
 
 struct Transitions final : Panels<Transitions> {
     enum { SHIFTED = DROP_J };
-    Tables tables[2];  // of all nodes, and of the root if it cannot be a head before the end
+    Tables tables[2];  // 0: for all nodes i; 1: for i = 0 with a single root, where 0 cannot be a head before the end
     float* drop_k;     // rows over r at 4 * k: shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
     float* ra3_to;     // rows over x: the scores of RA3 on x, y
 
-    // The place of x, y in Tables::a, where it is y that follows one another.
+    // The place of x, y in Tables::a, in which rows of successive y are adjacent.
     size_t after(int R, int x, int y) const { return (pairs[R] + (size_t)x * high(R) - two(x + 1) + y - x - 1) * LANES; }
 
     // The best of some reduces on s1 = x, s0 = y.
@@ -99,7 +101,7 @@ struct Transitions final : Panels<Transitions> {
             for (int k = 0; k < (scores.single_root ? 2 : 1); k++) store(tables[k], plane, R);
     }
 
-    // The tables of what starts with i.
+    // Write the tables for items that start with i.
     void store(Tables& t, const Plane& plane, int R) {
         const int i = plane.i;
         Lanes e = at(span(i, R));
@@ -124,7 +126,8 @@ struct Transitions final : Panels<Transitions> {
     template <int COUNT> void combine(int x, int y, int R) {
         float* row = t4 + triple(R, 0, x, y);
         Lanes best[COUNT];
-        // The row of x + 2: nothing has been written there yet, so it is in no cache (the same goes for other prefetches to write).
+        // Prefetch the row of x + 2: nothing has been written there yet, so it is in no cache. The same goes for other
+        // prefetches for writing.
         const float* later = row + (two(x + 2) - two(x) + first) * LANES;
         each<COUNT>([&](int q) { __builtin_prefetch(later + q * LANES, 1); });
         each<COUNT>([&](int q) { best[q] = all(-INFINITY); });
@@ -206,7 +209,8 @@ struct Transitions final : Panels<Transitions> {
             each<COUNT>([&](int x) { put(left[x], best[x]); });
             each<COUNT>([&](int x) { best[x] = maximum(best[x], left[x][l - start] + a); });
         }
-        // Link them. Vectors may alias anything, so that members would be read again after every store.
+        // Link the items. Members are copied to variables: vectors may alias anything, so otherwise members would be
+        // read again after every store.
         float *const row_x = current(plane, X3, x0), *const row_y = current(plane, X3, y);
         const float *const drop_x = t.drop_x + cell, *const drop_y = t.drop_y + cell;
         const float* const more = drop_k + 4 * y * stride + R * LANES;

@@ -1,11 +1,12 @@
-// All items of MH_k for any k, with scores of arcs alone; mhk.pyx has the steps that derive them.
+// The chart of MH_k for any k, with arc scores only; mhk.pyx has the steps that derive its items.
 #pragma once
 #include "interface.hpp"
 #include "smallest_k.hpp"
 
 namespace VARIANT::mhk {
 
-// With a single root, all words are below it and leave before it does: the only arc from 0 is the last, made by Link of [0,m,n+1].
+// With a single root m, all other words are below m and are removed before m. So the only arc from 0 is the last arc,
+// made by Link of [0,m,n+1].
 class Chart final : public BestTree {
     typedef std::vector<int> Item;  // its heads
 
@@ -28,12 +29,12 @@ class Chart final : public BestTree {
 
     // The score of an item of `size` heads.
     double& score(const int* item, int size) const {
-        size_t rank = 0;  // among the subsets of the nodes with as many elements
+        size_t rank = 0;  // of the item among all sets of `size` nodes
         for (int x = 0; x < size; x++) rank += choose(item[x], x + 1);
         return scores[size][rank];
     }
 
-    // The best way to an item; of equally good ones, the first.
+    // The best way to an item, of those offered so far. Ties go to the first.
     struct Way {
         double score = -INFINITY;
         int split = 0;              // of a Combine: the index of the head that the parts have in common
@@ -50,7 +51,7 @@ class Chart final : public BestTree {
         return best;
     }
 
-    // By an arc to item[removed] from another head.
+    // The best Link of an item by an arc to item[removed].
     Way link(const Item& item, int removed) const {
         Way best;
         const int size = item.size();
@@ -72,7 +73,7 @@ class Chart final : public BestTree {
         int y = 1;  // the index of the new head
         while ((int)item.size() < most && ++larger[y] < item.back())
             if (larger[y] == larger[y + 1])
-                y++;  // which is in the item: go on behind it
+                y++;  // this head is in the item: go on behind it
             else
                 best.offer(link(larger, y));
         watch.pass(20 * item.size() * (item.back() - item[0]));
@@ -95,7 +96,7 @@ class Chart final : public BestTree {
         Item item;
         for (int i = n; i >= 0; i--)
             for (int l = i + 1; l <= n + 1; l++)
-                // Larger items first: Link makes smaller ones of them.
+                // Larger items first, since Link makes smaller items from them.
                 for (int size = std::min(most - 1, l - i + 1); size > 1; size--) {
                     item.resize(size);
                     std::iota(item.begin(), item.end(), i);
@@ -137,7 +138,7 @@ class Chart final : public BestTree {
         bytes = 0;
         double items = n + 2;
         for (int size = 2; size < most; size++) bytes += sizeof(double) * (items *= (n + 3.0 - size) / size);
-        if (bytes > 1e12)  // then the numbers of the items would soon overflow, too
+        if (bytes > 1e12)  // beyond this, the ranks of items would soon overflow, too
             throw std::bad_alloc();
         binomial.assign((size_t)(n + 3) * (most + 1), 0);
         for (int a = 0; a < n + 3; a++)

@@ -3,10 +3,11 @@
 
 // The smallest k >= 3 such that MH_k derives the tree with these heads, over n words.
 //
-// It is always safe to Link as early as possible: an item head that has all its dependents only makes items larger. Then however
-// [i,...,l] was derived, the words missing from it are the same: those whose subtree lies strictly between i and l and whose head lies
-// between them or is one of them. So every span has one item, of some size [i,l], and MH_k derives it iff for some x in between,
-// size [i,x] + size [x,l] - 1 <= k and MH_k derives both parts. Throws as Memory::allocate does, or signals::Raised.
+// It is always safe to Link as early as possible, since a head that has all its dependents only makes items larger. If
+// this is done, all derivations of an item [i,...,l] have removed the same words: those whose subtree lies strictly
+// between i and l, and whose head is i, l or between them. So every span has one item, of some size [i,l]. MH_k
+// derives it iff there is an x in between such that MH_k derives [i,...,x] and [x,...,l], and
+// size [i,x] + size [x,l] - 1 <= k. Throws as Memory::allocate does, or signals::Raised.
 static inline int smallest_k(const int* heads, int n) {
     const int side = n + 2;
     std::vector<int> low(n + 1), high(n + 1);  // the extent of every subtree
@@ -22,7 +23,7 @@ static inline int smallest_k(const int* heads, int n) {
             high[h] = std::max(high[h], w);
         }
     }
-    // The words linked inside i..l: those with i <= low and high <= l
+    // linked[i,l]: how many words are removed from the item of i..l. At first, a word counts in its smallest span only
     for (int w = 1; w <= n; w++) linked[at(std::min(low[w] - 1, heads[w]), std::max(high[w] + 1, heads[w]))]++;
     for (int i = n; i >= 0; i--) {
         watch.pass(4 * n);

@@ -1,12 +1,13 @@
 // The maximum spanning arborescence: all trees, in O(n^2) (Chu & Liu 1965, Edmonds 1967; Tarjan 1977 for dense graphs).
 //
-// Every node takes its best incoming arc, and a cycle of these is contracted to a node. An arc that enters this node enters one
-// of its members, and scores the gain over the arc that it replaces. Each contraction costs n for each member, and a node becomes
-// a member only once. With a path grown from word to head to head, the cycles are found on the way (Gabow, Galil, Spencer
-// & Tarjan 1986).
+// Every node gets its best incoming arc, and a cycle of these arcs is contracted to a new node. An arc that enters the
+// new node enters one of its members; its score is its gain over the arc of this member, which it replaces. A
+// contraction takes O(n) for each member, and a node becomes a member only once. A path grows from a word to its head,
+// to the head of the head, and so on: the cycles are found on the way (Gabow, Galil, Spencer & Tarjan 1986).
 //
-// For a single root, an arc from 0 is taken only if there is no other. This amounts to minimising the number of arcs from 0 first
-// and maximising the score second: no cycle has an arc from 0, so contraction never changes whether an arc counts.
+// With a single root, an arc from 0 is chosen only if there is no other arc. This minimises the number of arcs from 0
+// first, and maximises the score second: no cycle has an arc from 0, so contraction does not change whether an arc
+// counts.
 #pragma once
 #include <math.h>
 
@@ -22,10 +23,10 @@ class Contraction final : public BestTree {
 
     int n, nodes;
     Memory<double> memory;
-    double* entering;          // the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
-    std::vector<int> top;      // for 0 to n: the node they are contracted to
-    std::vector<int> whole;    // the node that a node is a member of, or 0
-    std::vector<int> head;     // the h of the arc taken
+    double* entering;          // at node * (n + 1) + h: the best arc from h to a member of node; -inf if h is a member
+    std::vector<int> top;      // of each node 0 to n: the node it is contracted to
+    std::vector<int> whole;    // of each node: the node that it is a member of, or 0
+    std::vector<int> head;     // of each node: the head h of the arc chosen
     std::vector<double> best;  // its score
     std::vector<State> states;
     std::vector<int> path;
@@ -33,10 +34,10 @@ class Contraction final : public BestTree {
 
     double* row(int node) const { return entering + (size_t)node * (n + 1); }
 
-    // Take an arc for every node; false if some node has none.
+    // Choose an arc for every node; false if no arc enters some node.
     bool span(const double* arcs, const double* cost, bool single_root) {
         nodes = n + 1;
-        // In blocks: if all rows were begun at once, their pages would all be cleared.
+        // In blocks of rows: if all rows were begun at once, the system would have to clear all of their pages at once.
         for (int first = 1; first <= n; first += BLOCK)
             for (int h = 0; h <= n; h++) {
                 watch.pass(4 * BLOCK);
@@ -54,7 +55,7 @@ class Contraction final : public BestTree {
         path.clear();
         for (int word = 1; word <= n; word++) {
             int node = top[word];
-            while (states[node] != DONE) {  // it is new, or a contraction that ends the path
+            while (states[node] != DONE) {  // node is new, or a contracted node at the end of the path
                 if (states[node] == NEW) {
                     states[node] = ON_PATH;
                     path.push_back(node);
@@ -70,7 +71,7 @@ class Contraction final : public BestTree {
         return true;
     }
 
-    // Take the best arc that enters a node; false if there is none.
+    // Choose the best arc that enters a node; false if there is none.
     bool take(int node, bool single_root) {
         const double* arcs = row(node);
         double most = -INFINITY;
@@ -89,7 +90,7 @@ class Contraction final : public BestTree {
         return most > -INFINITY;
     }
 
-    // Contract the cycle at the end of the path, back to this node, to a new node, and return that.
+    // Contract the end of the path, from node `last` on, which is a cycle, to a new node. Return the new node.
     int contract(int last) {
         const int node = nodes++;
         double* arcs = row(node);
@@ -116,7 +117,7 @@ class Contraction final : public BestTree {
         for (int h = 0; h < count; h++) arcs[h] = std::max(arcs[h], member[h] - best);
     }
 
-    // Expand the contracted nodes: the arc that enters one replaces the arc of the member it enters.
+    // Expand the contracted nodes: the arc that enters a contracted node replaces the arc of the member that it enters.
     void expand() {
         for (int node = nodes - 1; node > n; node--) {
             watch.pass(4 * node);

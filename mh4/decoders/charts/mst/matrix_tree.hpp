@@ -6,8 +6,8 @@
 //
 //     total = sum over h of w[h,v],    w[h,m] += w[h,v] w[v,m] / total    for all other h and m,
 //
-// and the partition function is the product of the totals. With a single root, the arcs from 0 are infinitely small compared to
-// others: they count in the total of the last word only. That has to be a word that can be the root.
+// and the partition function is the product of the totals. With a single root, the arcs from 0 count as infinitely
+// small compared to others: they count only in the total of the last word. This word must be one that can be the root.
 #pragma once
 #include <algorithm>
 #include <math.h>
@@ -20,8 +20,9 @@
 
 namespace VARIANT::marginals {
 
-// The word with the best arc from 0 of those that all others can descend from, as from the single root of a tree; 0 if there is none.
-// arcs: (n + 1, n + 1) by head, dependent; -inf if there is no arc. O(n^2) time if the first one can, at most O(n^3).
+// Of the words that can be the single root of a tree, the one with the best arc from 0; 0 if there is none. A word can
+// be the root if all other words can descend from it. arcs: (n + 1, n + 1) by head, dependent; -inf if there is no
+// arc. O(n^2) time if the word with the best arc from 0 can be the root, at most O(n^3).
 static int best_root(const double* arcs, int n, signals::Watch& watch) {
     const auto arc = [=](int head, int dependent) { return arcs[(size_t)head * (n + 1) + dependent]; };
     std::vector<int> words(n), below;
@@ -50,19 +51,19 @@ template <class N> class MST {
   protected:
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
-    enum { WIDTH = N::WIDTH, ROWS = 16 };  // the number of rows between looks for signals
+    enum { WIDTH = N::WIDTH, ROWS = 16 };  // ROWS: between checks for signals
 
     Memory<Value> memory;
     signals::Watch watch;
     int n, stride;
     bool single_root;
-    std::vector<int> order;  // nodes, opposite to elimination: first 0 and, with a single root, a word that can be the root
-    Value *weights, *w, *g;  // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
+    std::vector<int> order;  // nodes in reverse order of elimination: first 0 and, with a single root, a possible root
+    Value *weights, *w, *g;  // at head, dependent; w: weights when either was eliminated; g: derivatives by w
     std::vector<Value> totals;
     std::vector<double> largest, scales;  // of a word: an arc to it has the weight exp(score - largest) * scale
-    double largest_root;   // with a single root, the weights of arcs from 0 are divided by its exponential, in addition
-    double log_partition;  // of the sum over all trees, -inf if there are none
-    bool precise;          // no weight that matters is wrong by more than 1e-8 of it
+    double largest_root;                  // single root: weights of arcs from 0 are also divided by exp(largest_root)
+    double log_partition;                 // of the sum over all trees, -inf if there are none
+    bool precise;                         // no weight that matters has a relative error above 1e-8
 
     Value* row(Value* table, int x) const { return table + (size_t)x * stride; }
     bool in_total(int h, int v) const { return !single_root || (h == 0) == (v == 1); }
@@ -94,7 +95,7 @@ template <class N> class MST {
         double value() const { return most == -INFINITY ? 0 : most + log(sum); }
     };
 
-    // f(h, m) for the arcs to a word whose weights have a scale in common: all or, with a single root, those from words.
+    // Call f(h, m) for the arcs to words that use `scales`: all arcs or, with a single root, only those from words.
     template <class F> void each_scaled(size_t cost, F f) {
         for (int h = single_root; h <= n; h++) {
             watch.pass(cost * n);
@@ -131,7 +132,7 @@ template <class N> class MST {
         LogSum roots;
         for (int m = 1; m <= n && N::SCALED && single_root; m++) roots.add(score(0, m) - largest[m] + log(scales[m]));
         largest_root = roots.value();
-        precise = fabs(largest_root) * 1.2e-16 < 1e-8;  // what it is subtracted from is rounded
+        precise = fabs(largest_root) * 1.2e-16 < 1e-8;  // it is subtracted from rounded numbers, about as large
         for (int m = 1; m <= n && single_root; m++) row(weights, 0)[m] = weight(0, m, largest_root - log(scales[m]));
         std::copy(weights, weights + square, w);
     }
@@ -173,7 +174,7 @@ template <class N> class MST {
         }
     }
 
-    // The elimination, and log_partition; true if it is right.
+    // The elimination, and log_partition. True if N suffices.
     bool sum_of(const Scores& scores, const Scores& direction = Scores()) {
         n = scores.n;
         single_root = scores.single_root;
@@ -190,7 +191,8 @@ template <class N> class MST {
         if (!eliminate()) return !N::SCALED;
         double z = 0;
         for (int v = 1; v <= n; v++) z += N::log(totals[v]);
-        // An arc of weight e^-700 has a probability of at most e^-400. z is NaN if 1 / total was infinite.
+        // If z >= -300, an arc too small for float64 (e^-700) has a probability of at most e^-400. If 1 / total was
+        // infinite, z is NaN.
         if (N::SCALED && !(z >= -300)) return false;
         log_partition = z + largest_root;
         for (int v = 1; v <= n; v++) log_partition += largest[v] - log(scales[v]);
@@ -201,7 +203,8 @@ template <class N> class MST {
 
   public:
     // log_partition, and the probability of each arc in counts.tensors[ARCS] or, with Duals, its derivative in a direction.
-    // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    // True if the result is right, false if N does not suffice for these scores. Throws as Memory::allocate does, or
+    // signals::Raised.
     bool find(const Scores& scores, Counts& counts, const Scores& direction = Scores()) {
         if (!sum_of(scores, direction)) return false;
         counts.log_partition = log_partition;
@@ -225,19 +228,22 @@ template <class N> class MST {
     void release() { memory.release(); }
 };
 
-// Drawing spanning trees in proportion to their weights: the elimination of words, backwards.
+// Draws spanning trees in proportion to their weights, by running the elimination of words backwards.
 //
-// That the matrix-tree theorem makes exact sampling possible is from Colbourn, Myrvold & Neufeld (Journal of Algorithms, 1996), who
-// update an inverse matrix for each arc chosen. Here one elimination serves any number of trees, and like it, nothing subtracts.
+// Colbourn, Myrvold & Neufeld (Journal of Algorithms, 1996) show that the matrix-tree theorem makes exact sampling
+// possible; they update an inverse matrix for each arc chosen. Here one elimination serves any number of trees, and
+// there are no subtractions in sampling, either.
 //
-// Let T' be a random tree of the graph without v, whose arcs h->m have weights w[h,m] + w[h,v] w[v,m] / total. Each arc of it is the
-// direct one or, with the probability of its share of this weight, the detour. Let v take all m with a detour as its dependents, and
-// then choose its own head h with probability in proportion to w[h,v], among the nodes that are not below these. This is a random tree
-// T of the graph with v, as docs/explanation/marginals.md proves.
+// Let T' be a random tree of the graph without v, whose arcs h->m have weights w[h,m] + w[h,v] w[v,m] / total. An arc
+// of T' is a detour through v with the probability of the detour's share of this weight; otherwise it is direct. All m
+// with a detour become dependents of v. Then v gets a head h with probability in proportion to w[h,v], among the nodes
+// that are not below these dependents. The result is a random tree T of the graph with v, as
+// docs/explanation/marginals.md proves.
 //
-// So the words come back in the order opposite to elimination. An arc is replaced by a detour when its first one comes back; which
-// that is is drawn when the arc is made, as its weight then is the sum of its own and of the detours through words still to come.
-// A tree costs O(n) for each word and each arc that is made: O(n^2) unless many are replaced again and again, at most O(n^3).
+// So words are added in reverse order of elimination. When an arc is made, its weight is the sum of the weights of the
+// direct arc and of detours through words that are still to be added. One of these is drawn then. If it is a detour, it
+// replaces the arc when its first word is added. A tree takes O(n) for each word and for each arc that is made: O(n^2)
+// unless many arcs are replaced again and again, at most O(n^3).
 
 template <class N> class SampledMST : public Sampler<MST<N>> {
     typedef MST<N> Base;
@@ -246,12 +252,12 @@ template <class N> class SampledMST : public Sampler<MST<N>> {
     using Base::row;
 
     std::vector<Value> inverses;  // of the totals
-    std::vector<int> head, via;   // of a word: its head, and the word that is to come between, or 0
-    std::vector<char> below;  // of a node: whether it is above the dependents of v, 1, or below one, 2; 0 if this is not known
+    std::vector<int> head, via;   // of a word: its head, and the word that will come between, or 0
+    std::vector<char> below;      // of a node: 1 if it is not below v, 2 if it is, 0 if this is not known
     std::vector<int> path;
     Choice<N> choice;
 
-    // Make the arc h->m, and draw what it is to be replaced by.
+    // Make the arc h->m, and draw the word that will come between, if any.
     void link(Random& random, int h, int m) {
         head[m] = h;
         choice.start();
@@ -261,7 +267,7 @@ template <class N> class SampledMST : public Sampler<MST<N>> {
         via[m] = chosen > 0 ? n + 1 - chosen : 0;
     }
 
-    // Find the nodes before v that are below its dependents.
+    // Find which nodes before v are below v: its dependents, and the words below these.
     void find_below(int v) {
         std::fill(below.begin(), below.begin() + v, 0);
         below[0] = 1;

@@ -1,9 +1,9 @@
 // Vectors and memory views, the building blocks of the recurrences of 1EC.
 //
-// The values of an item a b x (whatever its nodes are called) are stored in tiles: for WIDTH consecutive x, a tile has one
-// block (a vector) for each state. Blocks of x to the left of a and b begin at node 0, those to the right end at
-// node n (then the first may begin before node 0). They extend beyond the x of an item, to cells that are never looked up.
-// Tiles are contiguous over another node, t or v, over which the recurrences iterate.
+// The values of an item a b x (whatever its nodes are called) are stored in tiles: for WIDTH consecutive x, a tile has
+// one block (a vector) for each state. Blocks of x to the left of a and b begin at node 0. Blocks of x to the right end
+// at node n, so the first of them may begin before node 0. Blocks may extend beyond the possible x of an item; these
+// cells are never looked up. Tiles are contiguous over another node, t or v, over which the recurrences iterate.
 
 #pragma once
 
@@ -28,8 +28,8 @@ template <class Value, int size> static INLINE void clear(Value (&values)[size])
     for (int i = 0; i < size; i++) values[i] = Value{} + NEVER;
 }
 
-// How the best tree is found by the recurrences, and the views of values through which kernels read them, indexed by a state or by the
-// direction of an arc; for sums, see sums::Views.
+// The operations by which the recurrences find the best tree, and the views through which kernels read values, indexed
+// by a state or by the direction of an arc. For sums, see sums::Views.
 struct MaxPlus {
     typedef float Value;
     typedef Lanes Vector;
@@ -45,7 +45,7 @@ struct MaxPlus {
     static INLINE Lanes spread(float value) { return Lanes{} + value; }
     static float nothing() { return NEVER; }
     static float one() { return 0; }
-    static float any(Lanes lanes) {  // of them
+    static float any(Lanes lanes) {  // the best of the lanes
         float found = NEVER;
         for (int i = 0; i < LANES; i++) found = maximum(found, lanes[i]);
         return found;
@@ -63,7 +63,7 @@ struct MaxPlus {
         INLINE Lanes operator[](int i) const { return loosely_at(rows[i]); }
     };
 
-    struct Lane {  // of a tile
+    struct Lane {  // one lane of a tile
         const float* at;
         INLINE float operator[](int state) const { return at[state * LANES]; }
     };

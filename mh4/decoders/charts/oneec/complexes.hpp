@@ -1,6 +1,6 @@
-// The complexes of the charts of 1EC: the kernels of recurrences.hpp, what they ask for, and the order in which they fill a chart.
-// Tables has the values. What it calls scalar is for kernels without lanes. For the functions that kernels call, see
-// generate.py.
+// Derive the complexes of the charts of 1EC: the arguments of the kernels of recurrences.hpp, and the order in which
+// the kernels fill a chart. generate.py explains which functions kernels call. Tables has the values; its functions
+// `scalar` and `scalar_...` are for kernels without lanes.
 
 #pragma once
 
@@ -15,8 +15,8 @@ template <class Tables> struct Complexes : Projective<Tables> {
     using Base::n, Base::side, Base::blocks, Base::watch, Base::layer, Base::left, Base::right, Base::above, Base::apart;
     using Base::block_of, Base::blocks_before, Base::right_node, Base::WIDTH;
 
-    // A region of a kernel with lanes: its chart, the block and its first node x, and the loop. Those of lanes that are nodes
-    // beyond the region are first_lane to end_lane - 1.
+    // The region of a kernel with lanes: its chart, a block and the first node x of the block, and the range of the
+    // loop. The lanes that are nodes beyond the region are first_lane to end_lane - 1.
     struct Region {
         typedef Vector Value;
         Complexes& chart;
@@ -147,7 +147,7 @@ template <class Tables> struct Complexes : Projective<Tables> {
         typename Base::Value* row(int state) const { return this->chart.complex_row(l, state) + this->x; }
     };
 
-    // complex l r, by state, as one kernel after the other adds to it; or the derivatives by it
+    // complex l r, by state, to which one kernel after the other adds; or the derivatives by it
     template <class Number> struct ComplexSoFar {
         typedef Number Value;
         Complexes& chart;
@@ -211,20 +211,20 @@ template <class Tables> struct Complexes : Projective<Tables> {
         fill_hinges(of, b, v);
         each_half_pivot(of, b, v, [](const HalfPivots& at) { Kernels::half_pivots(at); });
     }
-    // The regions l r for x from `first` to `last` - 1; these need the pivots l r v.
+    // Fill the regions l r for x from `first` to `last` - 1. The pivots l r v must be filled.
     void fill_far(int l, int r, int first, int last) {
         each_right(l, r, first, last, [&](const Region& at) { Kernels::far(Far{at, l, r}); });
     }
-    // wing l b a for b from `first` to `last` - 1
+    // Fill wing l b a for b from `first` to `last` - 1.
     void fill_wings(int l, int a, int first, int last) {
         each_right(l, a, first, last, [&](const Region& at) { Kernels::wings(Wings{at, l, a}); });
     }
-    // The complexes l x that consist of a spanned item l t x and a gap, for x from `first` to `last` - 1
+    // Fill the complexes l x that consist of a spanned item l t x and a gap, for x from `first` to `last` - 1.
     void fill_complexes_of_spanned(int l, int t, int first, int last) {
         each_right(l, t, first, last, [&](const Region& at) { Kernels::complexes_of_spanned(ComplexesOfSpanned{at, l, t}); });
     }
 
-    // complex l r; those that end in a gap are there already
+    // Fill complex l r. fill_complexes_of_spanned has already filled complexes that end in a gap.
     void fill_complexes(int l, int r) {
         Value total[STATES[COMPLEX]];
         Vector by_wings[STATES[COMPLEX]];
@@ -241,7 +241,7 @@ template <class Tables> struct Complexes : Projective<Tables> {
         above(r, l) = total[SECOND_ABOVE];
     }
 
-    // All items of l and r.
+    // Fill all items of l and r.
     void fill(int l, int r) {
         watch.pass((size_t)40 * (r - l) * n);
         fill_pivots(left, l, r);

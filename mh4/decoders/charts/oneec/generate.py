@@ -1,18 +1,20 @@
-"""Write recurrences.hpp, the rules of rules.py in C++; setup.py does so before compiling.
+"""Write recurrences.hpp: the rules of rules.py in C++. setup.py runs this before compiling.
 
-The header has the rules as a table, for the trace, and the *kernels* below, which fill the charts: in MaxKernels the decoder's,
-with maxima, and in SumKernels, with SUM_RULES, the kernels of the marginals, each followed by its reverse. A kernel derives some items by
-all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and arcs are stored: a
-kernel asks its argument `at` for them (complexes.hpp). For the rule
+The header has the rules as a table, for the trace, and the *kernels* below, which fill the charts. MaxKernels has the
+kernels of the decoder, with maxima. SumKernels has the kernels of the marginals, with SUM_RULES; each is followed by
+its reverse. A kernel derives some items by all rules that result in them, with all instances unrolled. The rules do
+not specify where the values of items and arcs are stored: a kernel gets them from its argument `at` (complexes.hpp).
+For the rule
 
     open a b x <- closed a t x, gap t b
 
-it calls at.tile<CLOSED>(at.of_a(), t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
-state. Items with a value for each lane are asked for by `tile`, since all items of a are stored alike. Arcs come from the Links of
-at.chart.
+the kernel calls at.tile<CLOSED>(at.of_a(), t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and indexes the
+results by state. Items with a value for each lane come from `tile`, since all items of a are stored alike. Arcs come
+from the Links of at.chart.
 
-The reverse of a kernel, `..._outside`, takes the derivatives by its items, at.derivatives<OPEN>(at.of_a(), at.b, ...), and adds to those
-by everything that they are made of: what at.tile returns also has a function `add`. It does so in the opposite order.
+The reverse of a kernel, `..._outside`, works in the opposite order. It gets the derivatives by the kernel's items from
+at.derivatives<OPEN>(at.of_a(), at.b, ...), and adds to the derivatives by everything that these items are made of. For
+this, what at.tile returns has a function `add`.
 """
 
 import os
@@ -23,12 +25,14 @@ from pathlib import Path
 
 from mh4.decoders.charts.oneec import rules
 
-# An item to derive. nodes: the kernel's names for the nodes of the rules' result. fixed: the same for further nodes of a rule,
-# which otherwise take all values in between. over: None, or apply only the rules with these further nodes, and update the values in
-# at.so_far_...(values) instead of starting at nothing.
+# An item to derive. nodes: the kernel's names for the nodes of the rules' result. fixed: its names for further nodes
+# of a rule; a further node that is not in `fixed` takes all values in between. over: if not None, only rules with
+# exactly these further nodes apply, and the kernel updates the values in at.so_far_...(values) instead of starting at
+# nothing.
 Target = namedtuple("Target", "item nodes fixed over")
 
-# What a chart computes: its rules, and as text how one of several values is chosen, values are combined, and an item is updated.
+# What a chart computes: its rules, and C++ text that chooses one of several values (or adds them), combines values, and
+# updates an item.
 Algebra = namedtuple("Algebra", "rules choose combine update")
 MAXIMA = Algebra(rules.RULES, "maximum(%s, %s)", " + ", "update_maximum(%s, %s);")
 SUMS = Algebra(rules.SUM_RULES, "(%s + %s)", " * ", "%s += %s;")
@@ -38,18 +42,18 @@ Kernel = namedtuple("Kernel", "name lanes targets keep algebra")
 
 
 def kernel(name, lanes, targets, keep, algebra=MAXIMA):
-    """Return a kernel. targets: a list, or the items of those that all rules apply to, as text."""
+    """Return a kernel. targets: a list of Targets; or text, the items of Targets to which all rules apply."""
     if isinstance(targets, str):
         targets = [Target(item, tuple(nodes), {}, None) for item, *nodes in map(str.split, targets.split(", "))]
     return Kernel(name, lanes, targets, set(keep.split()), algebra)
 
 
 def complexes(nodes, over, **fixed):
-    """As targets, the complexes of these nodes that rules with these further nodes derive."""
+    """Return the targets for complexes of these nodes, derived by the rules that have the further nodes `over`."""
     return [Target("complex", tuple(nodes), fixed, set(over))]
 
 
-# The kernels "near" have the nodes a, b and x on the side of a; "far" has l, r and x beyond r.
+# In the kernels "near", the nodes are a, b and an x on the side of a; in "far", they are l, r and an x beyond r.
 NEAR = "hooked a b x, open a b x, closed a b x, neither_open a b x, neither a b x, arm x b a"
 SHARED = [
     kernel("hinges", None, "hinge t b v", "hinge"),
@@ -87,18 +91,19 @@ SUM_KERNELS = [
 ]
 
 
-# here: the rule in the names of a kernel. values: (name, call that fetches them from `at`, how many) of each antecedent, then of each arc.
-# loop: the node that takes all values in between, or None.
+# A rule that a kernel applies. here: the rule in the kernel's names. values: for each antecedent, then for each arc,
+# (name, call that fetches the values from `at`, number of values). loop: the node that takes all values in between, or
+# None.
 Step = namedtuple("Step", "rule number target here values loop has_two")
 
 
 def further_nodes(rule):
-    """The nodes of a rule that its result does not have."""
+    """Return the nodes of a rule that its result does not have."""
     return {node for item in rule.antecedents for node in item[1:]} - set(rule.result[1:])
 
 
 def steps_of(kernel):
-    """All rules that the kernel applies."""
+    """Return a Step for every rule that the kernel applies."""
     steps = []
     for target in kernel.targets:
         for number, rule in enumerate(kernel.algebra.rules):
@@ -120,7 +125,7 @@ def steps_of(kernel):
 
 
 def arc_values(kernel, arc, longest, loop):
-    """As in Step.values."""
+    """Return the entry of an arc in Step.values."""
     links, lanes = "longest" if longest else "crossed", kernel.lanes
     view = "from_lanes" if arc[0] == lanes else "to_lanes" if arc[1] == lanes else "between"
     nodes = ["at.x" if node == lanes else node if node == loop else "at." + node for node in arc]
@@ -128,7 +133,7 @@ def arc_values(kernel, arc, longest, loop):
 
 
 def check(kernels):
-    """Raise ValueError if there is a rule of their algebra that none of the kernels applies."""
+    """Raise ValueError if the kernels' algebra has a rule that no kernel applies."""
     applied = {step.rule for kernel in kernels for step in steps_of(kernel)}
     for rule in kernels[0].algebra.rules:
         if rule not in applied:
@@ -139,11 +144,11 @@ def check(kernels):
 
 
 def products(cases):
-    """The instances of one result and one choice of directions, as few (states on the left, states on the right).
+    """Return the instances of one result and one choice of directions as few (states on the left, states on the right).
 
-    Each pair stands for the maximum of the left values plus the maximum of the right ones. Rounding preserves the order of
-    sums, so the maximum over instances is bit for bit the same, whether taken before or after adding their common terms. Likewise
-    for a product of sums, though not bit for bit.
+    Each pair stands for the maximum of the left values plus the maximum of the right values. Rounding preserves the
+    order of sums. So the maximum over instances is the same to the bit, whether it is taken before or after adding
+    common terms. For sums, a pair stands for a product of two sums; then the results are the same except for rounding.
     """
 
     def merge(pairs):
@@ -162,7 +167,7 @@ def products(cases):
 
 
 def place(kernel, item, loop=None):
-    """The arguments of at.tile for an item with a value for each lane of the kernel, otherwise None."""
+    """Return the arguments of at.tile for an item with a value for each lane of the kernel, otherwise None."""
     if len(item) < 4:
         return None
     first, second, last = item[1:]
@@ -173,7 +178,7 @@ def place(kernel, item, loop=None):
 
 
 def call(kernel, what, item, loop=None, values=None):
-    """A call of a function of `at` for an item."""
+    """Return a call of a function of `at` for an item."""
     arguments = [] if values is None else [values]
     if placed := place(kernel, item, loop):
         return "at.template %s<%s>(%s)" % (what or "tile", item[0].upper(), ", ".join([placed, *arguments]))
@@ -182,12 +187,15 @@ def call(kernel, what, item, loop=None, values=None):
 
 
 def chosen(algebra, name, states):
-    """One of the values of these states, or their sum."""
+    """Return text for the best of the values of these states, or their sum."""
     return reduce(lambda text, other: algebra.choose % (text, other), ["%s[%d]" % (name, state) for state in states])
 
 
 def terms(step, cases):
-    """(result, factors) of the terms of which an item is the maximum or sum; factors: (name, states) of the antecedents and arcs."""
+    """Yield the terms of an item, which is their maximum or sum, as (result, factors).
+
+    result: the number of the item's state. factors: (name, states) of the antecedents and arcs.
+    """
     names, count = [name for name, _, _ in step.values], len(step.rule.antecedents)
     for result, directions in sorted({(case[2], case[3 : 3 + len(step.rule.arcs)]) for case in cases}):
         alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.rule.arcs)] == directions]
@@ -196,7 +204,7 @@ def terms(step, cases):
 
 
 def updates(kernel, step, cases):
-    """The lines that update a target with the instances of a rule."""
+    """Return the lines that update a target with the instances of a rule."""
     algebra, lines = kernel.algebra, []
     for result, factors in terms(step, cases):
         value = algebra.combine.join(chosen(algebra, *factor) for factor in factors)
@@ -213,13 +221,13 @@ def indent(lines):
 
 
 def fetched(kernel, steps):
-    """The (name, call, size) of all values that the steps, in one block, take from `at`; without the kernel's own items."""
+    """Return (name, call, size) of all values that the steps of a block fetch: all except the kernel's own items."""
     own = {item_name(target) for target in kernel.targets}
     return list({value[0]: value for step in steps for value in step.values if value[0] not in own}.values())
 
 
 def block(kernel, steps, lines):
-    """The lines for steps with the same loop, or without a loop, in a block."""
+    """Return the lines of steps with the same loop, or without a loop, as a block."""
     if steps[0].loop:
         lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indent(lines), "}"]
     else:
@@ -240,13 +248,13 @@ def inside_block(kernel, steps, table):
 
 
 def step_text(step):
-    """The rule in the names of the kernel and, if they differ, in its own."""
+    """Return the rule in the kernel's names and, if these differ, in its own names."""
     text = [rules.rule_text(rule) for rule in dict.fromkeys((step.here, step.rule))]
     return text[0] if len(text) == 1 else "%s   (%s)" % tuple(text)
 
 
 def blocks(kernel):
-    """Groups of steps that are one block each, in order: those with a loop over the same node, then the others, one by one."""
+    """Return groups of steps, one for each block: those with a loop over the same node, then the others, one by one."""
     steps = steps_of(kernel)
     loops = dict.fromkeys(step.loop for step in steps if step.loop)
     without_loop = [[step] for target in kernel.targets for step in steps if step.target is target and not step.loop]
@@ -259,7 +267,7 @@ def function(name, lines):
 
 
 def kernel_text(kernel, table):
-    """The kernel as a function."""
+    """Return the kernel as a function."""
     lines = []
     for target in kernel.targets:
         name = item_name(target)
@@ -284,9 +292,9 @@ def derivative(name):
 
 
 def shares(out, factors):
-    """The lines that add to the derivatives by the factors of a product, given the one by the product.
+    """Return the lines that add to the derivatives by the factors of a product.
 
-    factors: (name, states) each, for the sum of its values of these states.
+    out: the derivative by the product. factors: (name, states), each the sum of its values of these states.
     """
     lines = []
     for name, states in factors:
@@ -297,7 +305,7 @@ def shares(out, factors):
 
 
 def outside_block(kernel, steps, table):
-    """The reverse of inside_block."""
+    """Return the reverse of `inside_block`."""
     lines, values = [], fetched(kernel, steps)
     for name, call, size in values:
         lines += ["const auto %s = %s;" % (name, call), "Value %s[%s] = {};" % (derivative(name), size)]
@@ -310,7 +318,7 @@ def outside_block(kernel, steps, table):
 
 
 def outside_text(kernel, table):
-    """The reverse of the kernel."""
+    """Return the reverse of the kernel as a function."""
     steps, own, lines = steps_of(kernel), {item_name(target): target for target in kernel.targets}, []
     for name, target in own.items():
         lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
@@ -400,7 +408,7 @@ def shape(number, rule, size):
 
 
 def kinds(states):
-    """The items and the numbers of their states."""
+    """Return the enum of items, and the number of states of each item."""
     width = max(map(len, states)) + 2
     lines = ["    %s// %s" % ((kind.upper() + ",").ljust(width), " ".join(map(str, found))) for kind, found in states.items()]
     return KINDS % ("\n".join(lines).rstrip(), ", ".join(str(len(found)) for found in states.values()))
@@ -410,7 +418,7 @@ def header():
     for kernels in (KERNELS, SUM_KERNELS):
         check(kernels)
     table = rules.tables(rules.RULES)[1]
-    states, sum_table = rules.tables(rules.SUM_RULES)  # which have all items of RULES, too, in the same states
+    states, sum_table = rules.tables(rules.SUM_RULES)  # SUM_RULES also have all items of RULES, in the same states
     cases = []
     for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True)):
         text = ", ".join("{%s}" % ",".join(map(str, row)) for row in rows)
@@ -432,7 +440,7 @@ def header():
 
 
 def write(path):
-    """Write the header unless it is already up to date, so that nothing is recompiled unnecessarily; all of it or nothing."""
+    """Write the header, all of it or nothing, unless it is up to date: then nothing is recompiled unnecessarily."""
     path, text = Path(path), header()
     if not path.exists() or path.read_text() != text:
         part = path.with_name(".%s.%d.part" % (path.name, os.getpid()))

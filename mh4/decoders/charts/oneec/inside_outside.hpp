@@ -1,7 +1,8 @@
 // Marginals of 1EC: the sum over all trees (inside), and its derivatives (outside), in O(n^4) time and O(n^3) memory.
 //
-// The inside pass fills a chart by the kernels that are made of SUM_RULES in rules.py, which derive each tree once (complexes.hpp).
-// The outside pass goes back through it in the opposite order and, for each item, adds to the derivatives by what it was made of.
+// The inside pass fills a chart by the kernels for SUM_RULES in rules.py, which derive each tree once (complexes.hpp).
+// The outside pass goes through the items in the opposite order. For each item, it adds to the derivatives by
+// everything that the item was made of.
 #pragma once
 #include "complexes.hpp"
 #include "sum_projective.hpp"
@@ -26,7 +27,7 @@ template <class N> struct Reverse : Projective<N> {
             for (int r = l + 1; r < side; r++) this->fill(l, r);
     }
 
-    // Its reverse, given the derivative by the goal.
+    // The reverse of `inside`. The derivative by the goal must be set.
     void outside() {
         for (int l = 0; l < n; l++) {
             restore_layer(l);
@@ -83,7 +84,7 @@ template <class N> struct Reverse : Projective<N> {
         reverse_pivots(left, l, r);
     }
 
-    // Compute again what later ones have overwritten.
+    // Compute the layer of l again: the layers of smaller l have overwritten it.
     void restore_layer(int l) {
         for (ptrdiff_t offset : {(ptrdiff_t)0, derivatives}) marginals::clear(of_l.begin + offset, of_l.end + offset, watch);
         for (int r = l + 1; r < n; r++) {
@@ -116,16 +117,17 @@ template <class N> class Marginals : Reverse<N> {
 
     static constexpr double NUMBER = 2.8;  // the number of trees of n words is less than e^(2.8 n)
 
-    // Whether the numbers of a chart of Doubles are right: nothing was too large for float64, and nothing was lost that is too small,
-    // or it is negligible. Of each tree, less than e^-700 times the weight of its rest is lost; the partition function is at least 1.
+    // Whether N suffices. For Doubles: nothing was too large for float64, and nothing was too small or what was lost is
+    // negligible. Of each tree, less than e^-700 times the weight of its rest is lost, and the partition function is at
+    // least 1.
     bool in_range(const Scaling& scaling) {
         const int lost = marginals::losses();
         return !N::SCALED || lost == 0 || (lost == FE_UNDERFLOW && scaling.slack + NUMBER * n < 640);
     }
 
   public:
-    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
-    // scores. Throws as Memory::allocate does, or signals::Raised.
+    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N does not
+    // suffice for these scores. Throws as Memory::allocate does, or signals::Raised.
     bool find(const Scores& scores, Counts& counts, const TreeScores& good_tree, const Scores& direction = Scores()) {
         const Scaling scaling(scores, direction, good_tree, N::SCALED, this->watch);
         if (!scaling.precise) return false;
@@ -155,8 +157,8 @@ template <class N> class Marginals : Reverse<N> {
     using Base::bytes_needed, Base::release;
 };
 
-// All sums. The sum over one tree is its score, as its parts are certain. For the sum over all, the best tree is found first, as the
-// weights are divided by its parts' weights.
+// All sums. If there is only one tree, log_partition is its score, and its parts have probability 1. Otherwise the best
+// tree is found first, since the weights are divided by the weights of its parts.
 template <class N> class AllSums final : public marginals::SumCharts {
     Chart search;
     Marginals<N> all;

@@ -1,4 +1,4 @@
-// What the charts for maxima and for sums have in common: how items are laid out in memory.
+// The layout of items in memory, which the charts for maxima and for sums have in common.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@ namespace VARIANT::oneec {
 // Tiles of the items of one kind in regions of two nodes, first and second; contiguous over the second.
 template <class Value, int WIDTH, int kind> struct Tiles {
     Value* origin;
-    const ptrdiff_t* places;  // for each first node and block: where the tile of node 0 as the second is or would be, in tiles
+    const ptrdiff_t* places;  // by first node and block: the number of the tile whose second node is, or would be, 0
     int step;                 // from the places of a node to the next node's; 0 if there is one node only
-    int shift;                // by how much the first block begins before node 0
+    int shift;                // how far the first block begins before node 0
 
     INLINE Value* tile(int first, int block, int second) const {
         return origin + (places[first * step + block] + second) * (STATES[kind] * WIDTH);
@@ -22,7 +22,7 @@ template <class Value, int WIDTH, int kind> struct Tiles {
     }
 };
 
-// Those of several kinds.
+// The tiles of several kinds.
 template <class Value, int WIDTH, int... kinds> struct Group : Tiles<Value, WIDTH, kinds>... {};
 
 // The items of one first node.
@@ -31,16 +31,15 @@ template <class Items> struct Of {
     int node;
 };
 
-// The nodes of a sentence, in blocks of WIDTH, which are the lanes of a vector; which nodes may have two dependents (with a single
-// root, not node 0); and tables.
+// The nodes of a sentence, in blocks of WIDTH (the lanes of a vector), and tables.
 template <class Views> struct Layout : Views {
     using typename Views::Rows, typename Views::Tile, typename Views::Value;
     using Views::WIDTH;
     template <int... kinds> using Group = oneec::Group<Value, WIDTH, kinds...>;
 
     int n, side, blocks, width, rows;
-    int shift;                             // by how much blocks of x to the right begin before node 0
-    int none, hidden;                      // special values of g
+    int shift;                             // how far blocks of x to the right begin before node 0
+    int none, hidden;                      // values of g for a root without a head, and for a head that is not visible
     bool single;                           // whether node 0 is to have one dependent
     Value *e, *c, *s;                      // rows over g
     Value *arc, *sibling;                  // [h, m]; [m, s]
@@ -86,7 +85,7 @@ template <class Views> struct Layout : Views {
     template <int kind, class Items> INLINE Tile tile(Of<Items> of, int block, int second) const {
         return Tile{static_cast<const Tiles<Value, WIDTH, kind>&>(of.items).tile(of.node, block, second), derivatives};
     }
-    // Where an item a b v of one side is for one v, and the first state; the other states follow after WIDTH each.
+    // Where an item a b v of one side is, for one v and the first state. Each other state follows WIDTH numbers later.
     template <int kind, class Items> INLINE Value* cell(const Items& of, int a, int b, int v) const {
         constexpr bool by_v = kind == ARM || kind == HALF_PIVOT;  // these are in blocks of a
         return static_cast<const Tiles<Value, WIDTH, kind>&>(of).cell(by_v ? v : a, b, by_v ? a : v);
@@ -130,7 +129,7 @@ template <class Views> struct Layout : Views {
     }
 
     Value* take(size_t size) { return memory.take(size); }
-    Value* take_rows(size_t size) {  // for blocks that begin before the first number, or end behind the last
+    Value* take_rows(size_t size) {  // with room for blocks that begin before the first number, or end behind the last
         Value* const before = take(size + 2 * WIDTH);
         return before ? before + WIDTH : nullptr;
     }

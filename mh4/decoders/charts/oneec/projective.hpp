@@ -1,6 +1,6 @@
-// The projective part of the charts of 1EC (Koo & Collins, ACL 2010); see oneec.pyx for its items E, C and S, and for the use
-// of complexes in them. It is the same for the best tree and for sums over all: `both` is the value of two things together, and
-// `either` is the higher of two values or their sum; see MaxPlus and sums::Views.
+// The projective part of the charts of 1EC (Koo & Collins, ACL 2010). oneec.pyx explains its items E, C and S, and how
+// they use complexes. This code is the same for the best tree and for sums over all trees: `both` is the value of two
+// parts together, and `either` is the higher of two values or their sum (MaxPlus and sums::Views define them).
 
 #pragma once
 
@@ -10,9 +10,10 @@
 
 namespace VARIANT::oneec {
 
-// crossed_half h v and crossed_pair h w are drawn in oneec.pyx; they are the same for any g. pairs a w is like crossed_pair, but
-// for any outermost dependent of a, and with g. Each tree has one derivation: the outermost dependent determines how C is made, the
-// inner sibling E, and the innermost word w S.
+// crossed_half h v and crossed_pair h w are drawn in oneec.pyx; they do not depend on g. pairs a w is like
+// crossed_pair, but the arc to the outermost dependent of a may be uncrossed, and pairs depends on g. Each tree has
+// one derivation: the outermost dependent determines how C is made, the inner sibling determines E, and the innermost
+// word w determines S.
 template <class Tables> struct Projective : Tables {
     using typename Tables::Value, typename Tables::Vector;
     using Tables::n, Tables::side, Tables::width, Tables::rows, Tables::hidden, Tables::coefs, Tables::gap_rows, Tables::WIDTH;
@@ -20,7 +21,7 @@ template <class Tables> struct Projective : Tables {
     using Tables::may_have_two, Tables::blocks_before, Tables::at_e, Tables::at_c, Tables::at_s, Tables::only_outside;
     using Tables::either, Tables::both, Tables::at, Tables::put, Tables::spread, Tables::nothing;
 
-    // Everything that needs only the complex of l and r.
+    // Fill all items of l and r. Complex l r must be filled.
     void fill_projective(int l, int r) {
         halves_crossed(l, r);
         halves_crossed(r, l);
@@ -50,7 +51,7 @@ template <class Tables> struct Projective : Tables {
         pair(h, end) = found;
     }
 
-    // out[g] = last(g, first(g) or term(i, g) for i < count), for several blocks that begin with g.
+    // out[g] = last(g, `either` of first(g) and of term(i, g) for all i < count), for `size` blocks from g on.
     template <int size, class First, class Term, class Last>
     static INLINE void fill_blocks(Value* out, int g, First first, int count, Term term, Last last) {
         Vector found[size];
@@ -112,7 +113,7 @@ template <class Tables> struct Projective : Tables {
             [=](int, const Vector& found) { return either(found, crossed); }, low, high);
     }
 
-    // S a b and pairs a b; in pairs a w, a's dependents extend to the node before w, or cross w's.
+    // S a b and pairs a b. In pairs a w, the words below a extend to the node before w, or their arcs cross arcs of w.
     void fill_pairs(int a, int b) {
         const auto pairs = this->pairs_of(a);
         const Value *before = at_c(a, b - 1), *left = at_c(a, a), *right = at_c(b, a + 1), *own = coefs + a, *last = pairs(b);

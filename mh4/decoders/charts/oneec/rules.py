@@ -1,51 +1,55 @@
 """The rules of 1-Endpoint-Crossing trees, as data.
 
-A maximal set of crossed arcs of a tree that are connected by crossing, with the nodes that they touch, is a *complex*. Between
-adjacent nodes of a complex lies a *gap*, which no arc enters. So a sentence is parsed as if it were projective, from gaps and
-complexes, and all that these rules have to derive is a complex: its crossed arcs, with gaps between them. Because the tree is
-1-Endpoint-Crossing, regions with one exterior node are enough (Pitler, Kannan & Marcus, TACL 2013).
+A *complex* is a maximal set of crossed arcs of a tree that are connected by crossing, with the nodes that they touch.
+Between adjacent nodes of a complex lies a *gap*, which no arc enters. So a sentence is parsed from gaps and complexes
+as if it were projective. These rules only have to derive complexes: their crossed arcs, with gaps between the nodes.
+Regions with one exterior node are enough, because the tree is 1-Endpoint-Crossing (Pitler, Kannan & Marcus, TACL 2013).
 
-An item names the two ends of its region first; a third node lies outside the region (x) or inside it (v, and the a of a wing).
-The region is filled: every node strictly inside has its head. Which of the item's nodes are connected within it, and which have
-their head there, is its *state* (see STATES). Arcs between the nodes of an item are not part of it unless stated. All arcs in
-the rules are crossed, for the reason given by the item or the rule. The arcs of a node are all those incident to it, in either
-direction. Each rule is also used mirrored: its `order` fixes the left-to-right order of the nodes up to mirroring, and ITEMS
-lists the orders that an item allows.
+The first two nodes of an item are the ends of its region. A third node lies outside the region (x) or inside it (v,
+and the a of a wing). Every node strictly inside the region has its head. The *state* of an item tells which of the
+item's nodes are connected within the item, and which have their heads there (see STATES). An arc between two nodes of
+an item is part of the item only where this is stated. All arcs in the rules are crossed, for the reason given by the
+item or the rule. The arcs of a node are all arcs that begin or end there. Each rule also applies mirrored: its `order`
+is the order of the nodes from left to right or from right to left, and ITEMS lists the orders that an item allows.
 
-The items, with their closest counterparts in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There, an item [i,j,x] is
-the interval i..j with the exterior node x, and the letter tells at which ends arcs may cross x's: L left, R right, LR
-both, N neither. Their items mix crossed and uncrossed arcs. Here the two are separate: complexes, and the items that they are
-made of, have the crossed arcs, gaps have all others, and only the latter have siblings and grandparents in the score.
+The items are listed with their closest counterparts in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There,
+an item [i,j,x] is the interval i..j with the exterior node x. Its letter names the ends whose arcs may cross the arcs
+of x: L left, R right, LR both, N neither. Pitler's items mix crossed and uncrossed arcs. Here the two are separate:
+complexes, and the items that complexes are made of, have the crossed arcs, and gaps have all other arcs. Only arcs in
+gaps are scored with siblings and grandparents.
 
     Pitler  item
 
     Int     gap a b             between a and b, with or without an (uncrossed) arc between them
     Int     complex l r         a complex, with l its first and r its last node, without an arc l-r
-    L, R    open a b x          the region a..b with arcs between the exterior node x and its inside (at least one), each
-                                crossed from elsewhere by arcs that share a, so that inside only arcs incident to a may
-                                cross it: L if a is the left end, R if it is the right one. b has no arc to a or x
+    L, R    open a b x          the region a..b with arcs (at least one) between the exterior node x and nodes inside.
+                                Each of these is crossed by arcs made elsewhere, which share a. So inside the item, only
+                                arcs of a may cross them. L if a is the left end, R if it is the right end. b has no arc
+                                to a or x
     L, R    closed a b x        the same, with or without the arcs a-b and x-b, where b has some crossed arc
-    N       neither a b x       the region a..b with an arc x-b and perhaps others between x and its inside, crossed only
-                                from elsewhere
-    N       neither_open a b x  the same before it has the arc x-b
-    LR      both l r x          the region l..r with arcs between x and its inside; each may be crossed either by arcs
-                                incident to l or by arcs incident to r
+    N       neither a b x       the region a..b with an arc x-b, and perhaps others between x and nodes inside. Only
+                                arcs made elsewhere cross these
+    N       neither_open a b x  the same without the arc x-b
+    LR      both l r x          the region l..r with arcs between x and nodes inside. Each of these may be crossed
+                                either by arcs of l or by arcs of r
     LR      spanned l r x       the same with an arc l-r, which crosses the arcs of x
 
 Intermediate items, without a counterpart:
 
-    pivot a b v         the region a..b with v inside: a has an arc crossed by an arc of v to some exterior node or to b's
-                        side, only arcs incident to a cover v, and b has some crossed arc. For open, closed, complex
-    half_pivot a b v    the same without the gap between a and v
-    hinge t b v         a gap between v and t, and a closed t b v. For half_pivot
-    arm a t v           a's longest arc a-t that crosses an arc of v, and what lies between v and t: a half_pivot up to t
-    hooked a b x        a pivot whose v has its arc to x
-    wing l b a          the region l..b with a inside: between l and a arcs incident to b, which only arcs incident to a may
-                        cross; from a to b a gap; and an arc of l to a or b or both. Some arc of a ends beyond b and crosses an
-                        arc of l. For complex
+    pivot a b v         the region a..b with v inside. Some arc of a is crossed by an arc of v, which leads to an
+                        exterior node or to the side of b. Only arcs of a cover v, and b has some crossed arc. Used
+                        for open, closed, complex
+    half_pivot a b v    the same without the gap between a and v. Used for pivot
+    hinge t b v         a gap between v and t, and a closed t b v. Used for half_pivot
+    arm a t v           the longest arc a-t of a that crosses an arc of v, and what lies between v and t: a half_pivot
+                        up to t
+    hooked a b x        a pivot a b v with an arc x-v
+    wing l b a          the region l..b with a inside: arcs between b and nodes inside l..a, which only arcs of a may
+                        cross; a gap from a to b; and an arc l-a, l-b or both. Some arc of a ends beyond b and crosses
+                        an arc of l. Used for complex
 
-Pictures of the items, each in one of its directions: .---. is an arc, == or === a gap. Dotted arcs are made elsewhere and cross
-arcs of the item.
+Pictures of the items, each in one of its directions: .---. is an arc, == or === a gap. Dotted arcs are made elsewhere
+and cross arcs of the item.
 
     open a b x      ............................       closed a b x  ............................
                     :   .------------------.                         :   .------------------.
@@ -64,8 +68,8 @@ arcs of the item.
 
 docs/explanation/oneec-rules.md proves that these rules derive every complex.
 
-Sums over all trees need a single derivation of each. So the rules that are not for sums are replaced by those in SUM_RULES, with these
-items:
+Sums over all trees must derive each tree once. So SUM_RULES has other rules in place of those with for_sums=False, with
+these items:
 
     several a b x         open with at least two arcs of x
     several_closed a b x  closed with at least two arcs of x
@@ -79,15 +83,20 @@ items:
 from collections import namedtuple
 from itertools import product
 
-# result, antecedents: items, (kind, node, ...). arcs: (first node, second node). longest: for each arc, whether it can be the
-# longest arc of l in a complex l r, the only one that node 0 may have if a single root is required. order: of the nodes in the
-# sentence, or reversed; if empty, the items' sides determine it. has_two: a node that certainly has a second crossed arc; the
-# rule is skipped if it is node 0 and a single root is required. for_sums: whether SUM_RULES has the rule, too.
+# A rule:
+#   result, antecedents   items, (kind, node, ...)
+#   arcs                  (first node, second node) of each arc that the rule makes
+#   longest               for each arc, whether it can be the longest arc of l in a complex l r. With a single root,
+#                         this is the only arc that node 0 may have
+#   order                 of the nodes in the sentence, or reversed; if empty, the items determine it
+#   has_two               a node that certainly has a second crossed arc. With a single root, the rule is skipped if
+#                         this is node 0
+#   for_sums              whether SUM_RULES has the rule, too
 Rule = namedtuple("Rule", "result antecedents arcs longest order has_two for_sums")
 
 
 def rule(text, arcs="", order="", has_two=None, for_sums=True):
-    """Parse a rule. In `arcs`, a=t is a longest arc of a, x-b any other. They are summed in this order."""
+    """Parse a rule. In `arcs`, a=t is a longest arc of a, and x-b any other arc. Scores are summed in this order."""
     result, antecedents = text.split(" <- ")
     items = [tuple(item.split()) for item in antecedents.split(", ")]
     longest = tuple("=" in arc for arc in arcs.split())
@@ -96,7 +105,7 @@ def rule(text, arcs="", order="", has_two=None, for_sums=True):
 
 
 def rule_text(rule):
-    """The rule as text, as in RULES."""
+    """Return the rule as text, as in RULES."""
     text = "%s <- %s" % (" ".join(rule.result), ", ".join(" ".join(item) for item in rule.antecedents))
     return text + "".join(
         "; %s%s%s" % (h, "=" if longest else "-", m) for (h, m), longest in zip(rule.arcs, rule.longest, strict=True)
@@ -135,7 +144,7 @@ RULES = [
     rule("closed a b x <- hooked a b x"),
     rule("open a b x <- closed a t x, gap t b", order="a t b"),
     rule("open a b x <- hooked a b x"),
-    rule("hooked a b x <- pivot a b v", "x-v", "a v b", has_two="a"),  # a-t in the pivot; another, made elsewhere, crosses x-v
+    rule("hooked a b x <- pivot a b v", "x-v", "a v b", has_two="a"),  # a-t in the pivot, and an arc that crosses x-v
     rule("neither_open a b x <- neither a t x, gap t b", order="x a t b"),
     rule("neither a b x <- neither_open a b x", "x-b"),
     rule("neither a b x <- gap a b", "x-b"),
@@ -185,8 +194,8 @@ SUM_RULES = [rule for rule in RULES if rule.for_sums] + [
 
 # ---------------------------------------------------------------------------------------------------------------- states
 
-# A state gives, for each node of an item, the index of the node that is the root of its component, or -1 if the node itself is
-# such a root and has no head yet. In open a b x,
+# A state has a number for each node of an item: the index of the root of its component, or -1 if the node itself is the
+# root of a component and has no head yet. In open a b x,
 #     (-1, -1, -1)    no two of a, b and x are connected
 #     (-1, -1, 0)     x is below a: its dependent, or a dependent of a dependent, and so on
 #     (-1, -1, 1)     x is below b
@@ -202,7 +211,7 @@ STATES = {
 
 
 def state_of(nodes, arcs):
-    """The state of an item of these nodes, where all others have their heads, or None if the arcs are not such a forest.
+    """Return the state of an item of these nodes, or None if the arcs are no forest where all other nodes have heads.
 
     arcs: (head, dependent), by name; a component of several nodes counts as arcs from its root to the others.
     """
@@ -229,9 +238,9 @@ def state_arcs(nodes, state):
 
 
 def instances(rule):
-    """All (states of the antecedents, directions of the arcs, state of the result).
+    """Yield the instances of a rule: (states of the antecedents, directions of the arcs, state of the result).
 
-    Direction 1 is from the second node to the first.
+    Direction 0 is from the first node of an arc to the second, 1 from the second to the first.
     """
     nodes = rule.result[1:]
     for states in product(*(STATES[len(item) - 1] for item in rule.antecedents)):
@@ -245,10 +254,10 @@ def instances(rule):
 
 
 def tables(chosen_rules):
-    """(states, cases): the states of each item that occur, and for every rule its instances in terms of state numbers.
+    """Return (states, cases): the states of each item that occur, and the instances of every rule, by state numbers.
 
-    A state occurs if it can be derived and can be used in a complex. cases[i]: rows (number of the state of the first antecedent,
-    of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
+    A state occurs if it can be derived and can be used in a complex. cases[i]: rows (number of the state of the first
+    antecedent, of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
     """
     everything = [(rule, list(instances(rule))) for rule in chosen_rules]
 

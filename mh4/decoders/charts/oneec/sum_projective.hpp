@@ -33,7 +33,7 @@ template <class N> struct Projective : Complexes<Tables<N>> {
     Value& by(Value* value) const { return value[derivatives]; }
 
   private:
-    // Vectors of g
+    // Vectors over g
     static void add_product(Value* out, const Value* row, Value coef, int count) {
         for (int g = 0; g < count; g += WIDTH) Base::add(out + g, N::at(row + g) * coef);
     }
@@ -81,7 +81,7 @@ template <class N> struct Projective : Complexes<Tables<N>> {
             if (g < hidden) expected_grandparent[(size_t)g * side + m] += expected;
         }
         expected_arc[(size_t)h * side + m] += uses;
-        // From here on, the derivative is by what is in `out` before it is multiplied by the scores.
+        // From here on, by_out is the derivative by the values of `out` before the multiplication by the scores.
         for (int g = 0; g < rows; g += WIDTH) N::put(by_out + g, N::at(by_out + g) * N::at(grandparents + g) * score);
         const Value by_innermost = sum(by_out, rows);
         Value* const inner_half = at_c(m, h + step) + h;

@@ -1,7 +1,8 @@
-// The memory of the chart for sums over 1EC trees, and the views of it that the kernels in recurrences.hpp ask for.
+// The memory of the chart for sums over 1EC trees, and the views of it that the kernels in recurrences.hpp use.
 //
-// Unlike in the decoder's tables, places of x that are no node beyond a and b hold 0, as they take part in sums. Of every value there is
-// also a derivative, of the logarithm of the partition function by it, at a constant distance in memory.
+// Unlike in the decoder's tables, the places of x that are not nodes beyond a and b are 0, since they take part in
+// sums. Every value has a derivative, of the logarithm of the partition function by this value, at a constant distance
+// in memory.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +14,13 @@
 namespace VARIANT::oneec {
 namespace sums {
 
-// The distance from a value to its derivative, and the views of values through which kernels read and, in their reverse, add
-// derivatives to what there is.
+// The operations of sums, and the views through which kernels read values, and their reverses add to derivatives. In a
+// view, `derivatives` is the distance from a value to its derivative.
 template <class N> struct Views : N {
     using typename N::Value, typename N::Vector;
     using N::WIDTH;
 
-    // N::at, for any address. Vectors of duals are not in memory as they are.
+    // N::at, for any address. Vectors of duals have a different layout in memory.
     static INLINE Vector loosely_at(const Value* at) {
         if (N::DUAL) {
             alignas(64) Value lanes[WIDTH];
@@ -39,13 +40,13 @@ template <class N> struct Views : N {
             __builtin_memcpy(at, &vector, sizeof vector);
     }
     static INLINE void add(Value* to, const Vector& more) { N::put(to, N::at(to) + more); }
-    // How sums are found by the recurrences of Projective
+    // The operations of the recurrences of Projective
     template <class A> static INLINE A either(const A& a, const A& b) { return a + b; }
     template <class A, class B> static INLINE auto both(const A& a, const B& b) { return a * b; }
     static INLINE Vector with_arc(const Vector& rest, const Vector& grandparents, const Value& arc) {
         return rest * grandparents * arc;
     }
-    static Value any(const Vector& lanes) { return N::sum(lanes); }  // of them
+    static Value any(const Vector& lanes) { return N::sum(lanes); }  // the sum of the lanes
     static Value nothing() { return Value(); }
     static Value one() { return N::exponential(0); }
     static INLINE Vector spread(Value value) {
@@ -95,7 +96,7 @@ template <class N> struct Views : N {
 
 using marginals::Counts, marginals::Scores;  // with the tensors of Part, as in oneec.marginals
 
-// What each word contributes to the score of a tree: in all, and by these parts if they are visible.
+// What each word contributes to the score of a tree: in all, and by its sibling and its grandparent where visible.
 struct TreeScores {
     std::vector<double> words, siblings, grandparents;
 
@@ -104,14 +105,15 @@ struct TreeScores {
     }
 };
 
-// The weights of arcs and parts, which are the exponentials of scores, divided such that the weights of one tree are all 1: if it is the
-// best one, the partition function is between 1 and the number of trees. Each word has one arc, crossed or not, in every tree.
+// The weights of arcs and parts: the exponentials of scores, divided such that the weights of one tree are all 1. If
+// this is the best tree, the partition function is between 1 and the number of trees. Weights can be divided word by
+// word because every tree has exactly one arc to each word, crossed or not.
 //
-// The derivatives of their logarithms equal the derivatives of the scores: what they are divided by is constant.
+// The derivatives of the logarithms equal the derivatives of the scores, as the divisors are constants.
 class Scaling {
     typedef marginals::Logarithm Logarithm;
     const Scores scores, direction;
-    TreeScores tree;  // or 0: then the weights are not divided
+    TreeScores tree;  // all 0 if the weights are not divided
 
     static double less(double score, double in_tree) { return score == -INFINITY ? score : score - in_tree; }
     size_t cell(int x, int m) const { return (size_t)x * (scores.n + 1) + m; }
@@ -123,9 +125,10 @@ class Scaling {
 
   public:
     double total = 0;  // the score of the tree
-    // A product of weights of a tree, all but some of one word being either complete or missing, is at most e^slack.
+    // An upper bound, e^slack, for products of weights of a tree. For each word except one, such a product has either
+    // all weights of the word or no weight of it.
     double slack = 0;
-    bool precise;  // no weight that matters is wrong by more than 1e-8 of it
+    bool precise;  // no weight that matters has a relative error above 1e-8
 
     Scaling(const Scores& of, const Scores& change, const TreeScores& good_tree, bool scaled, signals::Watch& watch)
         : scores(of), direction(change) {
@@ -162,9 +165,9 @@ class Scaling {
     double hidden_grandparent(int m) const { return -tree.grandparents[m]; }
 };
 
-// All items of a sentence, where l counts down from n and, for each l, r counts up from l+1. Items of the left have regions l r
-// with x < l, items of the right have x > r; in tiles over r and over l. Layer has the items that only items with the same l need:
-// they are computed again in the reverse.
+// All items of a sentence; l counts down from n and, for each l, r counts up from l+1. Items of `left` have regions l r
+// with x < l, in tiles over r; items of `right` have x > r, in tiles over l. Layer has the items that only items with
+// the same l need: the reverse computes them again.
 template <class N> struct Tables : Layout<Views<N>> {
     typedef Layout<Views<N>> Base;
     using typename Base::Common, typename Base::LinkRows, typename Base::Single, typename Base::Value, typename Base::Vector;
@@ -189,7 +192,7 @@ template <class N> struct Tables : Layout<Views<N>> {
             const Value by_second = N::sum(N::at(lanes + ((m * side + h) * 2 + 1) * WIDTH));
             return from[h * width + m] * (*by_row + *by_column + (by_first + by_second));
         }
-    } crossed, longest;  // the latter including node 0's even with a single root
+    } crossed, longest;  // with a single root, only `longest` has arcs from node 0
 
     // Items of regions a b for x on the side of a
     struct Left : Group<OPEN, CLOSED, NEITHER_OPEN, NEITHER, ARM, HALF_PIVOT> {
@@ -197,7 +200,7 @@ template <class N> struct Tables : Layout<Views<N>> {
     } left;
     struct Right : Left, Group<HOOKED, SEVERAL, SEVERAL_CLOSED> {
     } right;
-    // Of l, over r; wing l b a is over b, in blocks of a
+    // Items of the current l, over r; wing l b a is over b, in blocks of a
     struct Layer : Group<OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH,
                          SPANNED, WING> {
         Value *begin, *end;
@@ -211,7 +214,7 @@ template <class N> struct Tables : Layout<Views<N>> {
 
     INLINE const Layer& layer(int) const { return of_l; }
 
-    // What kernels ask for
+    // What kernels call
 
     template <int kind, class Items, class At>
     INLINE void keep(Of<Items> of, const At& at, int second, const Vector (&values)[STATES[kind]]) const {
@@ -246,12 +249,12 @@ template <class N> struct Tables : Layout<Views<N>> {
 
     INLINE Value* at_pairs(int a, int b) const { return pairs + ((size_t)b * (b - 1) / 2 + a) * rows; }
 
-    // What Projective asks for, besides tables
+    // What Projective calls
     Value hidden_sibling_of(int m) const { return hidden_sibling[m]; }
     auto pairs_of(int a) const {
         return [this, a](int w) { return at_pairs(a, w); };
     }
-    // The nodes from a to b have no g in between; nor is there any beyond `hidden`.
+    // Set to 0 what is not a value of g: nodes from a to b, and numbers beyond `hidden`.
     void only_outside(Value* out, int a, int b) const {
         std::fill(out + minimum(a, b), out + maximum(a, b) + 1, Value());
         std::fill(out + hidden + 1, out + rows, Value());
@@ -279,7 +282,7 @@ template <class N> struct Tables : Layout<Views<N>> {
         return Common{values + place * STATES[kind], 1, lanes + place * STATES[kind] * WIDTH};
     }
 
-    // Assign all tables their place in memory: values, derivatives, and then what has none.
+    // Assign all tables their place in memory: values, their derivatives, and then tables without derivatives.
     void arrange() {
         const size_t cells = (size_t)side * side;
         Left* const sides[] = {&left, &right};

@@ -9,11 +9,12 @@
 
 namespace VARIANT::oneec {
 
-// All items of a sentence that later ones need, where l counts down from n and, for each l, r counts up from l+1. Those in Layer are
-// stored only for the current l and the others in its group, see Chart::fill. Rows over g are in the projective part.
+// All items of a sentence that later items need; l counts down from n and, for each l, r counts up from l+1. Items in a
+// Layer are stored only for the current l and the others in its group (Chart::fill). Rows over g are in the projective
+// part.
 //
-// For a single root, an arc from 0 is allowed only if it is the last one of 0: as the longest arc of a complex that begins with
-// 0, or to the last dependent of 0 in the projective part.
+// With a single root, an arc from 0 is allowed only as the longest arc of a complex that begins with 0 or, in the
+// projective part, to the only dependent of 0.
 struct Tables : Layout<MaxPlus> {
     typedef MaxKernels Kernels;
 
@@ -24,8 +25,7 @@ struct Tables : Layout<MaxPlus> {
     struct Right : Left, Group<OPEN> {
     } right;
 
-    // Items that only items with the same l need
-    // l b x, and wing l b a in blocks of a
+    // Items l b x that only items with the same l need, and wing l b a in blocks of a
     struct Layer : Group<CLOSED, OPEN, SPANNED, WING> {
         float* complexes[STATES[COMPLEX]];  // complex l x, only those that end in a gap: [x] by state
         float* pairs;                       // see Projective
@@ -33,15 +33,15 @@ struct Tables : Layout<MaxPlus> {
 
     struct Links : LinkRows {
         INLINE Arcs between(int a, int b) const { return Arcs{{from[a * width + b], to[a * width + b]}}; }
-    } crossed, longest;  // the latter including node 0's even with a single root
-    int group;           // the number of l that take turns, a power of 2
+    } crossed, longest;  // with a single root, only `longest` has arcs from node 0
+    int group;           // the number of l that take turns (Chart::fill), a power of 2
 
     Links& links(bool longest_arc) { return longest_arc ? longest : crossed; }
 
     INLINE Layer& layer(int l) { return layers[l & (group - 1)]; }
     INLINE const Layer& layer(int l) const { return layers[l & (group - 1)]; }
 
-    // What kernels ask for
+    // What kernels call
 
     template <int kind, class Items, class At>
     INLINE void keep(Of<Items> of, const At& at, int second, const Lanes (&values)[STATES[kind]]) const {
@@ -64,7 +64,7 @@ struct Tables : Layout<MaxPlus> {
     }
     INLINE float* complex_row(int l, int state) const { return layer(l).complexes[state]; }
 
-    // What Projective asks for, besides tables
+    // What Projective calls
     static float hidden_sibling_of(int) { return 0; }
     static void only_outside(float*, int, int) {}  // nothing reads g between a and b
     auto pairs_of(int a) {
@@ -74,7 +74,7 @@ struct Tables : Layout<MaxPlus> {
         gap_rows[state][a * width + b] = gap_rows[SWAPPED[state]][b * width + a] = value;
     }
 
-    // Lay out the scores of a sentence, rounded. scores and cost: as for BestTree.
+    // Lay out the scores of a sentence, rounded to float32. scores and cost: as for BestTree.
     void prepare(int words, const double* const* scores, const double* cost, bool single_root) {
         measure(words, single_root);
         group = n < 32 ? 2 : 4;  // the fastest of those measured

@@ -1,4 +1,4 @@
-// Reading the heads of the best tree off the filled chart of 1EC.
+// Find the heads of the best tree in the filled chart of 1EC, and the parts of a tree.
 #pragma once
 #include "signals.hpp"  // first, as it includes Python.h
 
@@ -14,13 +14,13 @@ namespace VARIANT::oneec {
 class TreeParts {
     const int* heads;
     int n;
-    std::vector<char> crossed;  // of each word: whether its arc is
+    std::vector<char> crossed;  // of each word: whether the arc to it is crossed
     signals::Watch watch;
 
-    // Whether the arcs that cross the one to m, if there are any, share a node.
+    // Whether all arcs that cross the arc to m share a node; true if there are none. Sets crossed[m].
     bool find_crossing(int m) {
         const int low = std::min(heads[m], m), high = std::max(heads[m], m);
-        int end = -1, other = -1;  // the nodes shared by all arcs crossing this one
+        int end = -1, other = -1;  // the nodes shared by all arcs found that cross this one
         for (int k = 1; k <= n; k++) {
             const int h = heads[k];
             if ((low < k && k < high) == (low < h && h < high) || k == low || k == high || h == low || h == high) continue;
@@ -44,8 +44,9 @@ class TreeParts {
         return s;
     }
 
-    // Whether g->h is crossed, or a crossed h->k lies between h->m and g->h in the order of the arcs around h: to the left from the
-    // shortest to the longest, then to the right from the longest to the shortest. Then g, the head of h, is hidden from m.
+    // Whether g, the head of h, is hidden from m: g->h is crossed, or a crossed h->k lies between h->m and g->h in the
+    // order of the arcs around h (to the left from the shortest to the longest, then to the right from the longest to
+    // the shortest).
     bool hidden(int g, int h, int m) const {
         if (h > 0 && crossed[h]) return true;
         auto place = [&](int k) { return k < h ? h - k : h + n + 2 - k; };
@@ -87,7 +88,7 @@ struct Item {
     int kind = NOTHING, state = 0, a = 0, b = 0, x = 0;
 };
 
-// The best way to an item, and what it is made of; the first of those that are equally good.
+// The best way to an item, of those offered so far, and the items that it is made of. Ties go to the first.
 struct Way {
     float value = NEVER;
     Item parts[2];
@@ -96,7 +97,8 @@ struct Way {
     }
 };
 
-// Unfolds the goal, recomputing the argmaxes along its path; items of complexes are unfolded by the table of rules.
+// The chart of the best tree. The trace unfolds the goal and recomputes the argmaxes along its path; it unfolds items
+// of complexes by the table of rules.
 class Chart final : Complexes<Tables>, public BestTree {
   public:
     double find(int words, const double* const* scores, const double* cost, bool single_root, int* heads_of_words) override {
@@ -114,7 +116,7 @@ class Chart final : Complexes<Tables>, public BestTree {
     void release() override { Tables::release(); }
 
   private:
-    // For g: E h m, C h e, S a b, and pairs a w; and crossed_half h e and crossed_pair h w
+    // The items E h m, C h e and S a b for g; crossed_half h e; complex a b
     static Item E(int h, int m, int g) { return {EDGE, 0, h, m, g}; }
     static Item C(int h, int e, int g) { return {h == e ? NOTHING : HALF, 0, h, e, g}; }
     static Item S(int a, int b, int g) { return {PAIR, 0, minimum(a, b), maximum(a, b), g}; }
@@ -134,10 +136,11 @@ class Chart final : Complexes<Tables>, public BestTree {
     std::vector<Item> agenda;
     int traced_l, traced_x;  // see recall
 
-    // Fill the chart. If l simply counted down, all gaps a b with a > l would be known when they are needed. Instead a group of l, low
-    // to high, takes turns at each r, so that the tables of r that they all need stay in the cache. So when l reaches r = a, another node
-    // of the group, gaps a b are not known, but -inf. Only wing l b a and complex l b <- spanned l a b, gap a b are made of them;
-    // catch_up makes these again before they are needed. Throws signals::Raised.
+    // Fill the chart. If l simply counted down, all gaps a b with a > l would be known when they are needed. Instead,
+    // the l of a group (low to high) take turns at each r, so that the tables of r, which they all need, stay in the
+    // cache. But when l is at r = a, where a is another node of the group, gaps a b are not known yet: they are -inf.
+    // Only two kinds of items are made of such gaps: wing l b a, and complex l b <- spanned l a b, gap a b. catch_up
+    // makes these again before they are needed. Throws signals::Raised.
     void fill() {
         for (int high = n - 1; high >= 0; high -= group) {
             const int low = maximum(high - group + 1, 0);
@@ -151,9 +154,9 @@ class Chart final : Complexes<Tables>, public BestTree {
         }
     }
 
-    // What complex l r takes from gaps of the other a in the group, up to `last`: from gap a r-1, wing l r-1 a, and from gap a r,
-    // complex l r <- spanned l a r, gap a r. For a = l+1 there are none: spanned l a r, and open a l b in the wing, have an arc
-    // to a node between l and a.
+    // Make again what complex l r needs from gaps of the other nodes a of the group, up to `last`: wing l r-1 a, with
+    // gap a r-1, and complex l r <- spanned l a r, gap a r. There are none for a = l+1: spanned l a r has an arc to a
+    // node between l and a, and so has the open a l b of a wing.
     void catch_up(int l, int r, int last) {
         for (int a = l + 2; a <= last; a++) {
             if (a < r - 1) fill_wings(l, a, r - 1, r);
@@ -247,9 +250,10 @@ class Chart final : Complexes<Tables>, public BestTree {
 
     // ------------------------------------------------------------------------------------------------- complexes
 
-    // Pushes the antecedents of the best instance of a rule. Layers have been overwritten as l counted down: before an item in
-    // one is unfolded, recall restores it and all that it is made of. In every rule, an item that needs recall comes first, and
-    // the agenda finishes it before the other antecedents, so that there is one recall for each complex.
+    // Push the antecedents of the best instance of a rule, and write its arcs to `heads`. Layers have been overwritten
+    // as l counted down: before an item in a layer is unfolded, recall restores the item and all that it is made of.
+    // In every rule, an item that needs recall comes first, and the agenda finishes it before the other antecedents.
+    // So there is one recall for each complex.
     void trace_rules(const Item& item, int* heads) {
         if (item.kind == COMPLEX)
             recall(item.a, item.b);
@@ -271,7 +275,7 @@ class Chart final : Complexes<Tables>, public BestTree {
         }
     }
 
-    // Restore, in the layer of l, the items of this l; of those with an exterior node, only the ones for this x.
+    // Restore the items in the layer of l; items with an exterior node only for this x.
     void recall(int l, int x) {
         if (traced_l == l && traced_x == x) return;
         traced_l = l;
@@ -338,8 +342,8 @@ class Chart final : Complexes<Tables>, public BestTree {
         return sum;
     }
 
-    // The value of an item, from where it is stored; for those in a layer, recall must have restored this l and x. The others are
-    // computed by the rules: hooked, neither_open, pivot and both; open a b x with x < a < b.
+    // The value of an item. For an item in a layer, recall must have restored this l and x. The rules compute the items
+    // that are not stored: hooked, neither_open, pivot and both; open a b x with x < a < b.
     float value(int kind, int state, int a, int b, int x) {
         switch (kind) {
             case GAP: return gap_rows[state][a * width + b];

@@ -1,5 +1,5 @@
-// The memory of a chart, kept from one sentence to the next. It is on large pages if the system has them, since values that are
-// read together lie far apart.
+// The memory of a chart, kept from one sentence to the next. It uses large pages if the system has them, since values
+// that are read together lie far apart.
 #pragma once
 #include "signals.hpp"  // first, as it includes Python.h
 
@@ -12,11 +12,11 @@
 #include <vector>
 
 enum {
-    LARGE_MEMORY = 1 << 26,  // bytes; before allocating this much, or more, we check that there is as much
+    LARGE_MEMORY = 1 << 26,  // bytes; before an allocation of this size or more, we check that there is enough memory
     KEEP = 1 << 28,          // bytes that a thread keeps between calls
 };
 
-// Calls memory.require in Python; false if that has raised an exception, which is set then.
+// Call memory.require in Python. False if it has raised an exception, which is then set.
 static inline bool there_is(size_t bytes) {
     PyObject* module = PyImport_ImportModule("mh4.decoders.memory");
     PyObject* done = module ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
@@ -25,7 +25,8 @@ static inline bool there_is(size_t bytes) {
     return done;
 }
 
-// Throws what memory.require raises if this process may not use so many more bytes; in a subinterpreter, std::bad_alloc.
+// Throw signals::Raised, with the exception of memory.require, if this process may not use so many more bytes. In a
+// subinterpreter, throw std::bad_alloc instead.
 static inline void require(size_t bytes) {
     if (bytes < LARGE_MEMORY) return;
     if (signals::in_subinterpreter()) {
@@ -96,8 +97,8 @@ template <class Value> class Memory {
     // What the arrays taken since the start occupy.
     size_t bytes() const { return taken * sizeof(Value); }
 
-    // Make room for the arrays taken since the start, and start again. New memory is 0, since padding is read that nothing has
-    // been written to. Throws as `require` does, or std::bad_alloc.
+    // Make room for the arrays taken since the start, and start again. New memory is set to 0, since charts read
+    // padding to which nothing has been written. Throws as `require` does, or std::bad_alloc.
     void allocate() {
         if (taken > capacity) {
             clear();
@@ -135,7 +136,7 @@ template <class Value> class Memory {
         values = nullptr;
         capacity = mapped = 0;
     }
-    // Memory from the system, which is 0 already: it takes no time until it is used.
+    // Memory from the system is 0 already, and takes no time until it is used.
     char* map(size_t size) {
         void* memory = mmap(nullptr, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) throw std::bad_alloc();

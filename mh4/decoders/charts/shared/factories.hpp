@@ -1,8 +1,8 @@
-// The variants of the charts in a module, the slowest first. No code of a variant runs on a processor that does not choose it.
+// The variants of the charts in a module, the slowest first. Code of avx2 or avx512 may only run if that is chosen.
 #pragma once
 #include "interface.hpp"
 
-#define HIDDEN __attribute__((visibility("hidden")))  // from other modules, which have their own
+#define HIDDEN __attribute__((visibility("hidden")))  // from other modules, which have their own factories
 
 namespace baseline {
 extern const Factories factories HIDDEN;

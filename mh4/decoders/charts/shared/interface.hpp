@@ -1,7 +1,9 @@
-// What the algorithms offer to callers that are compiled without them: searches for the best derivation or tree, and sums over all.
+// The interfaces of the algorithms for callers that are compiled separately: searches for the best derivation or tree,
+// and sums over all.
 //
-// Each has its memory, which is used again for the next sentence. `bytes_needed` is what the sentence takes up, until `release`, which
-// frees the memory if it is too large to keep. Methods throw as Memory::allocate does, or signals::Raised.
+// Each object reuses its memory for the next sentence. `bytes_needed` is the memory that a sentence takes up until
+// `release`, which frees the memory if it is too large to keep. Methods throw as Memory::allocate does, or
+// signals::Raised.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -15,8 +17,8 @@
 
 #include "transition_scores.hpp"
 
-// The score tensors of a sentence, in the order in which charts have them (names in sentences.pyx): of transitions and arcs, of which
-// mst has the last, and of 1EC.
+// The score tensors of a sentence, in the order of the charts (`names` in sentences.pyx). Tensor: for transition
+// systems; mst and mhk have only ARCS. Part: for 1EC.
 enum Tensor { SHIFT, S0B0, S1S0, ARCS, TENSORS };
 enum Part { ARC, CROSSED_ARC, GRANDPARENT, SIBLING, PARTS };
 static_assert((int)PARTS == (int)TENSORS, "as many of each");
@@ -25,7 +27,7 @@ static_assert((int)PARTS == (int)TENSORS, "as many of each");
 class Reusable {
   public:
     virtual ~Reusable() {}
-    // A lower bound on what the sentence takes up.
+    // A lower bound on the bytes that the sentence takes up.
     virtual size_t bytes_needed() const = 0;
     virtual void release() = 0;
 };
@@ -43,20 +45,21 @@ class BestDerivation : public Reusable {
     virtual void allocate() = 0;
     // Find the best score of every item; true if the goal was derived.
     virtual bool fill() = 0;
-    // Then, find the best derivation: it is in `codes`.
+    // After `fill`, find the best derivation, and write it to `codes`.
     virtual void trace() = 0;
 };
 
 typedef std::vector<std::pair<int, int>> PartRows;  // index rows of a tensor
 
-// The best tree where trees are scored, not transitions.
+// The best tree, for algorithms that score trees instead of transitions.
 class BestTree : public Reusable {
   public:
     int k = 0;  // of MH_k, for the chart of all k
 
-    // Find the heads of the best tree over n words; returns its score, -inf if there is none. scores: by tensor; cost: of arcs, or NULL.
+    // Find the heads of the best tree over n words. Return its score, or -inf if there is no tree. scores: by tensor;
+    // cost: of arcs, or NULL.
     virtual double find(int n, const double* const* scores, const double* cost, bool single_root, int* heads) = 0;
-    // What a tree uses of each tensor, or NULL if the tree is not in the class. Here, its arcs.
+    // The index rows of each tensor that a tree uses, or NULL if the tree is not in the class. By default, its arcs.
     virtual const PartRows* parts(const int* heads, int n) {
         rows.resize(TENSORS);
         rows[ARCS].clear();
@@ -74,14 +77,14 @@ namespace marginals {
 struct Scores {
     int n = 0, reduces = 0;
     bool single_root = false;
-    // of transitions: (n + 2, n + 2) by s0, b0; (reduces, n + 2, n + 2) by transition, s0, b0; the same by s1, s0; (n + 1, n + 1) by
-    // head, dependent; of 1EC: as for oneec.marginals
+    // of transitions: (n + 2, n + 2) by s0, b0; (reduces, n + 2, n + 2) by transition, s0, b0; the same by transition,
+    // s1, s0; (n + 1, n + 1) by head, dependent; of 1EC: as for oneec.marginals
     const double* tensors[TENSORS] = {};
-    const int* heads = nullptr;  // (n + 1,): the only tree that scores of arcs leave, or NULL; 1EC sums over it faster
+    const int* heads = nullptr;  // (n + 1,): the tree, if the scores of arcs allow only one, otherwise NULL
 };
 
-// Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before. If
-// all are NULL, only log_partition is wanted: the rest takes most of the time.
+// Expected counts, or their derivatives, in the shapes of the scores; ARCS counts the arcs made by any transition. The
+// caller sets them to 0 first. If all are NULL, only log_partition is computed, since the rest takes most of the time.
 struct Counts {
     double log_partition = -INFINITY;
     double* tensors[TENSORS] = {};
@@ -89,24 +92,26 @@ struct Counts {
 
 // Trees to be drawn for a sentence.
 struct Samples {
-    uint64_t seed;  // what is drawn depends on this and the scores alone
+    uint64_t seed;  // the trees drawn depend only on this and the scores
     size_t count, columns;
-    int* heads;  // (count, columns), of which words get heads; all are -1 before
+    int* heads;  // (count, columns), all -1 at first; only the heads of words are written
     bool none;   // whether there is no tree
 };
 
-// Sums over the derivations of an algorithm in one type of numbers. Methods return false if the numbers are not enough for these scores.
+// Sums over the derivations of an algorithm in one type of numbers. Methods return false if this type does not suffice
+// for the scores.
 class SumCharts : public Reusable {
   public:
     // log_partition, and expected counts.
     virtual bool find(const Scores& scores, Counts& counts) = 0;
-    // The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores.
+    // The derivatives of the counts in a direction of the scores, with numbers from -1 to 1. If the direction has arcs,
+    // the scores must have them, too.
     virtual bool differentiate(const Scores& scores, Counts& counts, const Scores& direction) = 0;
-    // Trees of derivations, drawn in proportion to the exponential of their scores, by algorithms that can.
+    // Trees of derivations, drawn in proportion to the exponential of their scores, if the algorithm supports this.
     virtual bool draw(const Scores&, Samples& to) { return to.none = true; }
 };
 
-// The same in float64 where it is enough, otherwise in numbers that are enough for all scores.
+// The same in float64 if this suffices, otherwise in numbers that suffice for all scores.
 class Sums {
     template <class F> void with(F f) {
         if (!f(*fast)) {
@@ -131,12 +136,13 @@ class Sums {
 
 }  // namespace marginals
 
-// No way to an item was found although it has a score. This cannot happen; the error makes the trace end if it does.
+// Raise an error: the trace found no way to an item although it has a score. This cannot happen, but if it did, the
+// trace might not end.
 [[noreturn]] static inline void lost() {
     throw std::logic_error("the trace found no way to an item of the chart: this is a mistake in the decoder, please report it");
 }
 
-// What makes the charts of an algorithm, in a variant for one kind of processor; NULL for what the algorithm does not have.
+// Functions that make the charts of an algorithm in one variant; NULL for charts that the algorithm does not have.
 struct Factories {
     BestDerivation* (*search)();
     BestTree* (*best_tree)();

@@ -1,5 +1,5 @@
-// Rows of floats in vectors of the processor's width, and the inner loop that MH4 and MH5 share. It only adds and takes maxima, so vector
-// width, order of operands and compiler flags make no difference: results are bit for bit the same wherever they are compiled.
+// Vectors of floats, of the processor's width, and an inner loop that MH4 and MH5 share. This code only adds and takes
+// maxima. So vector width, order of operands and compiler flags make no difference: results are the same to the bit.
 #pragma once
 #include <math.h>
 

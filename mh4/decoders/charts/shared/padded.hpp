@@ -1,4 +1,4 @@
-// Padded arrays, of which a sentence of n words takes up the leading corner.
+// Read and write sentences in padded arrays. A sentence of n words takes up the leading corner.
 #pragma once
 #include <vector>
 
@@ -13,14 +13,14 @@ struct Padded {
     const void* values;
     bool wide;
     size_t layers, rows, columns;
-    size_t words;  // that it has room for
+    size_t words;  // the number of words that it has room for
 };
 
 // How many rows and columns a sentence takes up.
 static inline size_t rows_of(const Padded& of, size_t n) { return of.rows - of.words + n; }
 static inline size_t columns_of(const Padded& of, size_t n) { return of.columns - of.words + n; }
 
-// Numbers as the charts take them, where they are if nothing has to be changed, otherwise in a copy.
+// The numbers of one sentence, as the charts read them: in place if nothing has to be changed, otherwise in a copy.
 template <class To> class Corner {
     std::vector<To> copy;
 
@@ -67,7 +67,7 @@ template <class To> class Corner {
         return of.wide ? take_from<double>(of, sentence, n) : take_from<float>(of, sentence, n);
     }
 
-    // Where to write numbers of a sentence, all 0: in the array or, if the sentence has padding there, in a copy.
+    // Where to write numbers of a sentence, all 0 at first: in the array or, if it has padding, in a copy.
     To* place(const Padded& to, size_t sentence, size_t n) {
         const size_t size = to.layers * rows_of(to, n) * columns_of(to, n);
         return n == to.words ? start(to, sentence) : std::fill_n(room(size), size, To()) - size;
@@ -79,7 +79,8 @@ template <class To> class Corner {
             std::copy_n(&copy[row * columns], columns, start(to, sentence) + (row / rows * to.rows + row % rows) * to.columns);
     }
 
-    // Scores of arcs, or 0 if there are none, with -inf for every arc that contradicts the heads: -1 is open, -2 any but the root.
+    // The scores of arcs (NULL: all 0), with -inf for every arc that contradicts the heads. -1 allows any head, -2 any
+    // head except the root.
     const To* with_heads(const To* arcs, const int* heads, size_t n) {
         To* to = room((n + 1) * (n + 1));
         for (size_t h = 0, arc = 0; h <= n; h++)
@@ -93,13 +94,13 @@ template <class To> class Corner {
     void release() { ::release(copy); }
 };
 
-// The score tensors of a sentence, as the charts take them, and the cost of arcs.
+// The score tensors of a sentence, as the charts read them, and the cost of arcs.
 template <class To> class Corners {
     Corner<To> corners[TENSORS], costs, sums, allowed;
 
   public:
     Corner<To>& operator[](int x) { return corners[x]; }
-    // Let `to` point to them, NULL for those that are missing; false if there are numbers of 1e30 or more, or NaN.
+    // Point `to` to the tensors, NULL for missing ones. False if there are numbers of 1e30 or more, or NaN.
     bool take(const Padded* of, size_t sentence, size_t n, const To** to) {
         for (int x = 0; x < TENSORS; x++) {
             to[x] = of[x].values ? corners[x].take(of[x], sentence, n) : nullptr;

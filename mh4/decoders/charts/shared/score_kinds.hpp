@@ -1,5 +1,5 @@
-// Whether scores include numbers that count as -inf, or are rejected; arguments.pyx says why. This reads all scores, and would
-// otherwise take a tenth of the time of a sentence: so the loop is compiled for several processors, too.
+// Check whether scores include numbers that count as -inf or are rejected (see arguments.pyx). The loop reads all
+// scores. It is compiled for several processors, too, since it would otherwise take a tenth of the time of a sentence.
 #pragma once
 #include <math.h>
 #include <stdlib.h>

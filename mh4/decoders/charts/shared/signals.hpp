@@ -1,5 +1,5 @@
-// Signals, such as Ctrl-C, while a decoder runs without the GIL: Python only notes that they have come, and runs their handlers when
-// it is asked to.
+// Respond to signals, such as Ctrl-C, while a decoder runs without the GIL. Python only records that a signal has come,
+// and runs its handler when PyErr_CheckSignals is called.
 #pragma once
 #include <Python.h>
 #include <stddef.h>
@@ -13,16 +13,16 @@
 
 namespace signals {
 
-// The interpreter that has imported this module, while it is loaded: only one can.
+// The interpreter that has imported this module; only one interpreter can.
 static PyInterpreterState* const interpreter = PyInterpreterState_Get();
 
-// Whether that is a subinterpreter, which PyGILState_Ensure does not know of, and which handles no signals.
+// Whether this is a subinterpreter: PyGILState_Ensure does not support it, and it handles no signals.
 static inline bool in_subinterpreter() { return interpreter != PyInterpreterState_Main(); }
 
-// Python has an exception set.
+// Thrown when a Python exception is set.
 struct Raised {};
 
-// Asks Python twenty times a second, at a cost that cannot be measured: the clock is read about once in a millisecond.
+// Checks for signals twenty times a second. The cost cannot be measured: the clock is read about once a millisecond.
 class Watch {
     typedef std::chrono::steady_clock Clock;
     enum { WORK = 1 << 20, MILLISECONDS = 50 };
@@ -30,7 +30,7 @@ class Watch {
     size_t done = 0;
     Clock::time_point due;
 
-    // Only the main thread of the main interpreter runs handlers: others need not wait for the GIL.
+    // Only the main thread of the main interpreter runs handlers: other threads need not wait for the GIL.
     static bool can_handle() {
         if (in_subinterpreter()) return false;
 #if defined(__linux__)
@@ -46,7 +46,7 @@ class Watch {
         if (now < due) return 0;
         due = now + std::chrono::milliseconds(MILLISECONDS);
         if (!can_handle()) return 0;
-        std::fexcept_t flags;  // of what has been too large or too small for a float64, which handlers may change
+        std::fexcept_t flags;  // overflow and underflow so far, which handlers may change
         std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
         const PyGILState_STATE state = PyGILState_Ensure();
         const int raised = PyErr_CheckSignals();
@@ -63,13 +63,13 @@ class Watch {
         return done < WORK ? 0 : ask();
     }
 
-    // The same for C++, which throws Raised.
+    // The same for C++: throws Raised instead of returning -1.
     void pass(size_t work) {
         if (after(work)) throw Raised();
     }
 };
 
-// The order for sorting large arrays, with checks for signals.
+// A comparison for sorting large arrays that also checks for signals.
 class Less {
     Watch& watch;
 

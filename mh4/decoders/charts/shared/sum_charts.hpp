@@ -1,4 +1,4 @@
-// All charts of the sums of one algorithm of transitions or arcs, in numbers N.
+// The sums of one algorithm over transitions or arcs, in numbers N: marginals, their derivatives, and samples.
 #pragma once
 #include <random>
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace VARIANT::marginals {
 
-// Drawing trees at random from the charts of marginals, which walk back through their sums: at each, one term is drawn with
+// Trees are drawn from the charts of marginals by walking back through their sums. At each sum, one term is drawn with
 // probability proportional to its value.
 
-// Random numbers that are the same on every machine: the standard says what this generator returns.
+// Random numbers that are the same on every machine: the C++ standard defines the output of this generator.
 class Random {
     std::mt19937_64 generator;
 
@@ -19,7 +19,7 @@ class Random {
     double uniform() { return (double)(generator() >> 11) * 0x1p-53; }  // in [0, 1)
 };
 
-// One of several, in proportion to their weights.
+// Draws one of several choices with probability proportional to its weight.
 template <class N> class Choice {
     typedef typename N::Value Value;
     std::vector<Value> weights;
@@ -34,7 +34,8 @@ template <class N> class Choice {
         weights.push_back(weight);
         total += weight;
     }
-    // Its number. -1 if all weights are 0, which only happens below a term that is itself next to nothing: see Scaling::negligible.
+    // The number of the choice drawn, or -1 if all weights are 0. This happens only below a term that is itself
+    // negligible: see Scaling::negligible.
     int draw(Random& random) const {
         if (N::is_zero(total)) return -1;
         const Value inverse = N::inverse(total);
@@ -53,13 +54,14 @@ template <class N> class Choice {
 template <class Chart> class Sampler : public Chart {
   protected:
     virtual void prepare_to_draw() {}
-    // Draw a derivation, and write the heads of its tree; false where it comes to a sum of 0, and has to start again.
+    // Draw a derivation, and write the heads of its tree. False if it meets a sum of 0: then it has to be drawn again.
     virtual bool draw(Random& random, int* heads) = 0;
 
   public:
     using Chart::find;
 
-    // True if the trees are drawn from the right distribution; false if N is not enough for these scores. Throws as the other `find`.
+    // True if the trees are drawn from the right distribution; false if N does not suffice for these scores. Throws as
+    // the other `find`.
     bool find(const Scores& of, Samples& to) {
         if (!this->sum_of(of)) return false;
         to.none = this->empty();
@@ -73,17 +75,17 @@ template <class Chart> class Sampler : public Chart {
     }
 };
 
-// A chart of transitions: each item is a sum of terms, products of one or two items and perhaps an arc.
+// A chart of transitions: each item is a sum of terms. A term is a product of one or two items and perhaps an arc.
 template <class N, template <class> class Chart> class DerivationSampler : public Sampler<Chart<N>> {
   protected:
-    enum Kind { TWO, LINKED, THREE };  // [i,l]; the others only in MH4
+    enum Kind { TWO, LINKED, THREE };  // TWO: [i,l]; the others only in MH4
     struct Item {
         Kind kind;
         int i, j, l;
     };
     static Item two(int i, int l) { return Item{TWO, i, 0, l}; }
 
-    // Add a term, whose second item is none if its l is 0, as there is no arc if its dependent is 0.
+    // Add a term. If l of the second item is 0, the term has no second item; if the dependent is 0, it has no arc.
     void add(const typename N::Value& weight, Item first, Item second, int head = 0, int dependent = 0) {
         if (!N::is_zero(weight)) {
             choice.add(weight);
@@ -123,7 +125,7 @@ template <class N, template <class> class Chart> class DerivationSampler : publi
     }
 };
 
-// Sampled: the charts of All from whose sums derivations can be drawn.
+// All: the chart of marginals. Sampled: the same chart, from which derivations can also be drawn.
 template <class N, template <class> class All, template <class> class Sampled> class AllSums final : public SumCharts {
     Sampled<N> all;
     All<Duals<N>> dual_all;

@@ -1,4 +1,4 @@
-// What the charts of all derivations of mh3, mh4 and mh5 have in common: their memory, and the trace.
+// The base class of the charts of mh3, mh4 and mh5: it has the memory and the trace.
 #pragma once
 #include <math.h>
 
@@ -11,9 +11,9 @@ namespace VARIANT::transitions {
 
 using namespace ::transitions;
 
-// The best of the ways offered to an item; of equally good ones, the first.
+// The best way to derive an item, of those offered so far. Ties go to the first.
 struct Step {
-    int code = SH;    // of the reduce that makes it by Link, or SH if it is a Combine
+    int code = SH;    // the reduce of a Link; SH for a Combine
     int removed = 0;  // the node removed by Link
     int left = 0;     // the number of heads in the left part of the Combine
     float score = -INFINITY;
@@ -26,8 +26,8 @@ struct Step {
     }
 };
 
-// A chart without backpointers: the trace recomputes the argmaxes along its path. The ways to an item in step2 and step3 are the same in
-// MH4 and MH5. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
+// A chart without backpointers: the trace recomputes the argmaxes along its path. MH4 and MH5 have the same step2 and
+// step3. With a single root, no arc from 0 is made before the last transition, RA from [0,j,n+1].
 class TransitionChart : public BestDerivation {
     struct Item {  // [h1,...,hm]
         int size, heads[5];
@@ -37,7 +37,7 @@ class TransitionChart : public BestDerivation {
             std::copy(heads + first, heads + end, found.heads);
             return found;
         }
-        Item with_head(int head) const {  // which is not the first
+        Item with_head(int head) const {  // head: not the first of the item
             Item found = *this;
             int x = found.size++;
             for (; found.heads[x - 1] > head; x--) found.heads[x] = found.heads[x - 1];
@@ -69,12 +69,12 @@ class TransitionChart : public BestDerivation {
 
     // Take the tables from the memory.
     virtual void arrange() = 0;
-    // The scores of [i,l], [i,j,l] and [i,j,k,l], as filled, where the following need them.
+    // The scores of [i,l], [i,j,l] and [i,j,k,l] in the filled chart. A chart defines those that its steps need.
     virtual float item2(int, int) const { return 0; }
     virtual float item3(int, int, int) const { return 0; }
     virtual float item4(int, int, int, int) const { return 0; }
 
-    // Link by these reduces, where it is possible, of an item with this score, whose heads are at these positions, -1 for none.
+    // Offer all possible Links by these reduces from an item with this score and these heads, -1 for missing positions.
     template <int... codes> void try_links(Step& best, float score, int s3, int s2, int s1, int s0, int b0) const {
         (link_by<codes>(best, score, s3, s2, s1, s0, b0), ...);
     }

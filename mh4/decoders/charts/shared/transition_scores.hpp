@@ -7,7 +7,7 @@ namespace transitions {
 
 enum Code { SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3 };  // LAp is LA', RApp is RA'', and so on
 
-// As ARC in mh4/transitions.py, which the tests compare with them.
+// The next two functions agree with ARC in mh4/transitions.py: the tests compare them.
 
 // The head of the arc that a reduce makes.
 static inline int head_of(int code, int s3, int s2, int s1, int s0, int b0) {
@@ -31,7 +31,7 @@ struct TransitionScores {
     const float* s1s0 = nullptr;   // the same, or NULL
     const float* arcs = nullptr;   // (n + 1, n + 1), or NULL
     const float* cost = nullptr;   // the same
-    // The same, for the charts: arcs + cost, or the one that is given; -inf where given heads forbid an arc.
+    // For the charts: arcs + cost, or whichever is given; -inf where given heads forbid an arc. NULL if all are 0.
     const float* arcs_and_cost = nullptr;
 
     TransitionScores() = default;
@@ -44,7 +44,7 @@ struct TransitionScores {
     float arc_score(int head, int dependent) const {
         return arcs_and_cost ? arcs_and_cost[(size_t)head * (n + 1) + dependent] : 0;
     }
-    // All that a reduce scores, with its arc; positions that it does not look at may be anything.
+    // The whole score of a reduce, with its arc. Positions that the reduce does not use may be anything.
     float reduce_score(int code, int s3, int s2, int s1, int s0, int b0) const {
         if (b0 > n && (code == LA || code == LA2 || code == LA3))  // the end of the sentence cannot be a head
             return -INFINITY;

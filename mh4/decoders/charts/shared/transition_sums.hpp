@@ -1,4 +1,5 @@
-// The sum over the derivations of a chart of transitions (inside), and its derivatives (outside): what MH3 and MH4 have in common.
+// The sum over the derivations of a chart of transitions (inside), and its derivatives (outside): the base class of MH3
+// and MH4.
 #pragma once
 #include <vector>
 
@@ -7,21 +8,22 @@
 
 namespace VARIANT::marginals {
 
-// Scaling the weights of transitions so that sums over derivations fit into float64, and judging whether they did.
+// Scale the weights of transitions so that sums over derivations fit into float64, and check whether they did.
 
 enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors, without SH; MH3 has the first two
 static_assert(REDUCES - 1 == transitions::RA2 - transitions::LA, "not the order of the codes");
 
-// Logarithms of weights. A weight is divided by the largest of all shifts of the same word, all reduces that remove it or all arcs
-// to it, so that none exceeds 1; and the weights of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
-// is divided in all. If not `scaled`, these are the scores.
+// Logarithms of weights. Every weight is divided by the largest of its kind: all shifts of the same word, all reduces
+// that remove the word, or all arcs to it. So no weight exceeds 1. Then the weights of shifts are multiplied by
+// e^boost. `total` is the logarithm of the number by which the weight of every derivation is divided in all. If not
+// `scaled`, the logarithms are the scores.
 //
-// Their derivatives equal the derivatives of the scores: what they are divided by is constant.
+// The derivatives of the logarithms equal the derivatives of the scores, as all these factors are constants.
 class Scaling {
     Scores scores, direction;
     int n;
     double boost;
-    // the largest scores of a reduce by s0; of all that concern a word
+    // the largest scores: of each reduce, by s0; of all reduces, shifts and arcs of a word
     std::vector<double> at_s0[REDUCES], reduces, shifts, arcs;
 
     double part(const Scores& of, int tensor, int t, int x, int y) const {
@@ -40,7 +42,7 @@ class Scaling {
   public:
     double total;
     bool finite;   // no score is -inf
-    bool precise;  // no weight that matters is wrong by more than 1e-8 of it, or so
+    bool precise;  // no weight that matters has a relative error above 1e-8, or so
 
     static int removed(int t, int s1, int s0) { return transitions::dependent_of(t + transitions::LA, -1, s1, s0); }
     static int last_b0(int t, int n) { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
@@ -82,8 +84,9 @@ class Scaling {
             total -= boost;
             size += fabs(reduces[k]) + fabs(shifts[k]);
         }
-        // Of what is subtracted from a score, only the result is rounded, which is small, or its weight negligible. But before, two
-        // parts of a reduce, or a shift and the boost, are added up to about the largest of their kind, and rounded.
+        // Subtracting the largest score rounds only the result, which is small, or else the weight is negligible. But
+        // before that, the two parts of a reduce, or a shift and the boost, are added. This sum, about as large as the
+        // largest of its kind, is rounded, too.
         precise = size * 1.2e-16 < 1e-8;
     }
 
@@ -91,7 +94,7 @@ class Scaling {
         return {less(part(scores, SHIFT, 0, s0, b0) + boost, shifts[b0]), part(direction, SHIFT, 0, s0, b0)};
     }
     Logarithm arc(int h, int m) const { return {less(arc_score(scores, h, m), arcs[m]), arc_score(direction, h, m)}; }
-    // The score of a reduce in two parts; their sum is on_s0b0 less what it is less by, so that neither exceeds 0
+    // The score of a reduce in two parts: on_s0b0 subtracts at_s0, and on_s1s0 adds it, so that neither part exceeds 0
     Logarithm on_s0b0(int t, int s0, int b0) const {
         return {less(part(scores, S0B0, t, s0, b0), at_s0[t][s0]), part(direction, S0B0, t, s0, b0)};
     }
@@ -104,10 +107,10 @@ class Scaling {
         return {less(part(scores, S0B0, t, s0, b0), reduces[s0]), part(direction, S0B0, t, s0, b0)};
     }
 
-    // True if whatever was too small for float64 is negligible in the sum z of scaled derivations, its logarithm given, e^number being
-    // more than the factor by which a word multiplies the number of derivations. `gap` is by how much z would be below 1 without the
-    // boost. An item below e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if
-    // gap + number n is well below 700.
+    // True if everything that was too small for float64 is negligible in z, the sum of the scaled derivations. There
+    // are fewer than e^(number n) derivations. Without the boost, z would be e^-gap. An item that is too small for
+    // float64 is below e^-700, and so is the weight of each of its derivations. All of these together are negligible
+    // if gap + number n is well below 700.
     bool negligible(double log_z, double number) const {
         double gap = n * boost - log_z;
         return gap + number * n < 640 && (number + std::max(0.0, boost)) * n < 640;
@@ -128,8 +131,8 @@ template <class N> class TransitionSums {
     // rows of `stride`
     Value *t2, *g2;                                    // [i,l] at i, l; the derivative by it
     Value *shift, *arc;                                // at b0, s0; at dependent, head
-    Value *count_shift, *count_arc;                    // what is expected of them, at the same places, ...
-    Value *count_s0b0[REDUCES], *count_s1s0[REDUCES];  // ... and of reduces at s0, b0, and at s0, s1 where these are scored
+    Value *count_shift, *count_arc;                    // expected counts, at the same places
+    Value *count_s0b0[REDUCES], *count_s1s0[REDUCES];  // expected counts of reduces: at s0, b0; at s0, s1, if scored
 
     explicit TransitionSums(double more_than_derivations) : number(more_than_derivations) {}
 
@@ -137,7 +140,7 @@ template <class N> class TransitionSums {
     static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
     Value goal() const { return row(t2, 0)[n + 1]; }
 
-    // What each chart has of its own: take the tables from memory, and return the end of those that have to be 0 at first
+    // Each chart defines these. arrange: take the tables from memory; return the end of those that must be 0 at first
     virtual Value* arrange(size_t square) = 0;
     virtual void tabulate() = 0;  // the weights of reduces, from `scaling`
     virtual void inside() = 0;    // the items
@@ -150,7 +153,7 @@ template <class N> class TransitionSums {
         return arrange(square);
     }
 
-    // The sum of all derivations with weights scaled by `boost`; true if it is right.
+    // Sum over all derivations, with weights scaled by `boost`. True if N suffices.
     bool sum(double boost) {
         n = scores.n;
         stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
@@ -172,7 +175,8 @@ template <class N> class TransitionSums {
         return !N::SCALED || !losses() || (!N::is_zero(goal()) && scaling.negligible(N::log(goal()), number));
     }
 
-    // A boost with which items are nearer to 1: for each i, the longest [i,l] that float64 has room for shows what a word takes.
+    // A boost that brings items nearer to 1. For each i, the longest [i,l] that is in the range of float64 shows by how
+    // much a word makes items smaller.
     double better_boost() const {
         double taken = 0, words = 0;
         for (int i = 0; i < n; i++)
@@ -187,7 +191,7 @@ template <class N> class TransitionSums {
         return words > 0 ? taken / words : 0;
     }
 
-    // The counts; returns their sum.
+    // Write the counts, and return their sum.
     double write(Counts& counts) {
         const size_t side = n + 2;
         double total = 0;
@@ -206,7 +210,7 @@ template <class N> class TransitionSums {
         return total;
     }
 
-    // The inside pass; true if it is right.
+    // The inside pass. True if N suffices.
     bool sum_of(const Scores& of, const Scores& change = Scores()) {
         scores = of;
         direction = change;
@@ -216,8 +220,9 @@ template <class N> class TransitionSums {
     bool empty() const { return N::is_zero(goal()) || (scores.single_root && n == 0); }
 
   public:
-    // The marginals or, with Duals, their derivatives in a direction; without tables for counts, log_partition alone. True if they are
-    // right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    // The marginals or, with Duals, their derivatives in a direction; without tables for counts, log_partition alone.
+    // True if they are right; false if N does not suffice for these scores. Throws as Memory::allocate does, or
+    // signals::Raised.
     bool find(const Scores& of, Counts& counts, const Scores& change = Scores()) {
         if (!sum_of(of, change)) return false;
         counts.log_partition = -INFINITY;

@@ -14,7 +14,7 @@ enum { LANES = 8 };
 enum { LANES = 4 };
 #endif
 
-// What only the baseline has, as no processor makes it faster.
+// ONCE(x): x in the baseline, nullptr in other variants. For code that no processor makes faster.
 #define IS_baseline 1
 #define JOINED(a, b) a##b
 #define IS(variant) JOINED(IS_, variant)

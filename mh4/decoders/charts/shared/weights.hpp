@@ -1,12 +1,14 @@
-// The types of numbers that marginals are computed with. A sum over derivations is a product of exponentials of scores for each of them:
+// The types of numbers for marginals. Marginals are sums over derivations; each term is a product of weights, which are
+// the exponentials of scores.
 //
-//     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and check it (`negligible` in transition_sums.hpp).
-//     Extendeds   float64 with an exponent of its own, one at a time: right for any scores, but ten times as slow.
+//     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and check that
+//                 it did (for example `negligible` in transition_sums.hpp).
+//     Extendeds   float64 with a separate integer exponent, one at a time: right for all scores, but ten times as slow.
 //
-//     Duals<...>  either of these with its derivative in a direction of the scores, for the derivatives of what is computed.
+//     Duals<...>  either of these with its derivative in a direction of the scores, for the derivatives of results.
 //
-// The charts are templates over these. Vectors always have eight lanes, in one or more registers, so that sums are taken in
-// the same order, and results are the same, wherever they are compiled.
+// The charts are templates over these types. Vectors always have eight lanes, in one or more registers. So sums are
+// taken in the same order, and results are the same, for all processors.
 #pragma once
 #include <math.h>
 
@@ -27,8 +29,9 @@ struct Logarithm {
     Logarithm(double value, double change = 0) : value(value), change(change) {}
 };
 
-// m e^s. Scores of up to 1e30 leave no room in a float64 for the differences between their sums, which are what counts: so s is the
-// exact sum of their whole parts, and only their fractions are in m. |m| is kept between e^-208 and e^208, roughly.
+// m e^s. What counts are the differences between sums of scores, but a float64 cannot hold these for scores of up to
+// 1e30. So s is the exact sum of the whole parts of scores, and only their fractions are in m. |m| is kept roughly
+// between e^-208 and e^208.
 struct __attribute__((packed, aligned(8))) Extended {
     double m;
     __int128 s;
@@ -36,7 +39,7 @@ struct __attribute__((packed, aligned(8))) Extended {
 
 static const double MOST = exp(208), STEP = exp(300);
 
-// e^0, e^-1, e^-2, ...: what is more than 460 below, whatever both m are, adds nothing to a sum.
+// e^0, e^-1, ..., e^-460. In a sum, a term whose s is smaller by more than 460 adds nothing, whatever both m are.
 struct Powers {
     enum { COUNT = 461 };
     double of[COUNT];
@@ -56,7 +59,7 @@ static inline Extended operator*(Extended a, Extended b) {
 static inline Extended operator+(Extended a, Extended b) {
     if (a.m == 0 || b.m == 0) return a.m == 0 ? b : a;
     if (a.s < b.s) std::swap(a, b);
-    static const Powers POWERS;  // not at import, by code for a processor that may be another
+    static const Powers POWERS;  // made here, not at import, when no variant has been chosen yet
     __int128 less = a.s - b.s;
     return less < Powers::COUNT ? Extended{a.m + b.m * POWERS.of[(int)less], a.s} : a;
 }
@@ -155,7 +158,8 @@ template <class Number> static inline Dual<Number> operator*(const Dual<Number>&
     return {a.value * b, a.change * b};
 }
 
-// Results are derivatives. They are as right as the values, which decide whether N is enough, if the direction has no number above 1.
+// Results are derivatives. The values alone decide whether N suffices. The derivatives are as right as the values if no
+// number of the direction exceeds 1.
 template <class N> struct Duals {
     typedef Dual<typename N::Value> Value;
     typedef Dual<typename N::Vector> Vector;
@@ -190,11 +194,11 @@ template <class N> struct Duals {
     static Value sum(const Vector& x) { return {N::sum(x.value), N::sum(x.change)}; }
 };
 
-// What has been too large or too small for float64 since the last `forget_losses`: FE_OVERFLOW, FE_UNDERFLOW, both or 0.
+// Overflow and underflow of float64 since the last `forget_losses`: FE_OVERFLOW, FE_UNDERFLOW, both or 0.
 static inline int losses() { return std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW); }
 static inline void forget_losses() { std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW); }
 
-// Set numbers to 0, a page after the other.
+// Set numbers to 0, page by page.
 template <class Value> static void clear(Value* first, Value* last, signals::Watch& watch) {
     for (const ptrdiff_t page = 4096; first < last; first += std::min(page, last - first)) {
         watch.pass(page / 4);
