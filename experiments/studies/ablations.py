@@ -222,6 +222,10 @@ class Measured:
         """The names of treebanks."""
         return sorted({lang for _, _, lang in self.scores})
 
+    def seeds(self, changed: bool) -> list[str]:
+        """Return the seeds of the runs with rows changed, or of those without changes."""
+        return sorted({str(run.seed) for (row, _, _), group in self.scores.items() if bool(row) == changed for run in group})
+
     def runs(self, row: str, system: str) -> int:
         """Return the number of runs of a row, or without changes (""), on all treebanks."""
         return sum(len(group) for (name, other, _), group in self.scores.items() if (name, other) == (row, system))
@@ -328,7 +332,7 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
     table = Table(["row", "settings", "" if plan.own else "the authors' values"], rows, right=3)
     parts: list[pages.Part] = ["\n".join([SAID_OF_OWN if plan.own else NOTE, SAID_OF_TABLES]), table]
     for found in (one for one in everything if one.scores):
-        parts += ["## " + found.within.title, *_how(plan, found.within)]
+        parts += ["## " + found.within.title, *_how(plan, found)]
         for score in SCORES:
             parts += ["### " + score.upper(), effects(plan, found, score)]
             parts += ["Without changes:", unchanged(found, score)] if any(not row for row, _, _ in found.scores) else []
@@ -354,15 +358,16 @@ together. Mean: over the treebanks that the row was tried on. *: the mean differ
 all rows of the table; without it, the effect may be chance."""
 
 
-def _how(plan: Plan, within: Within) -> list[pages.Part]:
-    """Describe how runs are made and scored."""
-    seeds, langs, rows = list(map(str, plan.seeds)), list(plan.langs), plan.own and plan.own + ".toml"
-    if not within.full:
+def _how(plan: Plan, found: Measured) -> list[pages.Part]:
+    """Describe how these runs are made and scored."""
+    langs, rows = found.langs, plan.own and plan.own + ".toml"
+    seeds, without = found.seeds(changed=True), found.seeds(changed=False)
+    if not found.within.full:
         how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."
         command = make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, UD="FOLDER")
         return [how % (plan.updates, LAST, plan.evaluate_updates), pages.code([command])]
-    systems = list(dict.fromkeys(system for row in plan.rows if row.name in plan.full for system in row.systems))
-    variables = {"SYSTEMS": systems, "SETTINGS": within.settings, "SEEDS": seeds, "UD": "FOLDER"}
+    systems = list(dict.fromkeys(system for row, system, _ in found.scores if not row))
+    variables = {"SYSTEMS": systems, "SETTINGS": found.within.settings, "SEEDS": without, "UD": "FOLDER"}
     commands = [make_command("reproduce", LANG=lang, **variables) for lang in langs]
     commands.append(make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
     how = "Runs of full length; a score is the best model's. The runs without changes come from `make reproduce`."
