@@ -95,7 +95,7 @@ def test_the_same_comparison(files, words):
 
 @pytest.mark.parametrize("gold, system", [("abc|d=x+c", "a b c|d"), ("a b c|d", "abc|d=x+c")])
 def test_a_word_can_be_aligned_across_the_end_of_a_sentence(small_chunks, tmp_path, gold, system):
-    """After "abc", the scorer aligns words of the multiword token with a word of the next sentence of the other file."""
+    """After "abc", the scorer aligns a word of the multiword token with one in the next sentence of the other file."""
     paths = written(tmp_path, ["".join(map(as_tokens, text.split("|"))) for text in (gold, system)])
     counts, _, sizes = scored(*paths)
     assert len(sizes) == 1 and counts == [official_counts(*paths)] and counts[0]["Words"].correct == 1

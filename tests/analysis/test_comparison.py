@@ -21,7 +21,7 @@ def tests_of_few_sentences(monkeypatch):
     monkeypatch.setattr(significance, "FEWEST", 1)
 
 
-# For A and B of segmented.py: the unlabelled and, where they differ, the labelled counts (gold, system, recalled, precise).
+# For A and B of segmented.py: unlabelled and, where different, labelled counts (gold, system, recalled, precise).
 # All other groups are empty.
 GROUPS = {
     "length": {
@@ -75,7 +75,7 @@ def test_significance_by_hand(paths, tests_of_few_sentences):
 
 
 def test_groups_begin_where_they_say(tmp_path):
-    """Each arc is counted in the right group, for a chain of 60 words and for arcs from the first word to all others."""
+    """Arcs are counted in the right groups, for a chain of 60 words and for arcs from the first word to all others."""
     chain = [("w", m, "dep" if m else "root") for m in range(60)]
     star = [("w", min(m, 1), "dep" if m else "root") for m in range(60)]
     for name, sentence in (("chain", chain), ("star", star), ("ten", chain[:10]), ("eleven", chain[:11])):

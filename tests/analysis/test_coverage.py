@@ -55,7 +55,7 @@ def test_percentages_and_sums():
 
 @pytest.mark.slow
 def test_trees_with_too_large_a_core_are_left_out(tmp_path):
-    """Trees are left out if more than 200 words remain after reduction, as in two interleaved chains; long trees as such are not."""
+    """Trees with a core of over 200 words, such as two interleaved chains, are left out, but not all long trees."""
 
     def two_chains(n):
         return (-1, 0, 0, *range(1, n - 1))

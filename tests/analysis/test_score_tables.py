@@ -129,7 +129,7 @@ def test_text_in_other_normal_forms(tmp_path):
 
 
 def add_up_to_the_counts(gold, system, found):
-    """Check that the correct arcs, given the alignment, and the sums over relations equal the official UAS and LAS counts."""
+    """Check that correct arcs, given the alignment, and sums over relations equal the official UAS and LAS counts."""
     counts, gold_words = found
     gold_arcs, system_arcs = arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences)
     correct = arcs.correct_arcs(gold_arcs, system_arcs, gold_words)

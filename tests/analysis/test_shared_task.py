@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_chunks_and_tables():
-    """For each gold file and one system, chunks add up to the whole file, and the tables of each chunk to its counts."""
+    """Chunks of a file and one of its systems add up to the whole file, and the tables of each chunk to its counts."""
     for k, (gold, systems) in enumerate(segmented.shared_task_files().items()):
         path, total = systems[k % len(systems)], {}
         for chunk, (system,) in evaluation.chunks(gold, [path]):

@@ -113,7 +113,7 @@ def test_labels_that_the_parser_does_not_know_are_not_judged(trained):
 
 
 def test_names_that_the_treebank_has_itself(trained):
-    """Doubts stay distinct if a sent_id equals another sentence's number, and MISC may already contain Head and Deprel."""
+    """Doubts stay distinct if a sent_id equals another sentence's number; MISC may already contain Head and Deprel."""
     damaged(trained)
     (block, *_) = conllu.blocks(str(trained / "damaged.conllu"))
     own = ["Deprel=x|Head=y"] * len(block.sentence)

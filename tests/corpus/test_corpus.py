@@ -20,10 +20,8 @@ import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 from rich.console import Console
 
-from mh4 import version
 from mh4.corpus import display, driver, verifying
 from mh4.data import conllu, text_lines
-from mh4.parser import checksums
 from mh4.util import reading
 from mh4.util.files import atomic_path
 
@@ -361,17 +359,8 @@ def test_folders_that_are_none(folder):
         assert "expected a folder made by `mh4 corpus parse`" in mh4("corpus", *command[:1], "empty", *command[1:], code=2)
     parse()
     assert "begun with shards of " in parse("--shard-size", "7", code=2)
-    assert "would overwrite a file that was parsed" in mh4("corpus", "join", "out", "-o", "in", code=2)
     said = "would be in %s, and be read the next time: choose another output" % (folder / "in")
     assert said in mh4("corpus", "join", "out", "-o", "in/joined", code=2) and not os.path.exists("in/joined")
-
-
-def test_another_mh4_does_not_verify(folder, monkeypatch):
-    """`verify` with other source files of mh4 ends at once with an error."""
-    parse()
-    monkeypatch.setattr(checksums, "of_program", lambda: "0")
-    said = mh4("corpus", "verify", "out", code=2)
-    assert "this process cannot verify it: its mh4 %s has other source files" % version.__version__ in said
 
 
 def test_workers_of_another_version_or_model(folder):
@@ -425,7 +414,7 @@ def test_lines_where_there_is_no_terminal(folder, monkeypatch):
 
 
 def test_sentences_that_are_too_long_are_counted(folder):
-    """Sentences that are too long are counted as by `mh4 parse`, including those of shards that an earlier run parsed."""
+    """Sentences that are too long are counted as by `mh4 parse`, including those in shards of an earlier run."""
     number = sum(len(sentence) > 12 for name in os.listdir("in") for sentence in conllu.read("in/" + name))
     said = "\nmh4: %d of 102 sentences were not parsed as the others, as comments in them say: %d by beam 64\n" % (number, number)
     assert parse("--longest", "12").endswith(said) and parse("--longest", "12").endswith(said)
@@ -433,7 +422,7 @@ def test_sentences_that_are_too_long_are_counted(folder):
 
 @pytest.mark.parametrize("form", ["text", "presegmented"])
 def test_text(folder, model, monkeypatch, form):
-    """Shards of raw text are joined into one document with consecutive sentence numbers; some shards end with white space."""
+    """Shards of raw text are joined into one document; some end with white space."""
     pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
     from mh4.data import segmenter
 

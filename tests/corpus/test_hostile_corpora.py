@@ -10,6 +10,7 @@ import corpora
 import pytest
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
+from mh4 import version
 from mh4.corpus.folder import Corpus
 from mh4.errors import InputError
 from mh4.parser import checksums
@@ -237,10 +238,12 @@ def test_rejects_that_are_gone_or_changed(folder):
 
 
 def test_another_program(folder, monkeypatch):
-    """A corpus begun by other source files of the same version is not continued."""
+    """A corpus begun by other source files of the same version is neither continued nor verified."""
     parse()
     monkeypatch.setattr(checksums, "of_program", lambda: "0" * 64)
     assert "begun with the source files of mh4 with checksum " in parse(code=FAILED)
+    message = "this process cannot verify it: its mh4 %s has other source files" % version.__version__
+    assert message in mh4("corpus", "verify", "out", code=FAILED)
 
 
 def test_a_model_that_cannot_parse_so(folder):

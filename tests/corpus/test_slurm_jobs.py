@@ -42,7 +42,7 @@ def corpus_in(folder):
 def test_jobs_that_are_refused_are_submitted_again(here):
     """Rejected jobs are submitted again, the reason is reported once, and workers can end without any job."""
     corpus = corpus_in(here)
-    (here / "tornado.py").write_text("open('imported', 'w')")  # other users may be able to write to the folder of the jobs
+    (here / "tornado.py").write_text("open('imported', 'w')")  # as another user might plant it there
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="-p short") as pool:
         said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())

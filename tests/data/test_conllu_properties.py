@@ -15,7 +15,7 @@ from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
 
-# Anything but NUL and the characters that separate columns and lines; U+0085 and U+2028 do not, but no word contains them.
+# Any character that does not separate columns or lines, except NUL. U+0085 and U+2028 do not, but no word has them.
 anything = st.text(st.characters(blacklist_characters="\0\t\n\r", blacklist_categories=("Cs",)), min_size=1, max_size=8)
 field = anything.filter(str.strip)
 cell = field.filter(lambda text: not re.search(r"\s|\ufeff", text))  # for all columns except FORM, LEMMA and MISC

@@ -95,7 +95,7 @@ def test_what_would_break_a_row(column, text):
         replace(broken, name="FILE, line 7").to_conllu()
 
 
-def test_words_that_are_empty_or_missing(tmp_path):
+def test_words_that_are_empty_or_missing():
     """An empty tag is written as _; an empty word is rejected, as it would be read as the word _."""
     with pytest.raises(InputError, match="the sentence: word 1 cannot be written as CoNLL-U: FORM is empty, expected a word"):
         sentence(words=["", "b"]).to_conllu()

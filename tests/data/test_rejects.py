@@ -49,18 +49,6 @@ def test_messages_name_the_same_places():
         assert str(error) == str(caught.value) and ("line 5" in str(error) or "line 6" in str(error))
 
 
-def test_bytes_that_are_not_utf_8(tmp_path):
-    path = tmp_path / "file"
-    content = GOOD.replace("w2", "l\xe9t").encode("latin-1")
-    path.write_bytes(GOOD.encode() + content + GOOD.encode())
-    out = tmp_path / "rejects"
-    with open_rejects(str(out)) as found:
-        assert len(list(conllu.blocks(str(path), rejected=found))) == 2 and found.count == 1
-    assert out.read_bytes() == b"# rejected = %s, line 6: not UTF-8 (byte 0xe9)\n" % bytes(path) + content
-    with pytest.raises(InputError, match="line 6: not UTF-8"):
-        list(conllu.blocks(str(path)))
-
-
 @given(st.lists(st.sampled_from([GOOD, "\n", " \n"]), min_size=1, max_size=8))
 def test_at_once(pieces):
     """A sentence is yielded when a blank line ends it; blank lines at the end of the file belong to no sentence."""

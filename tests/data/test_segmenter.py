@@ -62,7 +62,7 @@ def test_the_toy_language_is_segmented(trained, treebank, tmp_path):
 
 
 def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
-    """A blank line ends a sentence, spaces are recorded in MISC, and a long text is segmented in pieces with the same result."""
+    """Blank lines end sentences, MISC records spaces, and long text is segmented in pieces with the same result."""
     path = tmp_path / "text.txt"
     path.write_text("kaluma dorpit\n\nTa  kaluma dorpit.\n \n" * 3, encoding="utf-8")
     blocks = list(Segmenter(trained).blocks(str(path)))

@@ -120,7 +120,7 @@ def answering(*parts, end=b"", pause=0.0):
     return answer
 
 
-def fetch(server, folder, **options):
+def fetch(folder, **options):
     return treebanks.locate("hu", to=str(folder), **{"splits": ["train"], **options})
 
 
@@ -129,11 +129,11 @@ def names(folder):
 
 
 def test_a_good_file(server, tmp_path, capfd):
-    paths = fetch(server, tmp_path / "new" / "folder")
+    paths = fetch(tmp_path / "new" / "folder")
     assert paths == {"train": tmp_path / "new" / "folder" / "hu-ud-train.conllu"}
     assert paths["train"].read_bytes() == CONTENT
     assert names(paths["train"].parent) == ["hu-ud-train.conllu"]
-    assert fetch(server, paths["train"].parent) == paths
+    assert fetch(paths["train"].parent) == paths
     assert server.seen == [None]  # the second call fetched nothing
     assert capfd.readouterr() == ("", "")  # quiet when not a terminal
 
@@ -141,16 +141,16 @@ def test_a_good_file(server, tmp_path, capfd):
 def test_the_source_can_come_from_the_environment(server, tmp_path, monkeypatch):
     server.files[ARCHIVE] = archive({"a/hu-ud-train.conllu": CONTENT})
     monkeypatch.setenv("MH4_DATA_SOURCE", "lindat")
-    fetch(server, tmp_path)
+    fetch(tmp_path)
     assert names(tmp_path) == ["hu-ud-train.conllu", "ud-treebanks-v2.0.tgz"]
-    fetch(server, tmp_path / "other", source="github")  # an argument overrides the environment
+    fetch(tmp_path / "other", source="github")  # an argument overrides the environment
     assert names(tmp_path / "other") == ["hu-ud-train.conllu"]
 
 
 def test_a_corrupted_file(server, tmp_path):
     server.files[ADDRESS] = CONTENT.replace(b"root", b"ruut")
     with pytest.raises(InputError) as error:
-        fetch(server, tmp_path)
+        fetch(tmp_path)
     assert blob_id(server.files[ADDRESS]) in str(error.value)
     assert ROW.git_blob_sha1 in str(error.value)
     assert names(tmp_path) == []
@@ -158,10 +158,10 @@ def test_a_corrupted_file(server, tmp_path):
 
 def test_a_server_in_trouble_is_asked_again(server, tmp_path):
     server.statuses = [503, 429]
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
     server.statuses = [500] * 3
     with pytest.raises(InputError, match="500"):
-        fetch(server, tmp_path / "other")
+        fetch(tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
 
@@ -186,7 +186,7 @@ def test_a_short_pause_is_kept(server, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(fetching.time, "sleep", sleep)
     server.answers[ADDRESS] = too_many(40)
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
     assert waited[0] == 40 and "hu-ud-train.conllu: waiting 40 seconds, as the server asks" in capsys.readouterr().err
 
 
@@ -204,23 +204,23 @@ def both(server, monkeypatch):
 def test_the_other_source_is_tried(both, tmp_path, capsys, answer):
     """If the first source fails, the second is tried; its archive is kept and used first from then on."""
     both.answers[ADDRESS] = answer
-    assert fetch(both, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
     said = capsys.readouterr().err
     assert re.search(r"the server answered 4.*; fetching http.*%s instead\n$" % ARCHIVE, said) and said.count("\n") == 1
     assert "\x1b" not in said
     assert ("asks to wait 50 minutes" in said) == ("answered 429" in said)  # "429" alone may be part of the port
     (tmp_path / "hu-ud-train.conllu").unlink()
     del both.seen[:]
-    assert fetch(both, tmp_path)["train"].read_bytes() == CONTENT and both.seen == []
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT and both.seen == []
 
 
 @pytest.mark.parametrize("source", [None, "github"])
-def test_no_source_has_it(both, tmp_path, monkeypatch, source):
+def test_no_source_has_it(both, tmp_path, source):
     """If every source fails, the message says what the user can do, and no new folder remains."""
     both.answers[ADDRESS] = too_many(3000)
     del both.files[ARCHIVE]
     with pytest.raises(InputError) as error:
-        fetch(both, tmp_path / "new" / "folder", source=source)
+        fetch(tmp_path / "new" / "folder", source=source)
     assert "answered 429" in str(error.value) and "--ud FOLDER, with make UD=FOLDER" in str(error.value)
     assert ("answered 404" in str(error.value)) == (source is None)
     assert ("SOURCE: github or lindat" in str(error.value)) == (source is not None)
@@ -229,7 +229,7 @@ def test_no_source_has_it(both, tmp_path, monkeypatch, source):
 
 def test_a_cut_connection_is_resumed_at_once(server, tmp_path):
     server.cuts = [100000, 200000]
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
     assert server.seen == [None, "bytes=100000-", "bytes=300000-"]
     assert names(tmp_path) == ["hu-ud-train.conllu"]
 
@@ -245,14 +245,14 @@ def test_no_network(server, tmp_path, monkeypatch):
     ):
         monkeypatch.setenv("MH4_DATA_URL", url)
         with pytest.raises(InputError, match=message):
-            fetch(server, tmp_path)
+            fetch(tmp_path)
     assert names(tmp_path) == []
 
 
 def test_another_file_of_that_name_is_left_alone(server, tmp_path):
     (tmp_path / "hu-ud-train.conllu").write_text("mine")
     with pytest.raises(InputError, match="move it away"):
-        fetch(server, tmp_path)
+        fetch(tmp_path)
     assert (tmp_path / "hu-ud-train.conllu").read_text() == "mine"
 
 
@@ -269,22 +269,22 @@ MANY = 300_000
 def test_a_length_that_is_none(server, tmp_path, length):
     """An invalid Content-Length is ignored."""
     server.answers[ADDRESS] = answering(OK + b"Content-Length: " + length + b"\r\n\r\n", CONTENT)
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
 
 
 def test_a_length_that_is_wrong(server, tmp_path):
     server.answers[ADDRESS] = answering(OK + b"Content-Length: %d\r\n\r\n" % (len(CONTENT) + 1), CONTENT)
     with pytest.raises(InputError, match="cut after %d bytes" % len(CONTENT)):
-        fetch(server, tmp_path)
+        fetch(tmp_path)
     server.answers[ADDRESS] = answering(OK + b"Content-Length: 100\r\n\r\n", CONTENT)
     with pytest.raises(InputError, match="does not contain hu-ud-train.conllu of UD 2.0"):
-        fetch(server, tmp_path)
+        fetch(tmp_path)
     server.answers[ADDRESS] = answering(OK + b"Content-Length: 10000000000000000000000\r\n\r\n", CONTENT)
     with pytest.raises(InputError, match="has more than 200000000 bytes"):
-        fetch(server, tmp_path)
+        fetch(tmp_path)
     assert names(tmp_path) == []
     del server.answers[ADDRESS]
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("source, limit, path", [("github", "FILE", ADDRESS), ("lindat", "ARCHIVE", ARCHIVE)])
@@ -294,7 +294,7 @@ def test_a_server_that_sends_forever(server, tmp_path, monkeypatch, source, limi
     kind = OK.replace(b"1.0", b"1.1") + b"Transfer-Encoding: chunked\r\n\r\n" if chunked else OK + b"\r\n"
     server.answers[path] = answering(kind, end=b"8\r\n1\tszo\t_\n\r\n" * 1000)
     with pytest.raises(InputError, match="has more than %d bytes" % MANY):
-        fetch(server, tmp_path, source=source)
+        fetch(tmp_path, source=source)
     assert names(tmp_path) == []
 
 
@@ -304,7 +304,7 @@ def test_a_server_that_is_too_slow(server, tmp_path, monkeypatch, headers):
     monkeypatch.setattr(fetching, "PATIENCE", 0.2)
     server.answers[ADDRESS] = answering(OK + headers + b"\r\n", end=b"0", pause=0.02)
     with pytest.raises(InputError, match="too slow"):
-        fetch(server, tmp_path)
+        fetch(tmp_path)
 
 
 @pytest.mark.parametrize("headers", [b"", OK, OK + b"\r\n", OK + b"Content-Length: 1000\r\n\r\nbegun"])
@@ -313,7 +313,7 @@ def test_a_server_that_falls_silent(server, tmp_path, monkeypatch, headers):
     done = threading.Event()
     server.answers[ADDRESS] = lambda write: (write(headers), done.wait())
     with pytest.raises(InputError, match="timed out"):
-        fetch(server, tmp_path)
+        fetch(tmp_path)
     done.set()
 
 
@@ -322,7 +322,7 @@ def test_redirections(server, tmp_path, monkeypatch):
     elsewhere = b"HTTP/1.0 302 Found\r\nLocation: %s\r\n\r\n"
     server.files["/there"] = CONTENT
     server.answers[ADDRESS] = answering(elsewhere % b"/there", b"moved")
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
     secret = tmp_path / "secret"
     secret.write_bytes(CONTENT)
     for target, message in (
@@ -333,19 +333,19 @@ def test_redirections(server, tmp_path, monkeypatch):
     ):
         server.answers[ADDRESS] = answering(elsewhere % target)
         with pytest.raises(InputError, match=message) as error:
-            fetch(server, tmp_path / "other")
+            fetch(tmp_path / "other")
         assert "\n" not in str(error.value) and not (tmp_path / "other").exists()
     monkeypatch.setenv("MH4_DATA_URL", "file://" + str(tmp_path))
     (tmp_path / ADDRESS[1:]).parent.mkdir(parents=True)
     (tmp_path / ADDRESS[1:]).write_bytes(CONTENT)
     with pytest.raises(InputError, match="leads to file://.*, which is not an address on the web"):
-        fetch(server, tmp_path / "other")
+        fetch(tmp_path / "other")
 
 
 def test_a_web_page_instead_of_a_file(server, tmp_path):
     server.files[ADDRESS] = b"\n<!DOCTYPE html><html>welcome to our network</html>"
     with pytest.raises(InputError, match=r"expected \w+\), but a web page, perhaps of a network that asks for a login: deleted$"):
-        fetch(server, tmp_path)
+        fetch(tmp_path)
 
 
 # Obstacles in the folder
@@ -363,7 +363,7 @@ def test_what_is_no_file(server, tmp_path, name, what):
         path.symlink_to("/dev/zero")
     message = "move it away, or choose another folder$"
     with pytest.raises(InputError, match=re.escape(str(path)) + ".*" + message):
-        fetch(server, tmp_path, source="lindat" if ".tgz" in name else "github")
+        fetch(tmp_path, source="lindat" if ".tgz" in name else "github")
     assert server.seen == [] and names(tmp_path) == [name]
 
 
@@ -372,10 +372,10 @@ def test_a_full_disk(server, tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
         with pytest.raises(InputError, match="hu-ud-train.conllu: cannot be written: File too large"):
-            fetch(server, tmp_path)
+            fetch(tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert names(tmp_path) == [] and fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert names(tmp_path) == [] and fetch(tmp_path)["train"].read_bytes() == CONTENT
 
 
 # Many processes at once
@@ -408,7 +408,7 @@ def test_many_at_once_of_which_some_are_killed(server, tmp_path):
         os.kill(process.pid, signal.SIGKILL)
     assert ended(processes) == [-signal.SIGKILL] * 2 + [0]
     (tmp_path / "hu-ud-train.conllu").unlink()
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
 
 
 def test_many_at_once_from_one_archive(server, tmp_path, monkeypatch):
@@ -439,7 +439,7 @@ def test_many_at_once_without_locks(server, tmp_path, monkeypatch):
         path = tmp_path / "hu-ud-train.conllu"
         assert not path.exists() or path.read_bytes() == CONTENT
     server.pause = 0
-    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path)["train"].read_bytes() == CONTENT
 
 
 def archive(members):
@@ -468,14 +468,14 @@ def test_lindat(server, tmp_path):
         }
     )
     server.cuts = [100]
-    paths = fetch(server, tmp_path, splits=["train", "test"], source="lindat")
+    paths = fetch(tmp_path, splits=["train", "test"], source="lindat")
     assert sorted(paths) == ["test", "train"]
     assert all(path.read_bytes() == CONTENT for path in paths.values())
     assert server.seen == [None, "bytes=100-", None]
     archives = ["ud-test-v2.0-conll2017.tgz", "ud-treebanks-v2.0.tgz"]
     assert names(tmp_path) == ["hu-ud-test.conllu", "hu-ud-train.conllu"] + archives
     paths["train"].unlink()
-    assert fetch(server, tmp_path, source="lindat")["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path, source="lindat")["train"].read_bytes() == CONTENT
     assert len(server.seen) == 3  # the archive is kept
 
 
@@ -499,15 +499,15 @@ def test_lindat_archives_that_will_not_do(server, tmp_path, monkeypatch, content
     server.files[ARCHIVE] = content
     for _ in range(2):
         with pytest.raises(InputError, match=message + ".*: deleted$"):
-            fetch(server, tmp_path, source="lindat")
+            fetch(tmp_path, source="lindat")
         assert names(tmp_path) == []
     mine = tmp_path / "ud-treebanks-v2.0.tgz"  # of an earlier version of mh4, or damaged since
     mine.write_bytes(content)
     with pytest.raises(InputError, match=message + ".*: deleted$"):
-        fetch(server, tmp_path, source="lindat")
+        fetch(tmp_path, source="lindat")
     assert mine.read_bytes() == content and names(tmp_path) == [mine.name]
     server.files[ARCHIVE] = archive({"a/hu-ud-train.conllu": CONTENT})
-    assert fetch(server, tmp_path, source="lindat")["train"].read_bytes() == CONTENT
+    assert fetch(tmp_path, source="lindat")["train"].read_bytes() == CONTENT
     assert names(tmp_path) == ["hu-ud-train.conllu", mine.name] and mine.read_bytes() != content
 
 

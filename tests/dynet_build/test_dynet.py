@@ -102,7 +102,7 @@ def test_gradients_of_parameters_add_up_over_uses_and_graphs():
         loss.backward()
         close(p.grad_as_array(), graph * (np.array([5, 7]) + 2 * np.array([1, 2])))
         close(unused.grad_as_array(), 0)
-        assert (np.array(constant.gradient()) == 0).all()  # a constant, of which no gradient is computed
+        assert (np.array(constant.gradient()) == 0).all()  # no gradient is computed for a constant
     loss.backward(full=True)
     close(constant.gradient(), np.array([1, 2]) + 2 * np.array([5, 7]))
     p.set_value([10.0, 20.0])

@@ -1,4 +1,4 @@
-"""`make setup`: the cache of wheels, missing prerequisites, interruption, and the Makefile. DyNet itself is not built."""
+"""`make setup`: the cache of wheels, missing prerequisites, interruption, and the Makefile. DyNet is not built."""
 
 import io
 import json

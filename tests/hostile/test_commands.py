@@ -86,7 +86,7 @@ def test_standard_input_is_read_once(good):
     assert accepted("compare", good, "-", good, stdin=content).count(b"100.00") > 0
 
 
-def test_output_is_printable_in_any_locale(sweep, tmp_path):
+def test_output_is_printable_in_any_locale(tmp_path):
     path = tmp_path / "größe.conllu"
     path.write_text(corpus.GOOD)
     done = shell('PYTHONIOENCODING=ascii "$@"', "coverage", str(path))
@@ -159,7 +159,7 @@ def harmless(text):
 
 
 @pytest.fixture(params=NAMES)
-def odd(request, sweep, tmp_path, monkeypatch):
+def odd(request, tmp_path, monkeypatch):
     """A part of the names of files and folders."""
     monkeypatch.chdir(tmp_path)
     name = NAMES[request.param]
@@ -168,7 +168,7 @@ def odd(request, sweep, tmp_path, monkeypatch):
     return name
 
 
-def test_odd_names(sweep, odd, tmp_path):
+def test_odd_names(sweep, odd):
     """Every command accepts odd names and prints them harmlessly on one line."""
     one, two, model = ("x%s%s" % (odd, end) for end in ("1.conllu", "2.conllu", "model"))
     printed = [accepted(*sweep.training("mst", Path(one), Path(model))), accepted("info", model)]
@@ -204,7 +204,7 @@ def test_odd_names(sweep, odd, tmp_path):
 
 
 def test_escapes_in_files(sweep, tmp_path):
-    """Escape sequences in CoNLL-U files and records of training are printed harmlessly; CoNLL-U output has every byte."""
+    """Escape sequences in CoNLL-U files and training records are printed harmlessly; CoNLL-U output has every byte."""
     path, model = tmp_path / "odd.conllu", tmp_path / "model"
     word = corpus.word(1, "w" + ESCAPES[:-1], 0, "root", "X" + ESCAPES[:-1], xpos="Y" + ESCAPES[:-1])
     other = corpus.word(2, "v", 1, "dep" + ESCAPES[:-1])
@@ -240,7 +240,7 @@ def test_no_bars_in_logs(sweep, good, monkeypatch, tmp_path):
 
 
 def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
-    """Matplotlib prints no warning about missing glyphs or an unwritable font folder, and its errors are one sentence."""
+    """Matplotlib does not warn of missing glyphs or an unwritable font folder, and its errors are one sentence."""
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     Path("\U00020000\u0e01.conllu").write_text(corpus.GOOD)
@@ -328,7 +328,7 @@ def test_standard_output_that_is_an_input(sweep, inputs, tmp_path):
     assert sweep.contents(tmp_path) == inputs
 
 
-def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
+def test_outputs_that_are_none_of_the_inputs(inputs):
     """Outputs may be in the folder of the model, may exist already, and may be devices."""
     for output in ("MODEL/parsed.conllu", "MODEL/", "new/", "/dev/null"):
         for _ in range(2):

@@ -135,7 +135,7 @@ def test_random_damage_is_noticed_or_does_not_matter(model, intact, sentences, n
     """With bytes changed, lost, added or cut off, the parses are the same, or the model is rejected."""
     expected, content, draw = parsed(intact, sentences), (intact / name).read_bytes(), random.Random(1)
     noticed = 0
-    # Not in the last section of config.toml, where another weight of tags is valid; a weight of 0 turns their prediction off.
+    # Not in the last section of config.toml: other weights of tags are valid there, and 0 turns their prediction off.
     most = content.index(b"[training]") if name == "config.toml" else len(content)
     for trial in range(60):
         at = draw.randrange(most)
@@ -185,7 +185,7 @@ def test_info_and_pack_survive_a_record_of_wrong_types(model, change):
     (model / "summary.json").write_text(json.dumps({**summary, **change}))
     code, said = info(model)
     assert code == 2 and "summary.json: damaged" in said
-    if "updates" not in change:  # which is not in a model card
+    if "updates" not in change:  # a model card has no number of updates
         assert refused(lambda: card.pack(str(model), str(model / "packed"), {})) == "%s: damaged" % (model / "summary.json")
 
 
@@ -245,7 +245,7 @@ def test_a_damaged_model_does_not_harm_others(model, intact, sentences, tmp_path
 
 
 def test_a_damaged_run_is_not_resumed(sentences, tmp_path):
-    """A run with a damaged checkpoint, weights or record is not resumed; its vocabulary is made from the training data."""
+    """A run with a damaged checkpoint, weights or record is not resumed; a damaged vocabulary is made again."""
 
     def learner(folder, **options):
         return trainer(sentences, folder, "mst", config.with_settings(TINY, ["training.max_updates=30"]), **options)
