@@ -1,4 +1,4 @@
-"""All trees and MH_k derivations of a sentence, from mh4/decoders/reference.py; random ones; and the best score of longer sentences.
+"""Enumerate all trees and MH_k derivations of a sentence by mh4/decoders/reference.py, and draw random ones.
 
 Nothing here is fast, and nothing is shared with the decoders that are tested.
 """
@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from mh4.decoders.reference import (  # noqa: F401  which tests take from here
+from mh4.decoders.reference import (  # noqa: F401  (also for the tests)
     BEST,
     POSITIONS,
     REDUCES,
@@ -27,7 +27,7 @@ from mh4.decoders.reference import (  # noqa: F401  which tests take from here
 
 
 def is_projective(heads):
-    """No arc crosses another (the root being left of all words)."""
+    """Return whether no arc crosses another, with the root left of all words."""
     return not crossed_arcs(heads)
 
 
@@ -37,7 +37,7 @@ def has_single_root(heads):
 
 @cache
 def class_trees(n, name):
-    """The trees over n words that are in a class: "all", "projective", "1ec", "mh3", "mh4", ..."""
+    """Return the trees over n words of a class: "all", "projective", "1ec", "mh3", "mh4", ..."""
     if name == "all":
         return all_trees(n)
     if name == "projective":
@@ -54,7 +54,7 @@ NUMBER_OF_REDUCES = {3: 2, 4: 6, 5: 12}  # by k
 
 @cache
 def sequences(n, k):
-    """All transition sequences that MH_k (k = 3, 4 or 5) derives over n words.
+    """Return all transition sequences that MH_k (k = 3, 4 or 5) derives over n words.
 
     Each is a tuple of rows (code, s1, s0, b0). The s1 of a shift is unknown to the deduction and left out (None).
     """
@@ -71,19 +71,19 @@ def sequences(n, k):
 
 @cache
 def mhk_trees(n, k):
-    """All trees that MH_k derives over n words."""
+    """Return all trees that MH_k derives over n words."""
     forests = deduce(n, k, TREES, lambda s0, b0: TREES.one, lambda item, *arc: {frozenset([arc])})[0, n + 1]
     return tuple(sorted((-1, *(head for head, _ in sorted(forest, key=lambda arc: arc[1]))) for forest in forests))
 
 
 def arc_of(code, *positions):
-    """The arc (head, dependent) that a reduce makes, by the nodes b0, s0, s1, ... (Section 3.2)."""
+    """Return the arc (head, dependent) that a reduce makes; positions: the nodes b0, s0, s1, ... (Section 3.2)."""
     _, head, dependent = REDUCES[code]
     return positions[POSITIONS.index(head)], positions[POSITIONS.index(dependent)]
 
 
 def heads_of(n, rows):
-    """The heads made by a transition sequence, from the positions in its rows and a stack maintained on the way."""
+    """Return the heads made by a transition sequence, and check the positions in its rows against the stack."""
     heads, stack = [-1] * (n + 1), []
     for code, s1, s0, b0 in rows:
         if code == 0:
@@ -97,7 +97,7 @@ def heads_of(n, rows):
 
 
 def spell(rows):
-    """A transition sequence to read: SH(0) SH(1) SH(2) LA2(3->1) ..."""
+    """Return a transition sequence as text: SH(0) SH(1) SH(2) LA2(3->1) ..."""
     stack, words = [], []
     for code, _, _, b0 in rows:
         if code == 0:
@@ -113,8 +113,8 @@ def spell(rows):
 class Candidates:
     """Trees or derivations over n words, to score them all at once.
 
-    trees: the heads that each makes. cells: by tensor, the scores that each uses: for each dimension of the tensor an array
-    (candidates, n), -1 where there is none.
+    trees: the heads of each candidate. cells: by tensor, the indices of the scores that each candidate uses: for each
+    dimension of the tensor an array (candidates, n), with -1 where a candidate uses no score.
     """
 
     def __init__(self, trees, cells=()):
@@ -124,16 +124,16 @@ class Candidates:
         self.single_root = (self.heads[:, 1:] == 0).sum(axis=1) == 1
 
     def used(self, scores):
-        """The scores that each uses: by tensor an array (candidates, n), 0 where it uses none."""
+        """Return the scores that each candidate uses: by tensor an array (candidates, n), 0 where it uses none."""
         return [np.where(self.cells[name][-1] < 0, 0, tensor[self.cells[name]]) for name, tensor in scores.items()]
 
     def scores(self, scores, cost=None):
-        """The score of each, in double precision."""
+        """Return the score of each candidate, in double precision."""
         used = self.used(scores) + self.used({"arcs": cost} if cost is not None else {})
         return sum(each.sum(axis=1, dtype=np.float64) for each in used)
 
     def counts(self, tensors, weights):
-        """For each cell of the tensors, the sum of the weights of those that use it."""
+        """Return for each cell of the tensors the sum of the weights of the candidates that use it."""
         found = {name: np.zeros(tensor.shape) for name, tensor in tensors.items()}
         for name, array in found.items():
             uses = self.cells[name][-1] >= 0
@@ -144,7 +144,7 @@ class Candidates:
 class Derivations(Candidates):
     """All MH_k derivations over n words (k = 3, 4 or 5).
 
-    sequences: as `sequences`, and known: their set; of_tree: by tree, the numbers of the derivations that make it.
+    sequences: as returned by `sequences`; known: their set; of_tree: by tree, the indices of its derivations.
     """
 
     def __init__(self, n, k):
@@ -170,7 +170,7 @@ def derivations(n, k):
 
 @cache
 def trees_of_class(n, name):
-    """The trees of `class_trees`, by their arcs."""
+    """Return the trees of `class_trees` as Candidates."""
     return Candidates(class_trees(n, name))
 
 
@@ -178,7 +178,7 @@ def trees_of_class(n, name):
 
 
 def best_score(n, k, link_score, shift_score=lambda s0, b0: 0.0, heads=None, root=None):
-    """The score of the best MH_k derivation over n words, or -inf.
+    """Return the score of the best MH_k derivation over n words, or -inf.
 
     link_score(item, head, dependent), shift_score(s0, b0); `heads` allows only the arcs of that tree, `root` only that
     word as a dependent of 0.
@@ -196,7 +196,7 @@ def best_score(n, k, link_score, shift_score=lambda s0, b0: 0.0, heads=None, roo
 
 
 def random_tree(n, rng, single_root=False):
-    """A random tree over n words: words in random order, each attached to the root or an earlier one."""
+    """Return a random tree over n words: in random order, each is attached to the root or to an earlier word."""
     heads = [-1] * (n + 1)
     attached = [0]
     for word in rng.permutation(np.arange(1, n + 1)).tolist():
@@ -206,10 +206,10 @@ def random_tree(n, rng, single_root=False):
 
 
 def random_sequence(n, k, rng, links=0.5):
-    """A random MH_k derivation (k = 3, 4 or 5) over n words as in `sequences`: Figure 2 backwards from the goal.
+    """Return a random MH_k derivation (k = 3, 4 or 5) over n words as in `sequences`.
 
-    An item is taken apart at random: by the Link step that removed a head from it, or by the Combine step it came from.
-    links: the probability of the former where both are possible; the higher it is, the more heads the items have.
+    It is found by Figure 2 backwards from the goal: each item is taken apart by a random Link or Combine step.
+    links: the probability of Link where both are possible. The higher it is, the more heads the items have.
     """
 
     def rows_of(item, opening):

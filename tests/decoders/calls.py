@@ -1,4 +1,4 @@
-"""All that is asked of the decoders: by name, where scores come from, the function that takes them, and its options."""
+"""The functions of all decoders, by name, each with random scores and options to call it with."""
 
 import hashlib
 from collections.abc import Callable
@@ -14,7 +14,7 @@ ROOTS = [{}, {"single_root": True}]
 
 
 class Call(NamedTuple):
-    """of.sample(n, rng) makes scores; function(scores, **one) returns something for each `one` of options(n, rng)."""
+    """A function that is called as function(of.sample(n, rng), **one) for each `one` of options(n, rng)."""
 
     of: object
     function: Callable
@@ -44,7 +44,7 @@ CALLS |= {
 
 
 def comparable(found):
-    """What is found, to the bit; arrays by a digest, as it needs next to no memory."""
+    """Return a result in a form that is equal only if the result is the same to the bit. Digests of arrays save memory."""
     if isinstance(found, np.ndarray):
         return found.shape, found.dtype, hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     if isinstance(found, dict):

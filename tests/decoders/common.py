@@ -6,6 +6,7 @@ from functools import cache
 import brute
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from mh4.decoders import NotInClass, batch, beam, mh3, mh4, mh5, mhk, mst
 from mh4.decoders.reference import transition_scores
@@ -13,12 +14,19 @@ from mh4.transitions import EMPTY, SH
 
 KINDS = ("normal", "ties", "zeros", "large")
 
-# All sentences that are short enough for all trees to be enumerated; with five words there are a thousand and more.
+# The lengths for which all trees are enumerated. Five words have more than a thousand.
 small = pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+seeds = st.integers(0, 2**32 - 1)
+
+
+def decoders(*chosen):
+    """Parametrize a test by decoders."""
+    return pytest.mark.parametrize("decoder", chosen, ids=lambda decoder: decoder.name)
 
 
 def kinds(*names):
-    """A test for each of these kinds of scores. Zeros and large ones are for the whole suite: they find little that others do not."""
+    """Parametrize a test by kinds of scores. Zeros and large scores are slow tests, as they find few additional errors."""
     slow = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("zeros", "large")}
     return pytest.mark.parametrize("kind", [slow.get(name, name) for name in names])
 
@@ -27,9 +35,9 @@ every_kind = kinds(*KINDS)
 
 
 def sample(shape, rng, kind):
-    """Random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million.
+    """Return random float32 scores: normal, small integers (many ties), all zero, or of magnitude a million.
 
-    There is one kind more, "whole": integers of which float32 sums are exact up to 30 words, and hardly ever tied.
+    The additional kind "whole" has integers that are rarely tied; their float32 sums are exact up to 30 words.
     """
     if kind in ("ties", "whole"):
         largest = {"ties": 1, "whole": 100_000}[kind]
@@ -39,28 +47,51 @@ def sample(shape, rng, kind):
 
 
 def sample_tensors(tensors, n, rng, kind="normal"):
-    """Random scores of a sentence of n words: a dict from tensor name to array.
+    """Return random scores of a sentence of n words: a dict from tensor name to array.
 
-    tensors: the dimensions of each before the two of nodes, which have no place for the end of the sentence in "arcs".
+    tensors: by name, the dimensions before the two of nodes. Only in "arcs" are these without the end of the sentence.
     """
     sides = {name: n + 1 if name == "arcs" else n + 2 for name in tensors}
     return {name: sample(first + (sides[name],) * 2, rng, kind) for name, first in tensors.items()}
 
 
-def padded(name, lengths, longest, rng, dtype=np.float64):
-    """Random scores of a batch for the decoder of this name, with NaN wherever nothing is to be read."""
-    tensors = {}
-    for tensor, shape in batch.DECODERS[name].tensors.items():
-        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(dtype)
-        for b, n in enumerate(lengths):
-            array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
-    return tensors
+def padded(name, lengths, longest, rng, dtype=np.float64, left_out=(), masked=0.0):
+    """Return random scores of a batch for the decoder called `name`, without the tensors in `left_out`."""
+    shapes = batch.DECODERS[name].tensors
+    return {
+        tensor: padded_array(shape, lengths, longest, rng, dtype, masked)
+        for tensor, shape in shapes.items()
+        if tensor not in left_out
+    }
+
+
+def padded_array(shape, lengths, longest, rng, dtype=np.float64, masked=0.0):
+    """Return random scores of a batch with NaN in the padding; masked: the share of forbidden scores."""
+    array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(dtype)
+    if masked:
+        array[rng.random(array.shape) < masked] = -np.inf if rng.random() < 0.5 else -1e31
+    for b, n in enumerate(lengths):
+        array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
+    return array
+
+
+def fill_unused(scores, value):
+    """Write `value` into the cells of arcs and transitions that do not exist."""
+    for name, tensor in scores.items():
+        if name in ("shift", "reduce_s0b0", "reduce_s1s0"):
+            tensor[..., np.tri(tensor.shape[-1], dtype=bool)] = value  # s0 >= b0, s1 >= s0
+        else:
+            tensor[:, 0] = value  # the root as a dependent
+            np.fill_diagonal(tensor, value)
+    if "shift" in scores:
+        by_end = [code for code in (0, 4, 11) if code < len(scores["reduce_s0b0"])]  # LA, LA2, LA3
+        scores["shift"][:, -1] = scores["reduce_s0b0"][by_end, :, -1] = value  # the sentinel is neither shifted nor a head
 
 
 def scores_of(decoder, n, rng, kind):
-    """Random scores of a kind in KINDS; or "planted": the best derivation is, most likely, a random or a similar one.
+    """Return random scores of a kind in KINDS, or "planted": those that favour a random derivation.
 
-    With other scores, few best sequences need the steps that set MH5 apart from MH4.
+    With other scores, few best sequences need the steps that distinguish MH5 from MH4.
     """
     if kind != "planted":
         return decoder.sample(n, rng, kind)
@@ -69,12 +100,12 @@ def scores_of(decoder, n, rng, kind):
 
 
 def rng_for(*what):
-    """A generator seeded by its purpose, so that tests do not depend on their order."""
+    """Return a generator seeded by its purpose, so that tests do not depend on their order."""
     return np.random.default_rng(zlib.crc32(repr(what).encode()))
 
 
 class Decoder:
-    """What all have in common. `candidates` are the derivations or trees over n words, of which the decoder finds the best."""
+    """The interface of all decoders. `candidates` are all derivations or trees over n words."""
 
     tensors = {"arcs": ()}
 
@@ -91,11 +122,11 @@ class Decoder:
         return self.candidates(n).scores(scores, cost)
 
     def check_small(self, derivation, n):
-        """What holds of the derivations of short sentences, but for `check_parts`."""
+        """Check what is known of derivations of short sentences, in addition to `check_parts`."""
 
 
 class TransitionDecoder(Decoder):
-    """mh3, mh4-two, mh4-hybrid and the same of mh5: transition scores, optionally with additional arc scores."""
+    """A decoder of transition scores (mh3, mh4 or mh5), optionally with additional arc scores."""
 
     def __init__(self, name, decode, k, hybrid, arcs=False):
         self.name, self.decode_scores, self.k = name, decode, k
@@ -111,17 +142,17 @@ class TransitionDecoder(Decoder):
         return brute.derivations(n, self.k)
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
-        """The best score over all derivations, for any length, by the chart of Figure 2."""
+        """Return the best score over all derivations by the chart of Figure 2, for any length."""
         shift, link = transition_scores(**scores, cost=cost)
         return brute.best_score(n, self.k, link, shift, heads, root)
 
     def planted(self, n, rng):
-        """Scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, which none can exceed."""
+        """Return scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, the highest possible."""
         rows = brute.random_sequence(n, self.k, rng, links=rng.choice([0.5, 1.0]))
         return self.plant(n, rows), brute.heads_of(n, rows), n * len(self.tensors)
 
     def plant(self, n, rows):
-        """Scores of 1 for the parts of a derivation, 0 elsewhere."""
+        """Return scores of 1 for the parts of a derivation, 0 elsewhere."""
         scores = sample_tensors(self.tensors, n, np.random.default_rng(0), "zeros")
         for code, s1, s0, b0 in rows:
             if code > 0:
@@ -135,7 +166,7 @@ class TransitionDecoder(Decoder):
         return scores
 
     def check_parts(self, derivation, n, scores):
-        """The transitions make the heads, and the parts belong to the transitions and the arcs."""
+        """Check that the transitions make the heads, and that the parts are those of the transitions and the arcs."""
         rows = derivation.transitions
         assert rows.shape == (2 * n + 1, 4)
         assert brute.heads_of(n, rows.tolist()) == tuple(derivation.heads.tolist())
@@ -153,14 +184,14 @@ class TransitionDecoder(Decoder):
             assert sorted(derivation.parts[name].tolist()) == sorted(expected[name].tolist()), name
 
     def check_small(self, derivation, n):
-        """The transition sequence is one that the deduction system derives."""
+        """Check that the deduction system derives the transition sequence."""
         rows = [tuple(row) for row in derivation.transitions.tolist()]
         rows = tuple((code, s1 if code else None, s0, b0) for code, s1, s0, b0 in rows)
         assert rows in brute.derivations(n, self.k).known
 
 
 class ArcDecoder(Decoder):
-    """mhk and mst: arc scores."""
+    """A decoder of arc scores (mhk or mst)."""
 
     def __init__(self, name, decode, class_name, k=None):
         self.name, self.decode_scores, self.class_name, self.k = name, decode, class_name, k
@@ -183,7 +214,7 @@ class ArcDecoder(Decoder):
         return scores, tree, n
 
     def check_parts(self, derivation, n, scores):
-        """The parts are the arcs of the tree."""
+        """Check that the parts are the arcs of the tree."""
         expected = [[derivation.heads[m], m] for m in range(1, n + 1)]
         assert sorted(derivation.parts["arcs"].tolist()) == sorted(expected)
 
@@ -211,14 +242,14 @@ DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS, *MHK, MST]
 
 
 class Search(Decoder):
-    """A model for greedy and beam search: its tensors, and the transitions and positions that they score."""
+    """A model for greedy and beam search, which scores transitions by the tensors named in `tensors`."""
 
     def __init__(self, name, tensors, decode, exact=None):
         self.name, self.tensors, self.decode_scores, self.exact = name, tensors, decode, exact
         self.kinds = tensors["s0b0"][0] if "s0b0" in tensors else 1 + tensors["reduce_s0b0"][0]
 
     def index(self, n, code, s2, s1, s0, b0):
-        """By tensor the index of a transition's score, where it has one."""
+        """Return the index of a transition's score in each tensor that has one."""
         s2, s1, s0 = (n + 1 if node == EMPTY else node for node in (s2, s1, s0))
         if b0 == 0:
             return {}
@@ -244,12 +275,12 @@ GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_
 
 
 def costs(n, rng):
-    """No cost, the paper's cost against a random tree, and any cost."""
+    """Return no cost, the paper's cost against a random tree, and a random cost."""
     return [None, hamming_cost(brute.random_tree(n, rng)), sample((n + 1, n + 1), rng, "normal")]
 
 
 def some(trees, rng, at_most=60):
-    """All the trees, or a random sample of many."""
+    """Return all the trees, or a random sample if there are more than `at_most`."""
     trees = sorted(set(trees))
     if len(trees) <= at_most:
         return trees
@@ -261,14 +292,14 @@ def zero_cost(n):
 
 
 def hamming_cost(heads):
-    """The paper's cost: 1 for every arc that is not the gold one."""
+    """Return the paper's cost: 1 for every arc that is not gold."""
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[list(heads[1:]), np.arange(1, len(heads))] = 0
     return cost
 
 
 def parts_score(derivation, scores, cost=None):
-    """The score of a derivation from its parts, in double precision, plus the cost of its arcs."""
+    """Return the score of a derivation's parts plus the cost of its arcs, in double precision."""
     total = sum(scores[name][tuple(rows.T)].sum(dtype=np.float64) for name, rows in derivation.parts.items())
     if cost is not None:
         words = np.arange(1, len(derivation.heads))
@@ -277,14 +308,14 @@ def parts_score(derivation, scores, cost=None):
 
 
 def tolerance(n, scores, cost=None):
-    """The tolerance for a float32 score: it grows with the number and size of the terms."""
+    """Return the tolerance for a float32 score, which grows with the number and size of the terms."""
     summed = [*scores.values(), zero_cost(n) if cost is None else cost]
     largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in summed)
     return 1e-6 * 4 * n * largest + 1e-9
 
 
 def accepted_trees(decoder, n):
-    """The trees over n words that the decoder accepts as `heads`."""
+    """Return the trees over n words that the decoder accepts as `heads`."""
     scores = decoder.sample(n, rng_for(n))
     accepted = set()
     for tree in brute.all_trees(n):
@@ -297,7 +328,7 @@ def accepted_trees(decoder, n):
 
 
 def found_trees(decoder, n):
-    """The trees over n words that a decoder of arc scores finds if only their own arcs have positive scores."""
+    """Return the trees over n words that a decoder of arc scores finds if only their arcs have positive scores."""
     found = set()
     for tree in brute.all_trees(n):
         arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
@@ -312,7 +343,7 @@ def tree_set(decoder, n):
 
 
 def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
-    """Checks that a derivation is well-formed, its score is its parts' and, if known, the best possible."""
+    """Check that a derivation is well-formed and that its score is that of its parts and, if given, the best."""
     heads = derivation.heads
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())
@@ -322,7 +353,7 @@ def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
     decoder.check_parts(derivation, n, scores)
     assert isinstance(derivation.score, float)
     near = tolerance(n, scores, cost)
-    # The score is summed in double precision, whatever the precision of the chart.
+    # The score is summed in double precision in every decoder, also if the chart is not.
     assert abs(derivation.score - parts_score(derivation, scores, cost)) <= 1e-6 * near
     if n <= 5:
         assert tuple(heads.tolist()) in tree_set(decoder, n)
@@ -331,7 +362,7 @@ def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
         assert abs(derivation.score - best) <= near, f"{decoder.name} n={n} {said}: scores {derivation.score}, the best is {best}"
 
 
-# ----------------------------------------------------------------------------------------- other forms of input, and bad ones
+# ------------------------------------------------------------------------------------- input in other forms, invalid input
 
 
 def read_only(array):
@@ -350,7 +381,7 @@ VARIANTS = {
 
 
 def bad_arrays(good):
-    """Arrays that are invalid in place of `good`, by what is wrong with them."""
+    """Return arrays that are invalid in place of `good`, by what is wrong with them."""
     return {
         "too small": good[..., :-1],
         "too large": np.concatenate([good, good[..., -1:]], axis=-1),
@@ -367,7 +398,7 @@ def bad_arrays(good):
 
 
 def bad_scores(good):
-    """Score tensors by name, one of which is invalid, each with the pattern of the message about it and what is wrong.
+    """Yield dicts of score tensors of which one is invalid, each with the pattern of its message and what is wrong.
 
     good: valid tensors of a sentence of four words.
     """
@@ -380,7 +411,7 @@ def bad_scores(good):
             yield {**good, name: bad}, message, f"{name}: {what}"
 
 
-# What is no tree over four words, by what is wrong with it.
+# Heads that are no tree over four words, by what is wrong with them.
 BAD_HEADS = {
     "too short": [-1, 0, 1, 2],
     "too long": [-1, 0, 1, 2, 3, 4],

@@ -1,4 +1,4 @@
-"""A reference for MH_k with transition scores on sentences of some length: Figure 2 by whole arrays, in double precision.
+"""A reference for MH_k with transition scores on longer sentences: Figure 2 by whole arrays, in double precision.
 
 Every item is stored, items[p][h1, ..., hp] for p heads (n^p cells, of which those with h1 < ... < hp are used), and
 the items from h1 to hp are computed at once, as an array over the heads between. Nothing is shared with mh4.
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def best_score(n, k, scores, cost=None, heads=None, root=None):
-    """The score of the best MH_k derivation over n words, or -inf.
+    """Return the score of the best MH_k derivation over n words, or -inf.
 
     scores: arrays by tensor name; `heads` allows only the arcs of that tree, `root` only that word as a dependent of 0.
     """
@@ -44,7 +44,7 @@ def best_score(n, k, scores, cost=None, heads=None, root=None):
 
 
 def links(items, p, first, last, scores, arcs):
-    """The best items of p - 1 heads made by a Link from `items` of p heads, all from `first` to `last`."""
+    """Return the best items of p - 1 heads made by a Link from `items` of p heads, all from `first` to `last`."""
     axes = p - 2
     nodes = {"b0": last, brute.POSITIONS[p - 1]: first}
     for axis in range(axes):  # h2, h3, ... along the axes; the last one is s0

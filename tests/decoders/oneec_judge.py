@@ -13,7 +13,7 @@ NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 
 
 def candidates(trees):
-    """Trees of the class over as many words, by their parts."""
+    """Return trees of the class over the same number of words as Candidates by their parts."""
     cells = {name: np.full((2, len(trees), len(trees[0]) - 1), -1) for name in NAMES}
     for i, heads in enumerate(trees):
         for name, rows in parts(heads).items():
@@ -24,7 +24,7 @@ def candidates(trees):
 
 @cache
 def trees(n):
-    """All of them over n words."""
+    """Return all trees of the class over n words as Candidates."""
     return candidates(brute.class_trees(n, "1ec"))
 
 
@@ -34,7 +34,7 @@ def random_scores(n, rng, kind="normal"):
 
 
 def is_in_class(heads):
-    """brute.is_one_endpoint_crossing, faster."""
+    """Return brute.is_one_endpoint_crossing(heads), faster."""
     n = len(heads) - 1
     ends = np.stack([np.array(heads[1:]), np.arange(1, n + 1)])
     low, high = ends.min(axis=0), ends.max(axis=0)
@@ -48,7 +48,7 @@ def is_in_class(heads):
 
 
 def walk(n, rng, steps):
-    """Trees of the class, each made from the previous one by a new head for some word, with a bias towards crossing arcs."""
+    """Yield trees of the class, each made from the one before by changing a head, with a bias towards crossing arcs."""
     heads, crossed = [-1, *range(n)], 0
     for _ in range(steps):
         word, head = int(rng.integers(1, n + 1)), int(rng.integers(0, n + 1))
@@ -66,7 +66,7 @@ def random_tree(n, rng):
 
 
 class OneEc(Decoder):
-    """The third-order decoder of 1-Endpoint-Crossing trees, in the form of the others in common.py."""
+    """The third-order decoder of 1-Endpoint-Crossing trees, with the interface in common.py."""
 
     name, class_name, k = "1ec", "1ec", None
 
@@ -80,7 +80,7 @@ class OneEc(Decoder):
         return trees(n)
 
     def check_parts(self, derivation, n, scores):
-        """The parts of a tree of the class, by definition."""
+        """Check that the parts are those that the definition gives to a tree of the class."""
         tree = tuple(derivation.heads.tolist())
         assert is_in_class(tree) and derivation.transitions is None
         expected = parts(tree)
@@ -89,7 +89,7 @@ class OneEc(Decoder):
             assert sorted(map(tuple, rows.tolist())) == sorted(expected[name]), name
 
     def planted(self, n, rng):
-        """Scores of 1 for the parts of a random tree, 0 elsewhere; the tree; its score, which no other reaches."""
+        """Return scores of 1 for the parts of a random tree, 0 elsewhere; the tree; its score, which no other reaches."""
         tree, scores = random_tree(n, rng), random_scores(n, rng, "zeros")
         made = parts(tree)
         for name, rows in made.items():
