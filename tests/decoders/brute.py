@@ -96,20 +96,6 @@ def heads_of(n, rows):
     return tuple(heads)
 
 
-def spell(rows):
-    """Return a transition sequence as text: SH(0) SH(1) SH(2) LA2(3->1) ..."""
-    stack, words = [], []
-    for code, _, _, b0 in rows:
-        if code == 0:
-            stack.append(b0)
-            words.append(f"SH({b0})")
-        else:
-            head, dependent = arc_of(code, b0, *stack[:-5:-1])
-            stack.remove(dependent)
-            words.append(f"{REDUCES[code][0]}({head}->{dependent})")
-    return " ".join(words)
-
-
 class Candidates:
     """Trees or derivations over n words, to score them all at once.
 

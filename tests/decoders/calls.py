@@ -44,7 +44,7 @@ CALLS |= {
 
 
 def comparable(found):
-    """Return a result in a form that is equal only if the result is the same to the bit. Digests of arrays save memory."""
+    """Return a result in a form that is equal only for the same bits. Digests of arrays save memory."""
     if isinstance(found, np.ndarray):
         return found.shape, found.dtype, hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     if isinstance(found, dict):

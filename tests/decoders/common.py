@@ -26,7 +26,7 @@ def decoders(*chosen):
 
 
 def kinds(*names):
-    """Parametrize a test by kinds of scores. Zeros and large scores are slow tests, as they find few additional errors."""
+    """Parametrize a test by kinds of scores. Zeros and large scores find few additional errors: they are slow tests."""
     slow = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("zeros", "large")}
     return pytest.mark.parametrize("kind", [slow.get(name, name) for name in names])
 
@@ -84,8 +84,9 @@ def fill_unused(scores, value):
             tensor[:, 0] = value  # the root as a dependent
             np.fill_diagonal(tensor, value)
     if "shift" in scores:
+        # The sentinel is neither shifted nor a head.
         by_end = [code for code in (0, 4, 11) if code < len(scores["reduce_s0b0"])]  # LA, LA2, LA3
-        scores["shift"][:, -1] = scores["reduce_s0b0"][by_end, :, -1] = value  # the sentinel is neither shifted nor a head
+        scores["shift"][:, -1] = scores["reduce_s0b0"][by_end, :, -1] = value
 
 
 def scores_of(decoder, n, rng, kind):
@@ -147,7 +148,7 @@ class TransitionDecoder(Decoder):
         return brute.best_score(n, self.k, link, shift, heads, root)
 
     def planted(self, n, rng):
-        """Return scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, the highest possible."""
+        """Return scores of 1 for the parts of a random derivation and 0 elsewhere; its tree; its score, the highest."""
         rows = brute.random_sequence(n, self.k, rng, links=rng.choice([0.5, 1.0]))
         return self.plant(n, rows), brute.heads_of(n, rows), n * len(self.tensors)
 
@@ -362,7 +363,7 @@ def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
         assert abs(derivation.score - best) <= near, f"{decoder.name} n={n} {said}: scores {derivation.score}, the best is {best}"
 
 
-# ------------------------------------------------------------------------------------- input in other forms, invalid input
+# ---------------------------------------------------------------------------------- input in other forms, invalid input
 
 
 def read_only(array):

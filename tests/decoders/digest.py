@@ -1,4 +1,4 @@
-"""Compute a digest of what every decoder returns for random arguments. It is the same for every variant (MH4_SIMD) and -march.
+"""Compute a digest of all decoders' results for random arguments: the same for every variant (MH4_SIMD) and -march.
 
 python tests/decoders/digest.py      prints the variant, and the digests for real and for integer scores
 
@@ -16,7 +16,7 @@ LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 40, 50, 65, 99]  
 
 
 def arguments(rng, n, decimals):
-    """Return random scores of transitions of MH3, MH4 and MH5, arcs, costs and parts of oneec, rounded so that some are tied."""
+    """Return random scores of transitions of MH3, MH4 and MH5, arcs, costs and parts of oneec, rounded to have ties."""
 
     def scores(*shape):
         return np.round(rng.normal(size=shape).astype(np.float32), decimals)
@@ -52,7 +52,7 @@ def results(n):
 
 
 def tied_results(n):
-    """Yield what the decoders return for integer scores without heads, with all heads of the tree found, and with some."""
+    """Yield what the decoders return for integer scores without heads, and with all or some heads of the best tree."""
     reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n, 0)
     decoders = [
         (mh3.decode, reduces[2][:2]),

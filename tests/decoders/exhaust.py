@@ -53,7 +53,7 @@ def all_calls(n, threads):
 
 
 def batches(name, longest, numbers_of_threads, rng):
-    """Yield names and calls for a batch of scores of both types, padded so that results do not fit into free heap memory."""
+    """Yield names and calls for a batch of scores of both types, padded so that results exceed free heap memory."""
     decoder, padded = BATCHED[name], max(longest, 6) + 40
     lengths = [max(longest, 6) - 1, 4, 1]
     tensors = {
@@ -147,7 +147,7 @@ def limit_address_space():
 
 
 def within(space, call):
-    """Return the result of a call for which at most `space` bytes of address space can be added; None if that is too little."""
+    """Return the result of a call that can add at most `space` bytes of address space, or None if it runs out."""
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
     _, highest = resource.getrlimit(resource.RLIMIT_AS)

@@ -1,4 +1,4 @@
-"""Check marginals: their properties for any scores, and their values by the references, with messages that name the cell."""
+"""Check marginals: properties for any scores, and values by the references. Messages name the cell that is wrong."""
 
 from itertools import product
 
@@ -46,7 +46,7 @@ def enumerated(model, n, scores, single_root=False):
 
 
 def only(heads):
-    """Return arc scores that forbid all arcs other than those to `heads` (-1: any, -2: any but the root): float64 (n+1, n+1)."""
+    """Return scores that forbid all arcs but those of `heads` (-1: any, -2: any but the root): float64 (n+1, n+1)."""
     heads = np.array(heads)
     every = np.arange(len(heads))[:, None]
     return np.where((heads == -1) | (heads == every) | (heads == -2) & (every > 0), 0, -np.inf)

@@ -89,7 +89,7 @@ class OneEc(Decoder):
             assert sorted(map(tuple, rows.tolist())) == sorted(expected[name]), name
 
     def planted(self, n, rng):
-        """Return scores of 1 for the parts of a random tree, 0 elsewhere; the tree; its score, which no other reaches."""
+        """Return scores of 1 for the parts of a random tree and 0 elsewhere; the tree; its score, the only highest."""
         tree, scores = random_tree(n, rng), random_scores(n, rng, "zeros")
         made = parts(tree)
         for name, rows in made.items():

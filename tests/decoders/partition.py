@@ -1,4 +1,4 @@
-"""The reference for marginals: sums over all sequences or trees, and by a chart that derives each sequence exactly once.
+"""The reference for marginals: sums over all sequences or trees, and by a chart that derives each sequence once.
 
 Everything is in double precision and in log space, and slow. All that is shared with the decoders is Figure 2 in
 mh4/decoders/reference.py. The scores of single sequences and trees are exact.
@@ -15,7 +15,7 @@ from mh4.decoders.reference import deductions, log_sum
 
 
 class Marginals(NamedTuple):
-    """log_partition; arcs[h, m], the probability of an arc; parts: by tensor, the expected number of uses of each score."""
+    """log_partition; arcs[h, m]: the probability of an arc; parts: by tensor, the expected uses of each score."""
 
     log_partition: float
     arcs: np.ndarray
@@ -34,7 +34,7 @@ def over(candidates, scores, single_root=False):
 
 
 def distribution(used, possible):
-    """Return log_partition and the probability of each candidate; used: the scores of each, arrays (candidates, any number)."""
+    """Return log_partition and the candidates' probabilities; used: its scores, arrays (candidates, any number)."""
     possible = possible & np.all([(scores > -np.inf).all(axis=1) for scores in used], axis=0)
     if not possible.any():
         return -np.inf, np.zeros(len(possible))
@@ -55,13 +55,13 @@ def distribution(used, possible):
 
 
 def over_chart(n, k, scores, single_root=False):
-    """Return the Marginals over the sequences of MH_k for any length, by a chart that derives each sequence exactly once.
+    """Return the Marginals over the sequences of MH_k for any length, by a chart that derives each sequence once.
 
-    A sequence can be cut where a node h_m of its item is shifted, if from there on nothing below h_m is touched. Both parts
-    of a cut have derivations. To keep one derivation of each sequence, every sequence that can be cut is combined at its
-    first cut: its left part cannot be cut. So an item has one value for the sequences without a cut (a shift, or a Link that
-    removes every cut of its antecedent) and one for each place of the first cut. A Link removes all cuts if it removes the
-    first: if its dependent is shifted there, or its head or dependent is below.
+    A sequence can be cut where a node h_m of its item is shifted, if from there on nothing below h_m is touched. Both
+    parts of a cut have derivations. To keep one derivation of each sequence, every sequence that can be cut is combined
+    at its first cut: its left part cannot be cut. So an item has one value for the sequences without a cut (a shift, or
+    a Link that removes every cut of its antecedent) and one for each place of the first cut. A Link removes all cuts if
+    it removes the first: if its dependent is shifted there, or its head or dependent is below.
     """
     if single_root:
         one_root = [over_chart(n, k, only_root(n, scores, word)) for word in range(1, n + 1)]
@@ -134,7 +134,7 @@ def count(n, k, single_root=False):
 
 
 def matrix_tree(arcs, single_root=False):
-    """Return the logarithm of the sum over all trees by the matrix-tree theorem (Koo et al. 2007; Smith & Smith 2007)."""
+    """Return the log of the sum over all trees by the matrix-tree theorem (Koo et al. 2007; Smith & Smith 2007)."""
     n, arcs = len(arcs) - 1, arcs.astype(float)
     largest = arcs[:, 1:].max(axis=0, initial=-1e300)
     weights = np.exp(arcs[:, 1:] - largest)  # every tree has one arc of each column

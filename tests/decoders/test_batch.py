@@ -233,7 +233,7 @@ class TestErrors:
                 function("mh4", tensors, self.lengths)
 
     def test_no_tree(self):
-        """The first sentence has a tree, as forbidding words as their own heads changes nothing. The second has none."""
+        """The first sentence has a tree, as words are never their own heads. The second has none."""
         arcs = np.zeros((3, 5, 5), dtype=np.float32)
         arcs[:, range(5), range(5)] = arcs[1:] = -np.inf
         for function in (batch.decode, batch.marginals, batch.log_partition):

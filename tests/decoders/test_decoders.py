@@ -41,7 +41,7 @@ every_kind = kinds(*KINDS, "planted")
 
 
 def draws(decoder, n):
-    """Return how many times scores are drawn: fewer times for MH5, which has fifty thousand sequences for five words."""
+    """Return how many times scores are drawn: fewer for MH5, which has fifty thousand sequences for five words."""
     return 4 if decoder.k == 5 and n == 5 else 13
 
 
@@ -78,7 +78,7 @@ def test_best_of_all(decoder, n, single_root, kind):
 @every_kind
 @small
 def test_best_derivation_of_a_given_tree(decoder, n, kind):
-    """The derivation is the best of the given tree, of which MH4 has up to 93 at n = 5, also if a single root is required."""
+    """The best derivation of a given tree, of which MH4 has up to 93 at n = 5, is found, also with a single root."""
     rng = rng_for("many", n, kind)
     all_heads = np.array(decoder.trees(n))
     for _ in range(draws(decoder, n)):

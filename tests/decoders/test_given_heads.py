@@ -106,7 +106,7 @@ def test_longer_sentences(model, n, seed, single_root, left_open):
 @every_chart
 @pytest.mark.parametrize("scale", [1, 20])
 def test_improbable_trees(model, scale):
-    """A constant added to all shifts, which makes sums too large for float64, adds only n times itself to log_partition."""
+    """A constant for all shifts that makes sums too large for float64 adds n times itself to log_partition."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         n = 40
@@ -130,7 +130,7 @@ def test_open_heads_are_none(model):
         np.testing.assert_array_equal(found.parts[name], expected.parts[name], err_msg=name)
 
 
-# ----------------------------------------------------------------------------------------------------------------- errors
+# --------------------------------------------------------------------------------------------------------------- errors
 
 
 @every_model

@@ -67,7 +67,7 @@ def test_sums_over_all(model, single_root, n, kind):
 
 @every_root
 def test_sums_over_trees_of_six_words(single_root):
-    """Six words are the fewest for which every rule of 1EC applies in every order of its nodes."""
+    """The sums are right for six words, the fewest for which every rule of 1EC applies in every order of its nodes."""
     scores = ONEEC.sample(6, rng_for("six"))
     expected = enumerated(ONEEC, 6, scores, single_root)
     agree(marginals(ONEEC, scores, single_root=single_root), expected, 6, scores, "1ec")
@@ -114,7 +114,7 @@ def test_one_sequence_remains(model, n):
 
 @pytest.mark.parametrize("size", [1, 6, 20])
 def test_an_improbable_chain_has_one_derivation(size):
-    """A chain, in which each word depends on the one before, has one derivation in MH4: all shifts, then all reduces."""
+    """A chain, each word depending on the one before, has one derivation in MH4: all shifts, then all reduces."""
     n, rng = 80, rng_for("chain", size)
     scores = [rng.normal(size=shape).astype(np.float32) * size for shape in [(n + 2, n + 2), *2 * [(6, n + 2, n + 2)]]]
     chain = np.arange(-1, n)

@@ -1,7 +1,7 @@
 """When memory runs out, every decoder raises MemoryError and works again afterwards.
 
-This is tried in two child processes, which may crash. In one, allocations fail from a given number on, for every number; in
-the other, the address space is limited. See exhaust.py.
+This is tried in two child processes, which may crash. In one, allocations fail from a number on, for every number.
+In the other, the address space is limited. See exhaust.py.
 """
 
 import os
@@ -36,9 +36,9 @@ def test_every_allocation_may_fail(tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
 def test_limited_address_space():
-    # By these, freed memory is returned to the system, and threads do not reserve memory.
+    # These variables make malloc return freed memory to the system, and not reserve memory for each thread.
     failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"})
     assert len(failures) >= 15
     for name, count in failures.items():
-        small = name.startswith("mhk") or name.endswith("1ec, one tree")  # they need little for sentences of feasible lengths
+        small = name.startswith("mhk") or name.endswith("1ec, one tree")  # these need little for feasible lengths
         assert int(count) >= 1 or small, (name, failures)

@@ -78,8 +78,8 @@ def language(n, rules=RULES):
 def test_the_rules_derive_complexes(n):
     """What is derived is 1EC trees in which exactly the stated arcs are crossed, and all complexes are derived.
 
-    A gap represents an arc between its ends, or none. A tree may lack one arc and be in two components; then 0 and n have
-    an arc from above.
+    A gap represents an arc between its ends, or none. A tree may lack one arc and be in two components; then 0 and n
+    have an arc from above.
     """
     found = set()
     for state, arcs, gaps in language(n):

@@ -1,4 +1,4 @@
-"""The range of scores: numbers between -1e30 and 1e30 are summed, lower numbers forbid, and higher numbers are errors."""
+"""The range of scores: numbers between -1e30 and 1e30 are summed, lower ones forbid, and higher ones are errors."""
 
 import numpy as np
 import pytest

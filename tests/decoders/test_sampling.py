@@ -110,7 +110,7 @@ def test_forbidden_scores(model, single_root):
 @every_root
 @pytest.mark.parametrize("n", [12, 30])
 def test_frequencies_of_arcs_are_marginals(model, single_root, n):
-    """The frequencies of each word's heads are the marginals. Samples are trees of the class with the required roots."""
+    """The frequencies of each word's heads are its marginals. Samples are trees of the class with the right roots."""
     scores = model.sample(n, rng_for("arcs", n))
     found = sample(model, scores, 4000, rng=n, single_root=single_root)
     arcs = marginals(model, scores, single_root=single_root).arcs

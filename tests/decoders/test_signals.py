@@ -135,7 +135,7 @@ def test_signals_end_it(name, monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in LONG if "marginals" not in name and "arcs" not in name][:10])
 def test_interrupted_from_the_keyboard(name):
-    """By Ctrl-C, in a process with Python's own handlers."""
+    """Ctrl-C ends a decoder in a process with Python's own handlers, and the decoder can be used again."""
     code = f"""
 import sys
 sys.path.insert(0, {str(__file__).rpartition("/")[0]!r})

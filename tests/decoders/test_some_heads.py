@@ -54,7 +54,7 @@ def test_the_best_tree_with_some_heads(decoder, single_root, n):
 @given(st.integers(6, 18), seeds, st.booleans())
 @settings(deadline=None, max_examples=15)
 def test_longer_sentences(decoder, n, seed, single_root):
-    """The tree found has the heads and the score of its best derivation, and scores no lower than their original tree."""
+    """The tree found has the heads, the score of its best derivation, and no lower score than another such tree."""
     rng = np.random.default_rng(seed)
     n = min(n, 10) if decoder in (MH5_HYBRID, ONEEC) else n
     tree = decoder.decode(decoder.sample(n, rng), single_root=single_root).heads

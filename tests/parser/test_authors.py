@@ -128,7 +128,7 @@ def test_inputs_are_scaled_where_words_are_dropped(sentences):
 
 @pytest.mark.parametrize("system, before", [("mh3", True), ("mh4-hybrid", False), ("1ec", False), ("greedy-mh4", False)])
 def test_learned_vectors_of_the_end(system, before, sentences):
-    """The sentence LSTM does not read the end, which has a learned vector for each of its positions, before or after the MLPs."""
+    """The sentence LSTM does not read the end, which has a learned vector by position, before or after the MLPs."""
     found = model(sentences, system, "scorer.end='learned'")
     dy.renew_cg()
     scores = found.build(sentences[:3])
@@ -221,7 +221,7 @@ def test_what_is_learned_and_written(sentences):
 
 
 def test_members_that_predict_other_strings_have_no_say_in_these(sentences):
-    """Models that predict pairs of UPOS and XPOS do not vote for XPOS, and models without subtypes do not vote for labels."""
+    """Models that predict pairs of UPOS and XPOS do not vote for XPOS, and those without subtypes not for labels."""
     ours = Parser(model(sentences, "mst"))
     theirs = Parser(model(sentences, "mh3", "scorer.xpos_with_upos=true", "scorer.label_subtypes=false"))
     alone, both = theirs.parse(sentences, tags=True), Ensemble([theirs, ours]).parse(sentences, tags=True)
@@ -258,7 +258,7 @@ def test_labels_of_roots(sentences):
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
 def test_the_late_sequence(n):
-    """The sequence shifts unless the buffer is empty, the head of b0 is below s0, or b0 is the head of a node of the stack."""
+    """The sequence shifts unless the buffer is empty, the head of b0 is below s0, or b0 heads a node of the stack."""
     for heads in trees_of(n):
         rows = authors.late(heads)
         assert (rows is not None) == trees.is_projective(heads)
@@ -282,7 +282,7 @@ def test_the_chart_sequence(n):
 
 
 def first_by_definition(arcs, single_root):
-    """Return the score and heads of the first best derivation, by recursion over items in the order of their candidates."""
+    """Return the score and heads of the first best derivation, by recursion in the order of candidates."""
     n = len(arcs) - 1
 
     def arc(h, m, end, last=False):
@@ -351,7 +351,7 @@ def test_the_first_of_the_nearest_trees(name, single_root):
 
 
 def test_eisner_has_the_smallest_split_points():
-    """If all trees score the same, each span is split as far to the left as possible; otherwise the best tree is found."""
+    """The best tree is found; of equally good ones, that with each span split as far to the left as possible."""
     assert authors.eisner(np.zeros((5, 5))).tolist() == [-1, 0, 1, 2, 3]
     rng = np.random.default_rng(1)
     for n in range(1, 6):

@@ -26,7 +26,7 @@ BRUTE = {"mst": "all", "mh4": "mh4", "1ec": "1ec"}
 
 
 def support(heads, votes):
-    """Return the number of votes for the arcs of a tree, and minus the sum of the arcs' earliest voters (the last if none)."""
+    """Return the number of votes for the arcs of a tree, and minus the sum of their first voters (last if none)."""
     voters = [[k for k, other in enumerate(votes) if other[m] == heads[m]] for m in range(1, len(heads))]
     return sum(map(len, voters)), -sum(min(each, default=len(votes) - 1) for each in voters)
 
@@ -34,7 +34,7 @@ def support(heads, votes):
 @pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES)
 def test_the_tree_has_most_votes_of_its_class(tree):
-    """The tree has the most votes of all single-root trees, and of these the earliest voters. Votes may have several roots."""
+    """The tree has the most votes of all single-root trees, then the earliest voters. Votes may have several roots."""
     rng = np.random.default_rng(1)
     outside = 0
     for _ in range(150):

@@ -1,4 +1,4 @@
-"""Additions of our build of DyNet: the memory of a graph is known and allocated before it is computed; values are copied once."""
+"""Additions of our build of DyNet: memory for a graph is allocated before it is computed; values are copied once."""
 
 import numpy as np
 import pytest

@@ -210,7 +210,7 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
 
 
 def test_the_best_trees_with_their_probabilities(parsers, gold):
-    """All trees of a short sentence are found in order; each has the joint probability of its arcs, and the sum is 1."""
+    """All trees of a short sentence are found in order, with the joint probabilities of their arcs, whose sum is 1."""
     for name in ("mh4-hybrid", "mst", "1ec"):
         given = [Sentence(gold[0].words[:3]), Sentence(gold[0].words[:4], heads=np.array([-1, -1, 0, -1, 2]), deprels=["x"] * 4)]
         with pytest.warns(RuntimeWarning, match="temperature 1"):

@@ -29,7 +29,7 @@ def plain_lstm(weights, vectors, state_mask=1.0, cell_mask=1.0):
 
 
 def plain_layer(directions, vectors, lengths, masks=None):
-    """Run a layer on consecutive sequences (inputs, N); directions: the weights of both; masks: as for `Layer.masked`."""
+    """Run a layer on consecutive sequences (inputs, N); directions: both weights; masks: as for `Layer.masked`."""
     ranks = np.argsort(np.argsort(-np.array(lengths), kind="stable"))
     inputs, units = len(vectors), len(directions[0][2])
     outputs = []

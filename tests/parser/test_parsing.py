@@ -30,7 +30,7 @@ def test_untrained_parsers_label_roots_too(tmp_path):
 
 
 def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
-    """The error names the sentence that a decoder had no memory for, or the length of the longest one of the network."""
+    """The error names the sentence that a decoder had no memory for, or the longest sentence of the network."""
     sentences = toy.sentences(tmp_path)[:40]
     parser = Parser(toy.untrained("mst", sentences))
     decode, unlucky = parser.decode, sentences[17]

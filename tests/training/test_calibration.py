@@ -59,7 +59,7 @@ def test_minimum_bayes_risk(name, single_root):
 
 
 def test_probabilities_of_parsed_arcs(trained):
-    """Probabilities are the marginals of the scores divided by the temperature; the trees are those of a plain parse."""
+    """Probabilities are marginals of scores divided by the temperature. The trees are those of a plain parse."""
     parser = mh4.load(str(trained / "model"))
     temperature = parser.model.temperature
     assert temperature != 1

@@ -1,4 +1,4 @@
-"""Training and parsing lose nothing and leave no partial file when they are killed, run twice, or run out of disk space."""
+"""Training and parsing lose nothing and leave no partial file if they are killed, run twice, or run out of space."""
 
 import json
 import os
@@ -128,7 +128,7 @@ main()
 def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, whole, tmp_path):
     """Resumed trainings have the weights of an uninterrupted one, bit for bit.
 
-    SIGKILL comes before the first evaluation, near an evaluation, and before, during and after the replacement of files.
+    SIGKILL comes before the first evaluation, near an evaluation, and before, during and after files are replaced.
     When a training has finished, the next begins in a new folder, until there have been MH4_KILLS kills.
     """
     folder_of_whole, until_first, between = whole
@@ -196,7 +196,7 @@ main()
 
 @pytest.mark.usefixtures("ending_signals")
 def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole, tmp_path):
-    """A training that is stopped at several moments, one after the other, ends with the results of an uninterrupted one."""
+    """A training that is stopped at several moments, one after the other, ends like an uninterrupted one."""
     folder, metrics = tmp_path / "model", tmp_path / "model" / "metrics.jsonl"
     chosen = training(treebank, folder)
     moments = ["reading", "update", "evaluation", None, "evaluation", "temperature"]

@@ -61,8 +61,8 @@ LOSSES = [(name, loss) for name, system in SYSTEMS.items() for loss in (config.L
 def test_gradient_equals_finite_differences(system, loss, sample, tmp_path):
     """The slope along directions of the whole parameter space agrees with finite differences.
 
-    The directions are the gradient plus noise. Where the loss has a kink, a finite difference lies between the slopes on
-    both sides, by the gradients at the two ends. Without a kink these are equal.
+    The directions are the gradient plus noise. Where the loss has a kink, a finite difference lies between the slopes
+    on both sides, by the gradients at the two ends. Without a kink these are equal.
     """
     learner = trainer(system, sample, tmp_path, "training.loss_scale=1", "training.loss=" + loss)
     everything = list(parameters(learner.model))

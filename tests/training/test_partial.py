@@ -31,7 +31,7 @@ def open_some(sentence, rng, share):
 @pytest.mark.parametrize("name", ["mh3", "mh4-hybrid", "mst", "1ec", "mh5-hybrid"])
 @pytest.mark.parametrize("n", range(1, 6))
 def test_losses_are_those_over_all_completions(name, n):
-    """The hinge compares the best tree, with cost, to the best completion; the likelihood is that of all completions."""
+    """The hinge compares the best tree with cost to the best completion. The likelihood is that of all completions."""
     system, rng = SYSTEMS[name], rng_for("partial", n)
     every = [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)] if n < 5 else []
     every = every or [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)][:: 1 + 5 * (name == "mh5-hybrid")]

@@ -157,7 +157,7 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
 
 
 def test_labels_of_a_treebank_that_calls_roots_otherwise(first, files, tmp_path):
-    """The label root of the first treebank is not tied to the root of trees if another treebank has another label there."""
+    """The label root is not tied to the root of trees if a second treebank has another label there."""
     for name in "bd":
         text = Path(files[name]).read_text(encoding="utf-8").replace("\troot\t", "\tpred\t")
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -173,7 +173,7 @@ def _scored(model, sentence):
 
 
 def test_greedy_parsers_learn_trees_beyond_the_chart():
-    """Greedy parsers learn the paper's example, a tree of the transition system but not of MH4; global parsers do not."""
+    """Greedy parsers learn the paper's example, which the transition system makes but MH4 does not derive."""
     heads = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
     for name in ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4"):
         assert SYSTEMS[name].training_tree(heads, True).tolist() == heads.tolist()
@@ -234,7 +234,7 @@ def test_trees_that_are_left_out(sentences, tmp_path):
 
 
 def test_long_sentences_do_not_hold_up_a_training(sentences, tmp_path, monkeypatch):
-    """Trees of long sentences are left out with a warning, unless training.longest allows them. Dev is parsed by a beam."""
+    """Long trees are left out with a warning, unless training.longest allows them. Dev is parsed by a beam."""
     monkeypatch.setattr(long_sentences, "EXACT", {"mh4-hybrid": 4})
     train, dev = sentences[:30], sentences[30:60]
     long = [[len(sentence) for sentence in sentences if len(sentence) > 8] for sentences in (train, dev)]
