@@ -173,12 +173,20 @@ def test_other_compression(packed, tmp_path, method, damaged):
     assert refused(lambda: mh4.load(path)).endswith("made by mh4 pack")
 
 
-def test_every_member_is_checked(packed, tmp_path):
-    def changed(members):
-        members["config.toml"] = members["config.toml"].replace(b"seed = 1", b"seed = 2")
+@pytest.mark.parametrize(
+    "member, old, new, said",
+    [
+        ("config.toml", b"seed = 1", b"seed = 2", "/config.toml: damaged: its content does not match its checksum"),
+        ("manifest.json", b'"format": 1', b'"format": 2', ": packed in format 2, but this mh4 reads format 1; use the "),
+    ],
+    ids=["another content", "another format"],
+)
+def test_changed_members(packed, tmp_path, member, old, new, said):
+    def change(members):
+        members[member] = members[member].replace(old, new)
 
-    path = rewritten(packed, tmp_path / "m.mh4", changed)
-    assert refused(lambda: mh4.load(path)) == "%s/config.toml: damaged: its content does not match its checksum" % path
+    path = rewritten(packed, tmp_path / "m.mh4", change)
+    assert refused(lambda: mh4.load(path)).startswith(path + said)
 
 
 @pytest.mark.slow
@@ -205,14 +213,6 @@ def test_hostile_files(packed, tmp_path):
         assert refused(lambda path=path: mh4.load(path)).endswith("made by mh4 pack")
     path = rewritten(packed, tmp_path / "m.mh4", lambda members: members.pop("manifest.json"))
     assert "no manifest.json there" in refused(lambda: mh4.load(path))
-
-
-def test_another_format(packed, tmp_path):
-    def newer(members):
-        members["manifest.json"] = members["manifest.json"].replace(b'"format": 1', b'"format": 2')
-
-    message = refused(lambda: mh4.load(rewritten(packed, tmp_path / "m.mh4", newer)))
-    assert message.endswith("packed in format 2, but this mh4 reads format 1; use the version that made it")
 
 
 def test_the_card_says_if_training_was_resumed_with_other_settings(folder, tmp_path):
