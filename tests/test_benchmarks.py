@@ -1,4 +1,4 @@
-"""The benchmarks run, and print their tables. What they measure is not tested."""
+"""The benchmarks run and print their tables. Their measurements are not tested."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""What README, the tutorial and the how-to pages show is run, in order, on the toy treebank.
+"""Run the commands and code of README, the tutorial and the how-to pages, in order, on the toy treebank.
 
-With MH4_WRITE_OUTPUTS=1 in the environment, an output that is not as shown, or shown as `...`, is written into the page.
+With MH4_WRITE_OUTPUTS=1 in the environment, outputs that are not as shown, or shown as `...`, are written into the page.
 """
 
 import contextlib
@@ -25,12 +25,12 @@ DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
 NUMBER = re.compile(r"\d+\.\d+")
 TOLERANCE = 3  # of scores and percentages: sums of floating-point numbers differ between processors
-SIMILAR = 0.7  # the share of a drawing or table of predicted trees that has to be as shown
-MEASURED = re.compile(r"(?<=after )\d+(?= updates)|[\d,.]+(?= (?:tokens|words)/s)")  # what differs from machine to machine
+SIMILAR = 0.7  # the share of words in a drawing or table of predicted trees that must be as shown
+MEASURED = re.compile(r"(?<=after )\d+(?= updates)|[\d,.]+(?= (?:tokens|words)/s)")  # differs between machines
 
 
 def how_to():
-    """The pages of docs/howto, in the order of its table of contents."""
+    """Return the pages of docs/howto in the order of its table of contents."""
     (contents,) = re.findall(
         r"^```\{toctree\}\n(.*?)^```$", (DOCS / "howto" / "index.md").read_text(encoding="utf-8"), re.S | re.M
     )
@@ -38,9 +38,11 @@ def how_to():
 
 
 PAGES = [ROOT / "README.md", DOCS / "tutorial.md", *how_to()]
-# Pages about what .venv-torch has, for `make torch-test`.
-ON_PYTORCH, ON_JAX = DOCS / "howto" / "pytorch.md", DOCS / "howto" / "jax.md"
-ON_SPACY = DOCS / "howto" / "spacy.md"
+OPTIONAL = {  # by package: the page on it, and the target of the Makefile that runs it
+    "torch": (DOCS / "howto" / "pytorch.md", "torch-test"),
+    "jax": (DOCS / "howto" / "jax.md", "torch-test"),
+    "spacy": (DOCS / "howto" / "spacy.md", "spacy-test"),
+}
 
 
 def blocks(page):
@@ -48,7 +50,7 @@ def blocks(page):
 
 
 def commands(block):
-    """The commands of a console block, each with its output."""
+    """Yield the commands of a console block, each with its output."""
     for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
         lines = part.split("\n")
         last = next(place for place, line in enumerate(lines) if not line.endswith("\\"))
@@ -56,7 +58,7 @@ def commands(block):
 
 
 def compared(shown, printed):
-    """Whether the output is as shown: `...` elides any text, columns may be wider, and numbers with decimals differ a little."""
+    """Return whether the output is as shown: `...` is any text, columns may be wider, and decimals may differ."""
     pattern, expected = "", []
     for place, text in enumerate(re.split(r"\.\.\.", shown.strip())):
         pattern += r".*?" if place else ""
@@ -71,12 +73,12 @@ def compared(shown, printed):
 
 
 def is_long(command, shown):
-    """Whether it is a drawing or a table of predicted trees, not only some scores."""
+    """Return whether the output is a drawing or table of predicted trees, not only scores."""
     return re.match(r"mh4 (view|compare|evaluate|review) ", command) and shown.count("\n") > 4
 
 
 def similar(shown, printed):
-    """Whether most words of the output are as shown, whatever the numbers: on other processors, a model is one of another seed."""
+    """Return whether most words of the output are as shown, without numbers, which differ between processors."""
     words = [re.sub(r"[-+]?\d+(\.\d+)?", "0", text).split() for text in (shown, printed)]
     return difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= SIMILAR
 
@@ -123,7 +125,7 @@ def systems():
 
 
 def folder_of(tmp_path):
-    """A folder as a clone is to those who follow the pages."""
+    """Return a folder with the folders of a clone that the pages need."""
     for name in ("experiments", "benchmarks"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
@@ -154,31 +156,23 @@ def test_recipes_to_follow_a_training(tmp_path, monkeypatch, package):
 @pytest.mark.slow
 def test_tutorial_and_how_to(tmp_path, systems):
     folder = folder_of(tmp_path)
+    optional = {page for page, _ in OPTIONAL.values()}
+    assert optional < set(PAGES)
     for page in PAGES[1:]:
-        if page not in (ON_PYTORCH, ON_JAX, ON_SPACY):
+        if page not in optional:
             run_page(page, folder)
     written = {"page.html", "tree.svg", "ensemble.conllu", "coverage.json", "large.conllu"}
     assert written <= {path.name for path in folder.iterdir()}
     assert (folder / "tree.svg").read_bytes() == (DOCS / "tree.svg").read_bytes()
 
 
-def test_the_page_on_pytorch(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs this page")
-    assert ON_PYTORCH in PAGES
-    run_page(ON_PYTORCH, tmp_path)
-
-
-def test_the_page_on_jax(tmp_path):
-    pytest.importorskip("jax", reason="JAX is not installed: `make torch-test` runs this page")
-    assert ON_JAX in PAGES
-    run_page(ON_JAX, tmp_path)
-
-
-def test_the_page_on_spacy(tmp_path):
-    pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this page")
-    assert ON_SPACY in PAGES
-    toy.untrained("mh4-hybrid", toy.sentences(tmp_path, "dev"), tmp_path / "models" / "toy")
-    run_page(ON_SPACY, tmp_path)
+@pytest.mark.parametrize("package", OPTIONAL)
+def test_a_page_on_an_optional_package(tmp_path, package):
+    page, target = OPTIONAL[package]
+    pytest.importorskip(package, reason="%s is not installed: `make %s` runs this page" % (package, target))
+    if package == "spacy":
+        toy.untrained("mh4-hybrid", toy.sentences(tmp_path, "dev"), tmp_path / "models" / "toy")
+    run_page(page, tmp_path)
 
 
 @pytest.mark.parametrize("n", range(1, 7))

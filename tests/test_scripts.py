@@ -1,4 +1,4 @@
-"""The scripts that the Makefile runs, and that no other test imports."""
+"""The scripts that the Makefile runs can be imported."""
 
 import re
 import subprocess

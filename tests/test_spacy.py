@@ -1,4 +1,4 @@
-"""mh4 as a component of spaCy pipelines, after the blank Hungarian tokenizer: `make spacy-test` runs this."""
+"""mh4 as a component of spaCy pipelines with the blank Hungarian tokenizer: `make spacy-test` runs this."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit!"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """Of mst, whose trees cross; it has learned nothing."""
+    """An untrained model of mst, whose trees have crossing arcs."""
     folder = tmp_path_factory.mktemp("spacy")
     toy.untrained("mst", toy.sentences(folder, "dev"), folder)
     return str(folder)
@@ -32,7 +32,7 @@ def pipeline(model, **options):
 
 
 def heads(sentence):
-    """Of a sentence without tokens of space, as in mh4."""
+    """Return the heads of a sentence without white-space tokens, as in mh4."""
     words = [token for token in sentence if not token.is_space]
     places = {token.i: m for m, token in enumerate(words, start=1)}
     return [-1, *(0 if token.head is token or token.head == token else places[token.head.i] for token in words)]
@@ -50,7 +50,7 @@ def test_trees_are_those_of_the_parser(model):
 
 
 def test_crossing_arcs(model):
-    """The sentences stay what they were, and children are the tree's."""
+    """Trees with crossing arcs keep their sentences, and children are those of the tree."""
     rng = np.random.default_rng(1)
     words = ["ta", "kaluma", "dorpit", "berodo", "zenita", "wibonit", "mosuro", "gundet"]
     texts = [" ".join(rng.choice(words, 12)) + " ." for _ in range(40)]
@@ -67,7 +67,7 @@ def test_crossing_arcs(model):
 
 
 def test_several_roots_are_refused(model, monkeypatch):
-    """As each would become a sentence."""
+    """Trees with several roots, each of which would become a sentence, are errors."""
     nlp = pipeline(model)
     rooted = Sentence(["w"] * 5, heads=np.array([-1, 0, 1, 0, 3, 3]), deprels=["x"] * 5)
     monkeypatch.setattr(nlp.get_pipe("mh4")._parser, "parse", lambda sentences, tags: [rooted for _ in sentences])
@@ -76,7 +76,7 @@ def test_several_roots_are_refused(model, monkeypatch):
 
 
 def test_trees_that_spacy_would_split_are_refused():
-    """It gives up where many arcs cross each other, and takes parts of the tree for sentences."""
+    """Trees with so many crossing arcs that spaCy would split them into sentences are errors."""
     rng, refused = np.random.default_rng(0), 0
     for n in (4, 80):
         for _ in range(50):
@@ -141,7 +141,7 @@ def test_what_cannot_be_parsed(model, tmp_path):
 
 
 def test_pipelines_are_kept(model, tmp_path):
-    """With the path of the model."""
+    """A pipeline that is saved and loaded has the same results."""
     nlp = pipeline(model, tags=True)
     nlp.to_disk(tmp_path / "pipeline")
     again = spacy.load(tmp_path / "pipeline")

@@ -1,4 +1,4 @@
-"""The transition system of Section 3.2, against its definition and against the deduction system it is based on."""
+"""The transition system of Section 3.2, against its definition and the deduction system."""
 
 import brute
 import numpy as np
@@ -20,7 +20,7 @@ def after(n, codes):
 
 
 def rows_of(n, codes):
-    """The rows (code, s1, s0, b0) of a sequence of codes."""
+    """Return the rows (code, s1, s0, b0) of a sequence of codes."""
     configuration = Configuration(n)
     rows = []
     for code in codes:
@@ -30,7 +30,7 @@ def rows_of(n, codes):
 
 
 def sequences(n, codes):
-    """All sequences of legal transitions among `codes` that lead to a final configuration, with the heads they make."""
+    """Return all sequences of legal transitions among `codes` that lead to a final configuration, with their heads."""
     complete, pending = [], [()]
     while pending:
         done = pending.pop()
@@ -50,7 +50,7 @@ def sequences(n, codes):
     ids=[str(code) for code in REDUCES],
 )
 def test_each_reduce(code, head, dependent):
-    """With stack 0|1|2|3|4 and buffer 5|6: s3, s2, s1, s0, b0 are 1, 2, 3, 4, 5."""
+    """Each reduce makes its arc and removes the dependent. The stack is 0|1|2|3|4 and the buffer 5|6."""
     configuration = after(5, [SH] * 5)
     nodes = configuration.s3, configuration.s2, configuration.s1, configuration.s0, configuration.b0
     assert nodes == (1, 2, 3, 4, 5)
@@ -66,7 +66,7 @@ def test_each_reduce(code, head, dependent):
     "shifts, legal",
     [
         (0, {SH}),
-        (1, {SH}),  # the root is s0: never a dependent
+        (1, {SH}),  # the root, which is no dependent, is s0
         (2, {SH, LA, RA}),  # the root is s1
         (3, {SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2}),  # the root is s2
         (4, set(Transition)),  # the root is s3
@@ -104,7 +104,7 @@ def test_why_a_transition_is_not_legal():
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_legal_in_many_configurations_at_once(n):
-    """Every configuration. With a single root, the transitions left are those that lead to trees with a single root."""
+    """`legal` agrees with Configuration.legal; with single_root, its transitions lead to trees with one root."""
     seen, rooted = {}, set()
     for done, heads in sequences(n, MH4):
         for step, code in enumerate(done):
@@ -119,7 +119,7 @@ def test_legal_in_many_configurations_at_once(n):
         single = transitions.legal(rows, n, single_root=True)
         assert {(here, code) for here, column in zip(seen, single.T) for code in np.flatnonzero(column)} >= rooted
         for here, column in zip(seen, single.T):
-            s2, s1, s0, b0 = here
+            s2, s1, _, b0 = here
             for code in np.flatnonzero(column):
                 arc = {RA: s1, RA_PRIME: s2, RA2: s2}.get(int(code))
                 assert arc != 0 or (b0 == n + 1 and s1 == 0)
@@ -132,7 +132,7 @@ def test_legal_in_many_configurations_at_once(n):
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
 def test_every_sequence_of_legal_transitions_makes_a_tree(n):
-    """There are no dead ends, no sequence makes a cycle, and all take n + 1 shifts and n reduces."""
+    """There are no dead ends, and every sequence has n + 1 shifts and n reduces and makes a tree."""
     for done, heads in sequences(n, MH4):
         assert len(done) == 2 * n + 1
         assert heads[0] == -1 and min(heads[1:], default=0) >= 0 and brute.is_tree(heads)
@@ -141,7 +141,7 @@ def test_every_sequence_of_legal_transitions_makes_a_tree(n):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_the_mh3_subset_makes_the_projective_trees(n):
-    """And its sequences are the deduction system's (Section 3.1)."""
+    """The sequences of MH3 are those of the deduction system and make the projective trees (Section 3.1)."""
     found = sequences(n, MH3)
     assert {heads for _, heads in found} == set(brute.class_trees(n, "projective"))
     assert {done for done, _ in found} == {tuple(row[0] for row in rows) for rows in brute.sequences(n, 3)}
@@ -149,7 +149,7 @@ def test_the_mh3_subset_makes_the_projective_trees(n):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_runs_every_derivation_of_mh4(n):
-    """Items are computations (Section 3.2): what the deduction system derives, the transition system executes."""
+    """The transition system executes every sequence that the deduction system derives (Section 3.2)."""
     for rows in brute.sequences(n, 4):
         codes = [row[0] for row in rows]
         stated = rows_of(n, codes)
@@ -173,7 +173,7 @@ def test_random_sequences(n, seed, codes):
     assert brute.is_tree(configuration.heads.tolist())
     if codes is MH3:
         assert brute.is_projective(configuration.heads.tolist())
-    # Whichever position in a row is changed, the row is rejected.
+    # A row with any position changed is rejected.
     row, column = rng.integers(len(rows)), rng.integers(1, 4)
     rows[row, column] += 1
     with pytest.raises(ValueError, match=rf"row {row} has"):

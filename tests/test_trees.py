@@ -1,4 +1,4 @@
-"""Crossings, classes and nearest trees, checked against their definitions."""
+"""Crossings, classes and nearest trees, against their definitions."""
 
 import csv
 import hashlib
@@ -18,14 +18,14 @@ from mh4 import trees
 from mh4.data import conllu
 from mh4.decoders import mhk, oneec
 
-NEAREST = {"projective": 3, "mh3": 3, "mh4": 4, "mh5": 5, "1ec": None}  # classes, and k of those that MH_k derives
+NEAREST = {"projective": 3, "mh3": 3, "mh4": 4, "mh5": 5, "1ec": None}  # by class: its k if it is that of MH_k
 PAPER = Path(__file__).parents[1] / "experiments" / "published" / "table3_coverage.csv"
 
 seeds = st.integers(0, 2**32 - 1)
 
 
 def crossed(heads):
-    """The arcs that trees.crossed_arcs marks, as a set."""
+    """Return the arcs that trees.crossed_arcs marks, as a set."""
     mask = trees.crossed_arcs(heads)
     assert mask.dtype == bool and mask.shape == heads.shape
     return {(int(heads[m]), int(m)) for m in np.flatnonzero(mask)}
@@ -37,7 +37,7 @@ def in_class(n, name):
 
 
 def yields(tree):
-    """The set of each node and its descendants."""
+    """Return for each node the set of the node and its descendants."""
     found = [{node} for node in range(len(tree))]
     for word in range(1, len(tree)):
         node = word
@@ -48,7 +48,7 @@ def yields(tree):
 
 
 def naive_gap_degree(tree):
-    """Gaps: pairs of nodes that are adjacent in a yield but not in the sentence."""
+    """Return the most gaps of a yield: nodes that are adjacent in the yield but not in the sentence."""
     return max(sum(b - a > 1 for a, b in zip(sorted(nodes), sorted(nodes)[1:])) for nodes in yields(tree))
 
 
@@ -98,7 +98,7 @@ def test_measures_of_random_trees(n, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [12, 1_000_000])
 def test_measures_of_long_sentences(n):
-    """In about O(n log n) time, which the square of the longer one is far from."""
+    """Measures of a million words are right, which would be infeasible in quadratic time."""
     words = np.arange(1, n + 1)
     two_chains = int32([-1, *np.maximum(words - 2, 0)])
     odd_then_even = int32([-1, *np.where(words == 2, n - 1, np.maximum(words - 2, 0))])
@@ -141,7 +141,7 @@ def test_nearest_keeps_the_most_arcs(n, name, single_root):
         assert tree not in allowed or tuple(near.tolist()) == tree
 
 
-FOUND = {  # SHA-1 of the nearest trees of all of 4 and 5 words outside the class; where they must have a single root, of those that do
+FOUND = {  # by class and single_root: SHA-1 of the nearest trees of all trees of 4 and 5 words outside the class
     ("projective", False): "40d9db3b8cb6",
     ("projective", True): "58f6fc1cb7f7",
     ("mh4", False): "5171ac0d8710",
@@ -155,7 +155,7 @@ FOUND = {  # SHA-1 of the nearest trees of all of 4 and 5 words outside the clas
 
 @pytest.mark.parametrize(("name", "single_root"), FOUND)
 def test_which_of_the_nearest_trees_is_found(name, single_root):
-    """Models learn these trees: if others were found, a seed would give another model than it has in its record."""
+    """The nearest trees, which models learn, do not change: otherwise, recorded models could not be trained again."""
     found = hashlib.sha1()
     for heads in map(int32, brute.all_trees(4) + brute.all_trees(5)):
         if not trees.in_class(heads, name) and ((heads[1:] == 0).sum() == 1 or not single_root):
@@ -164,7 +164,7 @@ def test_which_of_the_nearest_trees_is_found(name, single_root):
 
 
 def whole_tree_nearest(tree, name, single_root):
-    """The values that `nearest` must reach, from a decoder of the class on all words: most arcs, then fewest roots."""
+    """Return a nearest tree by a decoder of the class on all words: most arcs, then fewest roots."""
     n = len(tree) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
     arcs[0] = -1
@@ -176,7 +176,7 @@ def whole_tree_nearest(tree, name, single_root):
 
 
 def grown(tree, n, rng):
-    """The tree with leaves inserted next to their heads, anywhere, until it has n words."""
+    """Return the tree with leaves inserted next to their heads, anywhere, until it has n words."""
     tree = list(tree)
     while len(tree) <= n:
         head = int(rng.integers(1, len(tree)))
@@ -190,7 +190,7 @@ def grown(tree, n, rng):
 @settings(max_examples=100)
 @given(words=st.integers(3, 8), more=st.integers(0, 6), seed=seeds, single_root=st.booleans())
 def test_the_core_is_enough(name, words, more, seed, single_root):
-    """The nearest tree found through the core is as good as the one found by decoding the whole sentence."""
+    """The nearest tree, found by decoding the core, is as good as that found by decoding the whole sentence."""
     rng = np.random.default_rng(seed)
     tree = int32(grown(brute.random_tree(words, rng), words + more, rng))
     near, judge = trees.nearest(tree, name, single_root=single_root), whole_tree_nearest(tree, name, single_root)
@@ -243,7 +243,7 @@ def percent(part, whole):
 
 @pytest.mark.parametrize("row", paper_rows(), ids=lambda row: row["lang"])
 def test_coverage_of_table_3(row):
-    """Sentences in each class, and arcs that the nearest tree of the class keeps, in percent to two decimals."""
+    """Percentages of sentences in each class and of arcs that the nearest tree keeps are those of Table 3."""
     sentences = conllu.read(str(train_file(row["lang"])))
     words = sum(len(sentence.heads) - 1 for sentence in sentences)
     assert (len(sentences), words) == (int(row["sentences"]), int(row["words"]))
@@ -256,7 +256,7 @@ def test_coverage_of_table_3(row):
 
 
 def test_the_class_of_all_trees_is_not_searched():
-    """With half a million crossings, other classes take long."""
+    """The class of all trees is not searched, which would take long with half a million crossings."""
     n, rng = 3000, np.random.default_rng(1)
     heads = np.array([-1, 0, *(int(rng.integers(max(1, m - 5), m)) for m in range(2, n + 1))])
     assert trees.in_class(heads, "any") and (trees.nearest(heads, "any") == heads).all()

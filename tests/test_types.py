@@ -1,4 +1,4 @@
-"""What a user's editor and type checker know of mh4."""
+"""Type checkers and editors have the types and names of mh4."""
 
 import os
 import pydoc
@@ -51,7 +51,7 @@ def run(command, script):
 @pytest.mark.slow
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_a_users_script(tmp_path, checker):
-    """Its types are known, and misspelt names and options are errors, each in its line."""
+    """A type checker knows the types of a script and reports misspelt names and options in their lines."""
     command = shutil.which(checker, path="%s:%s" % (Path(sys.executable).parent, os.environ["PATH"]))
     if command is None:
         pytest.skip("%s is not installed (npm install -g pyright)" % checker)

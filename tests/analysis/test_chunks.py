@@ -1,4 +1,4 @@
-"""Scoring in chunks: the counts and the alignment of the official scorer on the whole files, whatever their segmentation."""
+"""Scoring in chunks gives the counts and the alignment of the official scorer on whole files, for any segmentation."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ from mh4.errors import InputError
 
 
 def official_counts(gold, system):
-    """Of the whole files, by udtools alone."""
+    """Return the counts of udtools on the whole files."""
     from udtools import udeval
 
     found = udeval.evaluate(udeval.load_conllu_file(gold), udeval.load_conllu_file(system))
@@ -29,7 +29,7 @@ def official_counts(gold, system):
 
 
 def scored(gold, *systems):
-    """The counts of each system, and its alignment; and the number of words in each chunk of gold."""
+    """Return the counts of each system, its alignment, and the number of words in each chunk of gold."""
     counts, partners, sizes = [{} for _ in systems], [[] for _ in systems], []
     for chunk, of_systems in evaluation.chunks(gold, systems):
         for totals, aligned, system in zip(counts, partners, of_systems):
@@ -47,7 +47,7 @@ def small_chunks(monkeypatch):
 
 @st.composite
 def texts(draw, systems):
-    """Files with the same text, and with empty nodes."""
+    """Files with the same text, any segmentation and some empty nodes."""
     files = []
     for text in draw(segmented.same_text(systems)):
         lines = []
@@ -61,6 +61,7 @@ def texts(draw, systems):
 
 
 def written(folder, files):
+    """Write these texts into a folder; return their paths."""
     paths = [str(Path(folder) / str(k)) for k in range(len(files))]
     for path, text in zip(paths, files):
         Path(path).write_text(text, encoding="utf-8")
@@ -94,7 +95,7 @@ def test_the_same_comparison(files, words):
 
 @pytest.mark.parametrize("gold, system", [("abc|d=x+c", "a b c|d"), ("a b c|d", "abc|d=x+c")])
 def test_a_word_can_be_aligned_across_the_end_of_a_sentence(small_chunks, tmp_path, gold, system):
-    """Having passed "abc", the scorer aligns the words of the multiword token with those it has not passed on the other side."""
+    """After "abc", the scorer aligns a word of the multiword token with one in the next sentence of the other file."""
     paths = written(tmp_path, ["".join(map(as_tokens, text.split("|"))) for text in (gold, system)])
     counts, _, sizes = scored(*paths)
     assert len(sizes) == 1 and counts == [official_counts(*paths)] and counts[0]["Words"].correct == 1
@@ -102,13 +103,13 @@ def test_a_word_can_be_aligned_across_the_end_of_a_sentence(small_chunks, tmp_pa
 
 @pytest.mark.parametrize("tokens", ["a b c", "ab=a+b c", "c ab=a+b", "ab=a+b"])
 def test_files_are_cut_where_they_can(small_chunks, tmp_path, tokens):
-    """Files with the same tokens are cut after every sentence, however it begins and ends."""
+    """Files with the same tokens are cut after every sentence."""
     (path,) = written(tmp_path, [5 * as_tokens(tokens)])
     assert len(scored(path, path, path)[2]) == 5
 
 
 def test_files_that_never_meet(small_chunks, tmp_path):
-    """Their sentences end at other places: a single chunk, read in time proportional to its length."""
+    """Files without a common sentence end are a single chunk, which is read in linear time."""
     gold = as_tokens("a") + 200 * as_tokens("a a")
     system = 200 * as_tokens("a a") + as_tokens("a")
     paths = written(tmp_path, [gold, system])
@@ -130,7 +131,7 @@ def test_files_that_never_meet(small_chunks, tmp_path):
 )
 @pytest.mark.parametrize("words", [1, 1000])
 def test_messages_have_the_place_in_the_file(tmp_path, monkeypatch, system, message, words):
-    """The fifth of eight sentences is something else."""
+    """An error in the fifth of eight sentences is reported with its line in the file, for any size of chunks."""
     monkeypatch.setattr(evaluation, "_CHUNK", words)
     paths = written(tmp_path, [8 * as_tokens("a b"), 4 * as_tokens("a b") + system + 3 * as_tokens("a b")])
     with pytest.raises(InputError) as error:
@@ -141,7 +142,7 @@ def test_messages_have_the_place_in_the_file(tmp_path, monkeypatch, system, mess
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["evaluate"], ["compare", "--json"]])
 def test_gold_is_read_once(tmp_path, command):
-    """So it can be a pipe, also for several systems."""
+    """Gold can be a pipe, even for several systems."""
     paths = written(tmp_path, [2000 * as_tokens("a b"), 1000 * as_tokens("a b ab"), 2000 * as_tokens("ab=a+b")])
     expected = succeeds(*command, *paths).replace(paths[0].encode(), b"GOLD")
     assert succeeds(*command, "-", *paths[1:], stdin=Path(paths[0]).read_bytes()).replace(b'"-"', b'"GOLD"') == expected

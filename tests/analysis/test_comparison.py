@@ -1,14 +1,13 @@
-"""The command `mh4 compare`, on files with all numbers counted by hand, and on any files against the official scorer."""
+"""`mh4 compare`, on files counted by hand and, against the official scorer, on random files."""
 
 import json
 import tempfile
-from pathlib import Path
 
 import pytest
 import segmented
 from hypothesis import given, settings
 from running import mh4, refuses, succeeds
-from test_score_tables import paths  # noqa: F401 (a fixture)
+from test_chunks import written
 
 import mh4 as mh4_package
 from mh4.analysis import comparison, significance
@@ -18,12 +17,12 @@ from mh4.analysis.evaluation import official
 
 @pytest.fixture
 def tests_of_few_sentences(monkeypatch):
-    """Tests of the difference of as few sentences as can be counted by hand."""
+    """Allow significance tests of as few sentences as can be counted by hand."""
     monkeypatch.setattr(significance, "FEWEST", 1)
 
 
-# (gold, system, recalled, precise) unlabelled, and where they differ labelled; first of A, then of B. See segmented.py. The other
-# groups are empty.
+# For A and B of segmented.py: unlabelled and, where different, labelled counts (gold, system, recalled, precise).
+# All other groups are empty.
 GROUPS = {
     "length": {
         "root": [((2, 2, 2, 2),), ((2, 2, 1, 1),)],
@@ -48,7 +47,7 @@ def groups_by_hand(k):
     }
 
 
-def test_counts_by_hand(paths):  # noqa: F811
+def test_counts_by_hand(paths):
     found = comparison.compare(*paths)
     a, b = found.systems
     assert (found.sentences, found.words) == (2, 6)
@@ -60,9 +59,12 @@ def test_counts_by_hand(paths):  # noqa: F811
     assert b.sentences[0].tolist() == [[[1, 8], [1, 8], [0, 2], [0, 2]], [[0, 3], [0, 3], [0, 2], [0, 2]]]
 
 
-def test_significance_by_hand(paths, tests_of_few_sentences):  # noqa: F811
-    """UAS: A 10/12, B 2/11. Of two sentences, resamples give differences of 50 (1/4), 65.15 (1/2) and 100 (1/4): none is as
-    far from 65.15 as that is from 0. Exchanging none or both makes a difference as large, one of them one of 4.55."""
+def test_significance_by_hand(paths, tests_of_few_sentences):
+    """UAS is 10/12 for A and 2/11 for B: p-values and intervals follow from the four samples of two sentences.
+
+    Resamples give differences of 50 (1/4), 65.15 (1/2) and 100 (1/4): none is as far from 65.15 as that is from 0.
+    Exchanging none or both of the sentences makes a difference as large; exchanging only one makes a difference of 4.55.
+    """
     uas = comparison.compare(*paths).differences["uas"]
     assert (uas.a, uas.b, uas.difference) == pytest.approx((1000 / 12, 200 / 11, 1000 / 12 - 200 / 11))
     assert (uas.low, uas.high) == pytest.approx((50, 100))
@@ -73,7 +75,7 @@ def test_significance_by_hand(paths, tests_of_few_sentences):  # noqa: F811
 
 
 def test_groups_begin_where_they_say(tmp_path):
-    """A chain of 60 words, each the dependent of the one before, and arcs from the first word to all others."""
+    """Arcs are counted in the right groups, for a chain of 60 words and for arcs from the first word to all others."""
     chain = [("w", m, "dep" if m else "root") for m in range(60)]
     star = [("w", min(m, 1), "dep" if m else "root") for m in range(60)]
     for name, sentence in (("chain", chain), ("star", star), ("ten", chain[:10]), ("eleven", chain[:11])):
@@ -96,7 +98,7 @@ def test_groups_begin_where_they_say(tmp_path):
 
 
 def agrees_with_the_scorer(gold, a, b):
-    """Everything adds up to the official counts: arcs over groups, correct arcs over gold sentences."""
+    """Check that arcs over groups and correct arcs over gold sentences add up to the official counts."""
     found = comparison.compare(gold, a, b)
     for letter, system, path in zip("ab", found.systems, (a, b)):
         scores = official(gold, path)
@@ -116,12 +118,6 @@ def agrees_with_the_scorer(gold, a, b):
     return found
 
 
-def written(folder, texts):
-    for k, text in enumerate(texts):
-        (Path(folder) / str(k)).write_text(text)
-    return [str(Path(folder) / str(k)) for k in range(len(texts))]
-
-
 @pytest.mark.slow
 @settings(max_examples=100)
 @given(segmented.same_text(systems=2))
@@ -138,7 +134,7 @@ def test_any_segmentation(texts):
 # ----------------------------------------------------------------------------------------------------------- the command
 
 
-def test_the_tables(paths):  # noqa: F811
+def test_the_tables(paths):
     out = succeeds("compare", *paths).decode()
     files, differences, said, *tables = out.rstrip("\n").split("\n\n")
     assert files.splitlines() == [
@@ -160,7 +156,7 @@ def test_the_tables(paths):  # noqa: F811
     assert max(len(line) for table in tables for line in table.splitlines()) <= 80
 
 
-def test_the_tests_are_explained(paths, tests_of_few_sentences):  # noqa: F811
+def test_the_tests_are_explained(paths, tests_of_few_sentences):
     found = comparison.compare(*paths)
     _, differences, said, *_ = comparison.table(found).split("\n\n")
     assert differences.splitlines()[2].split()[5:9] == ["+50.00", "to", "+100.00", "0.0001"]
@@ -168,8 +164,8 @@ def test_the_tests_are_explained(paths, tests_of_few_sentences):  # noqa: F811
     assert max(map(len, (differences + "\n" + said).splitlines())) <= 85
 
 
-def test_several_runs_of_each(paths, tests_of_few_sentences):  # noqa: F811
-    """The runs of A are A and B, the run of B is B."""
+def test_several_runs_of_each(paths, tests_of_few_sentences):
+    """Scores of several runs are means; here the runs of A are a and b, and the only run of B is b."""
     gold, a, b = paths
     found, single = comparison.compare(gold, [a, b], b), comparison.compare(gold, a, b)
     for key, one in found.differences.items():
@@ -182,13 +178,12 @@ def test_several_runs_of_each(paths, tests_of_few_sentences):  # noqa: F811
     text = succeeds("compare", gold, "--a", a, "--a", b, "--b", b).decode()
     assert ": 2 runs, 11 words, 10 of them aligned with gold" in text
     assert "and other seeds of A, but not of B, of which there is one run; of two" in text.replace("\n", " ")
-    assert "randomisation" not in text and "each of which draws\ngold sentences, runs of A and runs of B" in comparison.table(
-        found
-    )
+    assert "randomisation" not in text
+    assert "each of which draws\ngold sentences, runs of A and runs of B" in comparison.table(found)
     assert mh4_package.compare(gold, [a, b], b).differences == found.differences
 
 
-def test_json(paths):  # noqa: F811
+def test_json(paths):
     found = json.loads(succeeds("compare", "--json", *paths))
     assert found["gold"] == {"file": paths[0], "sentences": 2, "words": 6}
     assert found["b"] == {"files": [paths[2]], "words": 5, "aligned": 4}
@@ -208,7 +203,7 @@ def test_json(paths):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
+def test_bad_input_is_one_sentence(paths, tmp_path):
     gold, a, _ = paths
     assert "cannot be read" in refuses("compare", gold, a, str(tmp_path / "none"), "--plot", str(tmp_path / "out.svg"))
     assert not (tmp_path / "out.svg").exists()

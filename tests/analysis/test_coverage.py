@@ -1,4 +1,4 @@
-"""Coverage, against its definition, and the command `mh4 coverage`."""
+"""Coverage, checked against its definition over all small trees, and the command `mh4 coverage`."""
 
 import json
 import sys
@@ -55,7 +55,7 @@ def test_percentages_and_sums():
 
 @pytest.mark.slow
 def test_trees_with_too_large_a_core_are_left_out(tmp_path):
-    """Here the odd words are a chain, and so are the even ones: nothing can be taken away. Long sentences as such are counted."""
+    """Trees with a core of over 200 words, such as two interleaved chains, are left out, but not all long trees."""
 
     def two_chains(n):
         return (-1, 0, 0, *range(1, n - 1))

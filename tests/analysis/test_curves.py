@@ -1,4 +1,4 @@
-"""`mh4 curves`: which trainings it finds, what it draws, and what it refuses."""
+"""`mh4 curves`: find trainings, plot them, and reject damaged metrics."""
 
 import json
 from xml.etree import ElementTree

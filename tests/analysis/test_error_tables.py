@@ -8,19 +8,19 @@ import pytest
 import segmented
 from hypothesis import given, settings
 from running import succeeds
-from test_score_tables import paths  # noqa: F401 (a fixture)
+from test_chunks import written
 
 from mh4.analysis import error_tables, evaluation, score_tables
 from mh4.analysis.evaluation import Counts
 
 
-def pairs_of(*files):
-    (result,) = score_tables.score_files(files[0], files[1:])
+def pairs_of(gold, system):
+    (result,) = score_tables.score_files(gold, [system])
     return result.pairs
 
 
-def test_words_that_are_not_aligned(paths):  # noqa: F811
-    """B joins the last two words of gold, and calls c a root and d, whose head it gets wrong, punctuation."""
+def test_words_that_are_not_aligned(paths):
+    """B joins the last two words of gold, makes c a root, and gives d a wrong head but the right relation."""
     pairs = pairs_of(paths[0], paths[2])
     assert error_tables.scores(pairs)["without punctuation"]["LAS"] == Counts(4, 4, 1, 3)
     found = error_tables.by_relation(pairs)
@@ -28,7 +28,7 @@ def test_words_that_are_not_aligned(paths):  # noqa: F811
     assert found["punct"] == {"head": 1, "not aligned": 1}
 
 
-def test_the_tables(paths):  # noqa: F811
+def test_the_tables(paths):
     """A has one wrong head and one wrong relation, and lacks the subtype of the last punctuation mark."""
     official, scores, relations, confused = succeeds("evaluate", *paths[:2], "--by", "errors").decode().rstrip("\n").split("\n\n")
     assert "UAS" in official
@@ -46,12 +46,8 @@ def test_the_tables(paths):  # noqa: F811
     assert [part.split(",")[0] for part in several[1::3]] == [Path(path).name for path in paths[1:]]
     systems = json.loads(succeeds("evaluate", *paths, "--by", "errors", "--json"))["systems"]
     assert [one["errors"] for one in systems] == [error_tables.record(pairs_of(paths[0], path)) for path in paths[1:]]
-    assert (
-        succeeds("evaluate", paths[0], "-", "--by", "errors", stdin=Path(paths[1]).read_bytes())
-        .decode()
-        .rstrip()
-        .endswith(confused)
-    )
+    piped = succeeds("evaluate", paths[0], "-", "--by", "errors", stdin=Path(paths[1]).read_bytes())
+    assert piped.decode().rstrip().endswith(confused)
 
 
 @pytest.mark.slow
@@ -59,11 +55,8 @@ def test_the_tables(paths):  # noqa: F811
 @given(segmented.same_text())
 def test_they_add_up_to_the_official_scores(texts):
     with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder) / name for name in ("gold", "system")]
-        for file, text in zip(files, texts):
-            file.write_text(text)
-        pairs = pairs_of(*map(str, files))
-        official = evaluation.official(*map(str, files))
+        files = written(folder, texts)
+        pairs, official = pairs_of(*files), evaluation.official(*files)
         for metric, counts in error_tables.scores(pairs)["all words"].items():
             assert counts.score() == pytest.approx(official[metric])
         kinds = error_tables.by_relation(pairs).values()

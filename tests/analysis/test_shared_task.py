@@ -1,4 +1,4 @@
-"""On the outputs of the shared task: scoring in chunks, the tables and the comparison, against the official scorer."""
+"""Score the outputs of the shared task in chunks, in tables and in comparisons, against the official scorer."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_chunks_and_tables():
-    """Chunks have the sums of the whole files, and their tables their own; of each gold file with one of its systems."""
+    """Chunks of a file and one of its systems add up to the whole file, and the tables of each chunk to its counts."""
     for k, (gold, systems) in enumerate(segmented.shared_task_files().items()):
         path, total = systems[k % len(systems)], {}
         for chunk, (system,) in evaluation.chunks(gold, [path]):
@@ -27,7 +27,7 @@ def test_chunks_and_tables():
 
 @pytest.mark.parametrize("words", [1, 100])
 def test_chunks_of_any_size(monkeypatch, words):
-    """And of one system as of several."""
+    """Counts do not depend on the size of chunks, nor on how many systems are scored together."""
     files = segmented.shared_task_files()
     gold = min(files, key=os.path.getsize)
     expected = scored(gold, *files[gold])[0]
@@ -37,7 +37,7 @@ def test_chunks_of_any_size(monkeypatch, words):
 
 
 def test_comparison():
-    """Languages with multiword tokens, and one written without spaces."""
+    """Comparisons agree with the scorer for languages with multiword tokens and for one written without spaces."""
     files = segmented.shared_task_files()
     chosen = [gold for gold in files if Path(gold).name.partition("-")[0] in ("he", "hu", "zh")]
     assert chosen

@@ -1,4 +1,4 @@
-"""Both tests against the enumeration of all samples, and their symmetries."""
+"""Bootstrap and randomisation tests, checked against the enumeration of all samples."""
 
 import itertools
 
@@ -12,14 +12,14 @@ from mh4.analysis import significance
 
 @pytest.fixture(autouse=True, scope="module")
 def tests_of_few_sentences():
-    """Tests of the difference of as few sentences as can be enumerated."""
+    """Allow significance tests of as few sentences as can be enumerated."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(significance, "FEWEST", 1)
         yield
 
 
 def counts(*rows):
-    """One run and one measure: (correct, total) for each sentence."""
+    """Return an array of one run and one measure from (correct, total) for each sentence."""
     return np.array(rows, dtype=np.int64)[None, :, None]
 
 
@@ -30,7 +30,7 @@ def f1(chosen):
 
 @st.composite
 def pairs(draw, most=4):
-    """A and B: for some sentences, the correct count, and the number of words in gold and system together."""
+    """Two parsers: for each sentence, the correct count, and the number of words in gold and system together."""
     words = draw(st.lists(st.integers(1, 6), min_size=1, max_size=most))
     parsers = [[(draw(st.integers(0, n)), n + draw(st.integers(max(1, n - 1), n + 1))) for n in words] for _ in range(2)]
     return [counts(*((min(right, there // 2), there) for right, there in parser)) for parser in parsers]
@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_and_measures_do_not_mix():
 
 
 def test_samples_do_not_depend_on_how_many_are_in_memory(monkeypatch):
-    """Parts cover all samples: with one sentence in memory at a time, the p-values are nearly the same as of all at once."""
+    """With one sentence in memory at a time, p-values are nearly the same as with all at once."""
     rng = np.random.default_rng(3)
     a, b = (np.stack([rng.integers(0, 11, (20, 1)), np.full((20, 1), 20)], axis=2)[None] for _ in range(2))
     (whole,) = significance.compare(a, b, samples=999)
@@ -86,7 +86,7 @@ def test_samples_do_not_depend_on_how_many_are_in_memory(monkeypatch):
 
 
 def test_runs_are_drawn_as_sentences_are():
-    """Two runs of A and one of B, two sentences: every draw of runs and sentences, enumerated."""
+    """p-values for two runs of A and one of B are those of all draws of runs and sentences."""
     a, b = np.concatenate([counts((3, 8), (4, 4)), counts((1, 8), (0, 4))]), counts((2, 8), (1, 4))
     (found,) = significance.compare(a, b)
     scores = [[f1([run[i, 0] for i in drawn]) for run in (*a, *b)] for drawn in itertools.product(range(2), repeat=2)]
@@ -106,7 +106,7 @@ def test_what_cannot_be_compared():
 
 @pytest.mark.parametrize("sentences, text", [(1, "1 sentence is too few"), (29, "29 sentences are too few"), (30, None)])
 def test_too_few_sentences_for_a_test(monkeypatch, sentences, text):
-    """Between perfect and useless parses; the scores are there all the same."""
+    """With fewer than 30 sentences there are scores but no p-values, even between perfect and useless parses."""
     monkeypatch.setattr(significance, "FEWEST", 30)
     better, worse = counts(*[(2, 4)] * sentences), counts(*[(0, 4)] * sentences)
     (found,) = significance.compare(better, worse)

@@ -1,4 +1,4 @@
-"""Improbable heads and labels of a treebank."""
+"""`mh4 review`: find improbable heads and labels in a treebank."""
 
 import csv
 import gzip
@@ -19,18 +19,16 @@ from running import COMMAND, mh4, on_a_terminal, refused, refuses
 from mh4.annotating import review
 from mh4.data import conllu
 from mh4.data.cells import DEPREL, HEAD, MISC
-from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
-from mh4.parser.vocabulary import Vocabulary
 from mh4.training.trainer import Trainer
 from mh4.util import files, reading
 
-CHANGED = 5  # labels and heads of the treebank below
+CHANGED = 5  # heads, and as many labels, that `damaged` changes
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A folder with a parser that knows 40 sentences by heart."""
+    """A folder with a parser that has memorised 40 sentences."""
     folder = tmp_path_factory.mktemp("reviewed")
     sentences = toy.sentences(folder)[:40]
     (folder / "model").mkdir()
@@ -40,7 +38,7 @@ def trained(tmp_path_factory):
 
 
 def damaged(folder):
-    """The first 40 sentences as a file in which some heads and labels are others, and these: (sentence, word, column)."""
+    """Write the first 40 sentences with some heads and labels changed; return these as (sentence, word, column)."""
     rng, changed, texts = np.random.default_rng(1), set(), []
     for number, block in enumerate(conllu.blocks(str(folder / "toy-ud-train.conllu"))):
         if number == 40:
@@ -66,15 +64,13 @@ def test_what_was_changed_comes_first(trained):
     blocks = [("d", k, block) for k, block in enumerate(conllu.blocks(str(trained / "damaged.conllu")), start=1)]
     reviewed = list(review.review(Parser.load(str(trained / "model")), blocks))
     doubts = review.worst_first(reviewed, set())
-    assert {(doubt.sentence, doubt.word, doubt.column) for doubt in doubts[: 2 * CHANGED]} >= {
-        c for c in changed if c[2] == "HEAD"
-    }
-    assert {(doubt.sentence, doubt.word, doubt.column) for doubt in doubts} >= changed
+    found = [(doubt.sentence, doubt.word, doubt.column) for doubt in doubts]
+    assert set(found[: 2 * CHANGED]) >= {one for one in changed if one[2] == "HEAD"} and set(found) >= changed
     assert [doubt.probability for doubt in doubts] == sorted(doubt.probability for doubt in doubts)
     gold = {b.sent_id: b.sentence for b in conllu.blocks(str(trained / "toy-ud-train.conllu"))}
     for doubt in doubts[:CHANGED]:
         if doubt.column == "DEPREL" and (doubt.sentence, doubt.word, "HEAD") in changed:
-            continue  # as with a wrong arc
+            continue  # the label is judged on a wrong arc
         known = gold[doubt.sentence]
         right = str(known.heads[doubt.word]) if doubt.column == "HEAD" else known.deprels[doubt.word - 1]
         assert doubt.proposed == right and doubt.form == known.words[doubt.word - 1]
@@ -82,9 +78,9 @@ def test_what_was_changed_comes_first(trained):
 
 
 def test_probabilities_are_those_of_the_decoder_and_the_labeller(tmp_path):
-    """Of an untrained parser, for sentences of several minibatches."""
+    """Probabilities equal those of the decoder and the labeller, for sentences of several minibatches."""
     sentences = toy.sentences(tmp_path)
-    parser = Parser(Model("mst", toy.SMALL, Vocabulary.of(sentences[:60], toy.SMALL), 1))
+    parser = Parser(toy.untrained("mst", sentences[:60]))
     parser.model.label_temperature = 0.5
     path = str(tmp_path / "toy-ud-train.conllu")
     blocks = [("f", k, block) for k, block in enumerate(conllu.blocks(path), start=1)][:60]
@@ -112,13 +108,12 @@ def test_labels_that_the_parser_does_not_know_are_not_judged(trained):
     (block, *_) = conllu.blocks(str(trained / "toy-ud-train.conllu"))
     other = replace(block, sentence=replace(block.sentence, deprels=["new:label"] * len(block.sentence)))
     (found,) = review.review(Parser.load(str(trained / "model")), [("f", 1, other)])
-    assert not [doubt for doubt in found.doubts() if doubt.column == "DEPREL"] and "DeprelProb" not in review.annotated(
-        other, found, []
-    )
+    assert not [doubt for doubt in found.doubts() if doubt.column == "DEPREL"]
+    assert "DeprelProb" not in review.annotated(other, found, [])
 
 
 def test_names_that_the_treebank_has_itself(trained):
-    """A sent_id can be the number of a sentence without one, and MISC can have Head and Deprel."""
+    """Doubts stay distinct if a sent_id equals another sentence's number; MISC may already contain Head and Deprel."""
     damaged(trained)
     (block, *_) = conllu.blocks(str(trained / "damaged.conllu"))
     own = ["Deprel=x|Head=y"] * len(block.sentence)
@@ -153,7 +148,7 @@ def test_a_table_that_might_never_end_is_not_read(tmp_path, monkeypatch):
 
 
 def test_quotation_marks_in_the_table(tmp_path):
-    """They are quoted as in CSV, so that a table that a spreadsheet has saved has the same doubts; so are tabs in a sent_id."""
+    """Quotation marks and tabs are quoted as in CSV, so that a table saved by a spreadsheet has the same doubts."""
     forms = ['"', '"a', 'a"', "a", '"', "''"]
     doubts = [review.Doubt(0.1, 0.9, "HEAD", "1", "2", "f", "a\tb", m, form, '"') for m, form in enumerate(forms, start=1)]
     text, path = review.as_tsv(doubts), tmp_path / "t.tsv"
@@ -227,9 +222,9 @@ def test_the_command_with_a_model(trained):
 
 @pytest.mark.slow
 def test_parts_are_judged_by_parsers_of_the_others(trained):
-    """Each is trained once: a second run only reads them, and one that is missing is trained again."""
+    """Each part is judged by a parser trained on the others; a second run trains only parsers that are missing."""
     given, folder = damaged(trained) and trained / "damaged.conllu", trained / "bank" / "folds"
-    folder.parent.mkdir()  # the folder of parsers may be in the treebank's
+    folder.parent.mkdir()  # the folder of parsers may be inside the treebank
     given = given.rename(folder.parent / "damaged.conllu")
     config = trained / "small.toml"
     config.write_text(
@@ -252,7 +247,7 @@ def test_parts_are_judged_by_parsers_of_the_others(trained):
 
 
 def test_other_folds_than_those_begun_with(trained, monkeypatch):
-    """Their number is there as soon as anything is, and the same number resumes what was stopped then."""
+    """An interrupted run is resumed only with the same number of folds and the same sentences."""
     damaged(trained)
     command = ["review", str(trained / "damaged.conllu"), "--folder", str(trained / "begun")]
     assert "--set nonsense: expected section.name=value" in refuses(*command, "--folds", "3", "--set", "nonsense")
@@ -268,9 +263,9 @@ def test_other_folds_than_those_begun_with(trained, monkeypatch):
 
 @pytest.mark.slow
 def test_a_review_that_is_interrupted(trained, ending_signals):
-    """It says how far trainings are and what they warn of, and ends at once when it is told to."""
+    """A review prints the progress and the warnings of its trainings, and ends at once when interrupted."""
     damaged(trained)
-    names = ("damaged.conllu", "copy.conllu", "copied.conllu")  # so that all parts have the same sentences
+    names = ("damaged.conllu", "copy.conllu", "copied.conllu")  # three copies: all parts have the same sentences
     for name in names[1:]:
         shutil.copy(trained / "damaged.conllu", trained / name)
     command = [*COMMAND, "review", "--folder", str(trained / "endless"), "--folds", "3", "--system", "mst", "--jobs", "2"]
@@ -315,7 +310,7 @@ def test_what_is_wrong_is_said(trained, said, options):
 
 
 def test_empty_files_and_control_characters(trained):
-    """One of several files may be empty; words cannot control a terminal, and the end of a file ends its sentence."""
+    """One of several files may be empty, words cannot control a terminal, and the end of a file ends its sentence."""
     damaged(trained)
     given, empty, out = trained / "damaged.conllu", trained / "empty.conllu", trained / "joined.conllu"
     command = ["review", "--model", str(trained / "model")]
@@ -342,7 +337,7 @@ def test_empty_files_and_control_characters(trained):
 
 
 def test_two_files_of_the_same_name(trained):
-    """They are told apart by their folders, also where doubts are left out that an earlier table has."""
+    """Files of the same name are distinguished by their folders, also with --since."""
     damaged(trained)
     (trained / "a").mkdir()
     files = [str(shutil.copy(trained / "damaged.conllu", trained / "a")), str(trained / "damaged.conllu")]

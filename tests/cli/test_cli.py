@@ -1,4 +1,4 @@
-"""The installed command, as users run it."""
+"""The command mh4 as users run it: imports, signals, completion, training, parsing and messages."""
 
 import json
 import os
@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 import pytest
 import toy
-from click.testing import CliRunner
 from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
 
 from mh4 import cli
@@ -26,10 +25,8 @@ QUICK = "--set training.max_updates=30 --set training.evaluate_updates=10 --set 
 def model(treebank):
     folder = str(treebank / "model")
     train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
-    out = succeeds(
-        "train", "--quiet", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", folder, *QUICK.split()
-    )
-    assert b"mh4-hybrid, seed 1: dev UAS" in out
+    command = ["train", "--quiet", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", folder]
+    assert b"mh4-hybrid, seed 1: dev UAS" in succeeds(*command, *QUICK.split())
     return folder
 
 
@@ -59,21 +56,19 @@ def test_without_dynet_commands_say_how_to_get_it(treebank, tmp_path):
 
 
 def test_help_imports_next_to_nothing():
-    """Neither numpy nor the decoders nor rich, so that it comes at once."""
+    """Help imports neither numpy nor the decoders nor rich, so that it is printed at once."""
     code = "import sys, mh4.cli; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], stdout=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)), check=True)
     modules = done.stdout.decode().split()
     ours = {name for name in modules if name.partition(".")[0] == "mh4"}
-    commands = {"mh4.cli." + Path(path).stem for path in os.listdir(os.path.dirname(cli.__file__)) if path[0] != "_"} - {
-        "mh4.cli.output"
-    }
+    commands = {"mh4.cli." + path.stem for path in Path(cli.__file__).parent.iterdir() if path.name[0] != "_"}
     others = {"mh4." + name for name in "version errors parser parser.choices util util.streams util.text_tables".split()}
-    assert ours == {"mh4", "mh4.cli", *commands, *others}
+    assert ours == {"mh4", "mh4.cli", *commands, *others} - {"mh4.cli.output"}
     assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
 
 
 def test_an_interrupt_while_the_command_is_imported(tmp_path):
-    """It ends the process without a traceback, unless it is to be ignored, as in the background."""
+    """An interrupt ends the process without a traceback, unless it is ignored, as in the background."""
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise SystemExit(3)")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
     for before, code in ((signal.default_int_handler, 130), (signal.SIG_IGN, 3)):
@@ -85,10 +80,10 @@ def test_an_interrupt_while_the_command_is_imported(tmp_path):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
 def test_a_command_has_one_thread(treebank):
-    """The idle ones of numpy keep a core each busy for a tenth of a second."""
+    """Numpy starts no threads, each of which would keep a core busy for a tenth of a second."""
     code = "import os; from mh4.cli import main; main(%r, standalone_mode=False); print(len(os.listdir('/proc/self/task')))"
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    del environment["OPENBLAS_NUM_THREADS"]  # which conftest.py has set
+    del environment["OPENBLAS_NUM_THREADS"]  # set by conftest.py
     command = [sys.executable, "-c", code % ["coverage", str(treebank / "toy-ud-dev.conllu")]]
     done = subprocess.run(command, stdout=-1, env=environment, check=True)
     assert done.stdout.split()[-1] == b"1"
@@ -96,7 +91,7 @@ def test_a_command_has_one_thread(treebank):
 
 @pytest.mark.slow
 def test_completion_in_the_shell():
-    """Of commands, options and files."""
+    """The shell completes commands, options, values and files."""
 
     def completed(words):
         asked = {"_MH4_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
@@ -122,12 +117,12 @@ def test_parse_changes_only_head_deprel_and_deps(model, treebank):
         after = file.read()
     assert re.search(rb"(?m)^\d+-\d+\t", before) and b"# sent_id" in before  # the toy has multiword tokens and comments
     assert before != after
-    without = re.sub(rb"(?m)^\d+\.\d+\t.*\n", b"", before)  # empty nodes, which are part of the enhanced graph
+    without = re.sub(rb"(?m)^\d+\.\d+\t.*\n", b"", before)  # without empty nodes, which are part of the enhanced graph
     for one, two in zip(without.split(b"\n"), after.split(b"\n")):
         one, two = one.split(b"\t"), two.split(b"\t")
         assert one[:6] == two[:6] and one[9:] == two[9:]
         if one[0].isdigit():
-            assert two[8] == b"_"  # the old one would contradict the new HEAD
+            assert two[8] == b"_"  # the old DEPS would contradict the new HEAD
         else:
             assert one == two
     assert before.count(b"\n") > without.count(b"\n") == after.count(b"\n")
@@ -182,7 +177,7 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
 
 @pytest.mark.slow
 def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
-    """A pipe gets every byte."""
+    """On a terminal, control characters of a parse are escaped; a pipe gets every byte."""
     odd = "\x1b[31m\x07\x9b2J\x7f\u202e\u2066\u2028\u2029"
     path = tmp_path / "odd.conllu"
     path.write_bytes(("# text = %s\n1\té\t%s\t_\t_\t_\t_\t_\t_\t_\r\n\n" % (odd, odd)).encode("utf-8"))
@@ -205,10 +200,8 @@ def test_info_says_what_the_model_is(model):
     assert "toy-ud-train.conllu (git blob" in text and "max_updates = 30" in text
     found = json.loads(succeeds("info", "--json", model))
     assert (found["system"], found["seed"], found["vectors"]) == ("mh4-hybrid", 1, None)
-    assert (
-        "%d parameters" % found["parameters"] in text
-        and "vocabulary: %(words)d words, %(chars)d characters" % found["knows"] in text
-    )
+    assert "%d parameters" % found["parameters"] in text
+    assert "vocabulary: %(words)d words, %(chars)d characters" % found["knows"] in text
     assert "temperature %.3f" % found["temperature"] in text and "dev UAS %.2f" % found["training"]["dev_uas"] in text
     assert found["settings"]["training"]["max_updates"] == 30
 
@@ -223,7 +216,7 @@ def test_progress_shows_on_a_terminal(treebank, tmp_path):
         assert part in shown
     plain = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
     assert max(map(len, re.split("[\r\n]+", plain))) <= 80
-    assert shown.count(b"\x1b[1A") == 1  # it would go up more often than at the end if the bar had several lines
+    assert shown.count(b"\x1b[1A") == 1  # the cursor goes up once, at the end: the bar never has several lines
     command[command.index(str(tmp_path / "m"))] = str(tmp_path / "quiet")
     assert on_a_terminal(*command, "--quiet") == (0, b"")
 
@@ -232,7 +225,7 @@ def test_progress_shows_on_a_terminal(treebank, tmp_path):
 def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
     train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
     folder = tmp_path / "m"
-    log = folder / "log"  # in a folder that is made
+    log = folder / "log"  # in a new folder
     command = ["train", "--system", "mst", "--train", train, "--dev", dev, "--model", str(folder), *QUICK.split(), "--log"]
     done = mh4(*command, str(log))
     said = done.stderr.decode().splitlines()
@@ -274,27 +267,18 @@ def test_not_every_error_in_training_is_divergence(treebank, tmp_path, monkeypat
 
 
 def test_a_folder_is_a_treebank_to_train_on(treebank, tmp_path):
-    """Its files, without those that are empty."""
+    """Training on a folder uses its files and ignores empty ones."""
     for name, split in (("a", "dev"), ("sub/b", "test")):
         path = tmp_path / "banks" / (name + ".conllu")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes((treebank / ("toy-ud-%s.conllu" % split)).read_bytes())
     (tmp_path / "banks" / "c.conllu").touch()
-    command = [
-        "train",
-        "--system",
-        "mst",
-        "--dev",
-        str(treebank / "toy-ud-dev.conllu"),
-        "--model",
-        str(tmp_path / "m"),
-        *QUICK.split(),
-    ]
-    done = mh4(*command, "--quiet", "--train", str(tmp_path / "banks"))
+    files = ["--train", str(tmp_path / "banks"), "--dev", str(treebank / "toy-ud-dev.conllu")]
+    command = ["train", "--system", "mst", *files, *QUICK.split(), "--model"]
+    done = mh4(*command, str(tmp_path / "m"), "--quiet")
     assert done.returncode == 0 and b"mh4: %s: no sentences in it" % bytes(tmp_path / "banks" / "c.conllu") in done.stderr
     (tmp_path / "banks" / "sub" / "b.conllu").write_text("1\tw\n\n")
-    command[command.index("--model") + 1] = str(tmp_path / "new")
-    assert "sub/b.conllu, line 1, sentence 1: 2 columns" in refuses(*command, "--train", str(tmp_path / "banks"))
+    assert "sub/b.conllu, line 1, sentence 1: 2 columns" in refuses(*command, str(tmp_path / "new"))
 
 
 @pytest.mark.parametrize("module", ["mst", "oneec"])
@@ -305,17 +289,15 @@ def test_modules_that_are_not_compiled(treebank, monkeypatch, module):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr(mh4.decoders, module, raising=False)
     monkeypatch.setitem(sys.modules, "mh4.decoders." + module, None)
-    done = CliRunner().invoke(cli.main, ["coverage", str(treebank / "toy-ud-test.conllu")])
-    assert done.exit_code == 2 and "older than their sources: run `make setup`" in done.output, done
+    assert "older than their sources: run `make setup`" in refuses("coverage", str(treebank / "toy-ud-test.conllu"))
 
 
 def test_modules_that_lack_a_function(treebank, monkeypatch):
     from mh4.trees import measures
 
     monkeypatch.delattr(measures, "crossings")
-    done = CliRunner().invoke(cli.main, ["coverage", str(treebank / "toy-ud-test.conllu")])
-    assert done.exit_code == 2 and done.output.count("\n") == 1, done
-    assert "has no attribute 'crossings': compiled modules are missing, or older than their sources" in done.output
+    message = refuses("coverage", str(treebank / "toy-ud-test.conllu"))
+    assert "has no attribute 'crossings': compiled modules are missing, or older than their sources" in message
 
 
 def _commands(group, words=()):
@@ -327,14 +309,14 @@ def _commands(group, words=()):
 
 
 def test_options_given_twice_are_refused():
-    """Every option of every command, unless it may be repeated; before anything else is looked at."""
+    """Every command rejects an option given twice, before all other checks, unless the option may be repeated."""
     seen = 0
     for words, command in _commands(cli.main):
         for option in command.params:
             if isinstance(option, click.Option) and not option.multiple:
                 given = [option.opts[-1]] if option.is_flag else [option.opts[-1], "1"]
-                done = CliRunner().invoke(cli.main, [*words, *given, *given])
-                assert (done.exit_code, done.output) == (2, "mh4: %s is given 2 times, expected once\n" % "/".join(option.opts))
+                said = "mh4: %s is given 2 times, expected once" % "/".join(option.opts)
+                assert refuses(*words, *given, *given) == said
                 seen += 1
     assert seen > 25
-    assert CliRunner().invoke(cli.main, ["train", "--help", "--help"]).exit_code == 0
+    assert succeeds("train", "--help", "--help")

@@ -1,4 +1,4 @@
-"""What commands read: files, folders of files, and what is piped in."""
+"""The inputs of commands: files, folders of files, and pipes."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def whole(folder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def parsed(folder, tmp_path_factory):
-    """The folder with other labels: all are "dep", except for words headed by the root."""
+    """The folder with other labels: all are "dep" except those of dependents of the root."""
     made = tmp_path_factory.mktemp("parsed")
     for name in ("a.conllu", "b.conllu"):
         rows = [line.split("\t") for line in (folder / name).read_text(encoding="utf-8").split("\n")]
@@ -60,7 +60,7 @@ def test_a_folder_is_its_files(folder, whole, parsed):
 
 
 def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path):
-    """With files in capitals, of the same name, compressed, empty and in folders."""
+    """Outputs for a folder with all kinds of files are read in the same order as the folder."""
     given, out, text = tmp_path / "given", tmp_path / "out", (treebank / "toy-ud-test.conllu").read_text(encoding="utf-8")
     (given / "sub").mkdir(parents=True)
     for k, name in enumerate(("U.CONLLU", "a.CONLLU", "a.conllu", "sub/a.conllu", "z.conllu.gz")):
@@ -83,11 +83,10 @@ def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path
     assert "would overwrite" in refuses("parse", "--model", "m", "--rejects", str(given / "sub" / "a.conllu"), str(given))
     said = "new.conllu would be in %s, and be read the next time: choose another output" % given
     for option in ("--html", "--svg"):
-        assert "expected a name that ends in ." in refuses(
-            "view", "--sentence", "1", str(given), option, str(tmp_path / "new.conllu")
-        )
+        command = ["view", "--sentence", "1", str(given), option, str(tmp_path / "new.conllu")]
+        assert "expected a name that ends in ." in refuses(*command)
     assert said in refuses("parse", "--model", "m", "--rejects", str(given / "new.conllu"), str(given), "-o", str(given / "out"))
-    votes, to = out.rename(given / "votes"), tmp_path / "voted"  # votes are no input, although their folder is in that
+    votes, to = out.rename(given / "votes"), tmp_path / "voted"  # votes inside the input folder are not input
     assert mh4("ensemble", "--vote", str(votes), str(given), "-o", str(to), "--quiet").returncode == 0
     assert sorted(str(path.relative_to(to)) for path in to.rglob("*") if path.is_file()) == names
     for path in filter(Path.is_file, given.rglob("*")):
@@ -96,14 +95,14 @@ def test_what_is_written_of_a_folder_is_read_as_the_folder_is(treebank, tmp_path
 
 
 def test_each_file_once(folder):
-    """However often it is given, by itself or in a folder."""
+    """Each file is read once, however often it is given, by itself or in a folder."""
     several = str(folder), os.path.join(folder, "..", folder.name, "a.conllu"), str(folder)
     once, more = (json.loads(succeeds("coverage", "--json", *given)) for given in (several[:1], several))
     assert once == more and len(once["files"]) == 2
 
 
 def test_the_output_may_be_a_folder_in_the_input(folder, tmp_path):
-    """From which nothing is read the next time."""
+    """An output folder inside the input is not read the next time."""
     given = shutil.copytree(folder, tmp_path / "given")
     for _ in range(2):
         done = mh4("ensemble", "--vote", str(folder), str(given), "-o", str(given / "out"))
@@ -124,7 +123,7 @@ def test_trees_of_skipped_sentences_are_not_passed_off_as_predicted(treebank, tm
     said = "mh4: %s: 2 sentences were skipped by a parser, as the comment # mh4 = skipped says, and have the tree of its input\n"
     for command in (["evaluate", str(gold)], ["compare", str(gold), str(gold)], ["coverage"], ["view", str(gold)]):
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # as PYTHONWARNINGS=error: Python's warnings are not for users of commands
+            warnings.simplefilter("error")  # as PYTHONWARNINGS=error: commands print messages, not Python's warnings
             done = mh4(*command, str(parsed))
         assert done.returncode == 0 and done.stderr.decode() == said % parsed
     done = mh4("ensemble", "--vote", str(parsed), str(gold))
@@ -161,7 +160,7 @@ def test_what_is_left_out_of_a_folder_is_said(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_messages_name_the_file_in_the_folder(folder, parsed, tmp_path):
+def test_messages_name_the_file_in_the_folder(folder, tmp_path):
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / "a.conllu").write_bytes((folder / "a.conllu").read_bytes())
@@ -197,7 +196,7 @@ TRAIN = "train --system mst --train no --dev no --model m --log"
     "command", [TRAIN, "review --model m no -o", "segmenter train no --dev no -o", "coverage no --plot", "compare no no --plot",
                 "curves no -o", "view no --html", "view no --svg", "pack no -o", "serve no --model m -o"]
 )  # fmt: skip
-def test_outputs_that_cannot_be_written_are_named_before_there_is_work(command, tmp_path):
+def test_outputs_that_cannot_be_written_are_named_before_work_starts(command, tmp_path):
     said = refuses(*command.split(), str(tmp_path / "none" / "new.html"))
     assert "new.html: cannot be written: its folder does not exist" in said
 
@@ -222,7 +221,7 @@ def test_what_is_piped_in_needs_no_name(command, folder, parsed):
     assert done.returncode == 2 and b"Name a file or a folder, or pipe a file in." in done.stderr
 
 
-def test_options_of_data_that_would_have_no_effect(treebank, tmp_path, monkeypatch):
+def test_options_of_data_that_would_have_no_effect(treebank, tmp_path):
     ud, to = str(treebank), str(tmp_path / "to")
     assert "--ud uses files where they are" in refuses("data", "hu", "--ud", ud, "--to", to)
     assert "nothing is fetched, so --source lindat has no effect" in refuses("data", "toy", "--source", "lindat")

@@ -1,4 +1,4 @@
-"""`mh4 parse --keep-heads`: partly annotated files, completed."""
+"""`mh4 parse --keep-heads` completes partly annotated files."""
 
 import pytest
 import tiny
@@ -7,16 +7,12 @@ from running import mh4, refuses, succeeds
 
 from mh4.data import conllu
 from mh4.data.cells import DEPREL, DEPS, HEAD, MISC
-from mh4.parser.model import Model
-from mh4.parser.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")
 def model(treebank):
-    path = treebank / "untrained"
-    path.mkdir()
-    Model("mh4-hybrid", toy.SMALL, Vocabulary.of(toy.sentences(treebank), toy.SMALL), 1).save(str(path))
-    return str(path)
+    toy.untrained("mh4-hybrid", toy.sentences(treebank), treebank / "untrained")
+    return str(treebank / "untrained")
 
 
 WORD = "%d\tw%d\t_\t_\t_\t_\t%s\t%s\t%s\t%s\n"
@@ -30,11 +26,11 @@ COMPLETE = sentence((4, "a"), (3, "b"), (0, "c"), (2, "d"), (1, "e"), deps="0:ro
 PARTLY = sentence((2, "a:b"), ("_", "_"), ("_", "c"), (2, "_"), deps="1:a", head="# sent_id = two\n")
 CYCLE = sentence((2, "a"), (1, "b"), ("_", "_"))
 ROOTS = sentence((0, "root"), (0, "root"))
-NEITHER = sentence(*((head, "x") for head in tiny.NEITHER[1:]), ("_", "_"))  # in no class but the class of all trees
+NEITHER = sentence(*((head, "x") for head in tiny.NEITHER[1:]), ("_", "_"))  # in no class except that of all trees
 
 
 def test_no_sentence_has_an_enhanced_graph_unless_all_have_theirs(model, tmp_path):
-    """Also those that keep their trees, or are skipped; UD's validator accepts no file in which only some have one."""
+    """DEPS are removed from all sentences, even if kept or skipped: UD's validator expects them in all or in none."""
     path = tmp_path / "given.conllu"
     cycle = sentence((2, "a"), (1, "b"), deps="0:root")
     path.write_text(COMPLETE[:-1] + "5.1\tx" + 6 * "\t_" + "\t1:e\t_\n\n" + PARTLY + cycle, encoding="utf-8")
@@ -65,10 +61,8 @@ def test_a_file_is_completed(model, tmp_path, jobs):
     note, *words = neither.split("\n")
     assert note == "# mh4 = mst of probabilities, no MH4 tree has the heads given up to word 4"
     assert [word.split("\t")[6] for word in words[:5]] == [str(head) for head in tiny.NEITHER[1:]]
-    said = (
-        "mh4: %s: 3 of 5 sentences were not parsed as the others, as comments in them say: 1 by mst of probabilities, 2 skipped\n"
-    )
-    assert done.stderr.decode() == said % path
+    said = "mh4: %s: 3 of 5 sentences were not parsed as the others, as comments in them say: " % path
+    assert done.stderr.decode() == said + "1 by mst of probabilities, 2 skipped\n"
     again = tmp_path / "again.conllu"
     again.write_bytes(done.stdout.replace(("%s\n\n" % cycle).encode(), b"").replace(("%s\n\n" % roots).encode(), b""))
     assert succeeds("parse", "--model", model, "--keep-heads", str(again), "--jobs", jobs) == again.read_bytes()
@@ -95,13 +89,12 @@ def test_a_treebank_is_kept_to_the_byte_and_half_of_one_is_completed(model, tree
 def test_what_cannot_be_kept_is_said(model, tmp_path):
     path = tmp_path / "given.conllu"
     path.write_text(PARTLY, encoding="utf-8")
-    assert "--keep-heads is for CoNLL-U" in refuses("parse", "--model", model, "--keep-heads", "--input", "vertical", str(path))
-    assert "greedy decoding cannot keep heads" in refuses(
-        "parse", "--model", model, "--keep-heads", "--decode", "greedy", str(path)
-    )
-    assert "beam cannot keep heads" in refuses("parse", "--model", model, "--keep-heads", "--beyond", "beam", str(path))
+    command = ["parse", "--model", model, "--keep-heads", str(path)]
+    assert "--keep-heads is for CoNLL-U" in refuses(*command, "--input", "vertical")
+    assert "greedy decoding cannot keep heads" in refuses(*command, "--decode", "greedy")
+    assert "beam cannot keep heads" in refuses(*command, "--beyond", "beam")
     path.write_text(PARTLY.replace("\t2\t", "\t7\t"), encoding="utf-8")
-    assert "HEAD is 7, but the last word is 4" in refuses("parse", "--model", model, "--keep-heads", str(path))
+    assert "HEAD is 7, but the last word is 4" in refuses(*command)
 
 
 @pytest.mark.slow
@@ -114,17 +107,14 @@ def test_the_best_trees_follow_one_another(model, tmp_path, jobs):
     assert complete + "\n\n" == COMPLETE.replace("0:root", "_") and len(trees) == 3
     for number, tree in enumerate(trees, start=1):
         first, note, *words = tree.split("\n")
-        assert (
-            first == "# sent_id = two" + ("-tree%d" % number if number > 1 else "")
-            and note.startswith("# mh4 = tree %d of 3, score " % number)
-            and len(words) == 4
-        )
+        assert first == "# sent_id = two" + ("-tree%d" % number if number > 1 else "")
+        assert note.startswith("# mh4 = tree %d of 3, score " % number) and len(words) == 4
     assert b"not parsed" not in done.stderr
     assert mh4("parse", "--model", model, str(path), "--best", "1").stdout == mh4("parse", "--model", model, str(path)).stdout
 
 
 def test_the_best_trees_of_a_sentence_with_a_long_run_of_spaces_in_its_name(model, tmp_path):
-    """They take linear time: quadratic time would be an hour."""
+    """Naming the trees takes linear time; quadratic time would be an hour."""
     path = tmp_path / "in.conllu"
     path.write_text("# sent_id = a%sb  \n1\tw%s\n2\tw%s\n\n" % (" " * 10**6, *2 * [8 * "\t_"]))
     text = mh4("parse", "--model", model, "--best", "2", str(path)).stdout.decode()
@@ -135,14 +125,13 @@ def test_the_best_trees_of_a_sentence_with_a_long_run_of_spaces_in_its_name(mode
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_the_best_trees_of_a_last_sentence_without_a_blank_line(model, tmp_path, end):
-    """They are valid CoNLL-U: sentences of their own, with sent_ids of their own, in a document that begins once."""
+    """The best trees are valid CoNLL-U: separate sentences with different sent_ids, in a document that begins once."""
     path, out = tmp_path / "in.conllu", tmp_path / "out.conllu"
     lines = ["\ufeff", "# newdoc", "#newpar", "#sent_id = a ", "# sent_id =", *("%d\tw%s" % (m, 8 * "\t_") for m in (1, 2, 3))]
     path.write_bytes(end.join(lines).encode())
     done = mh4("parse", "--model", model, "--best", "3", str(path), "-o", str(out))
-    assert done.returncode == 0 and done.stderr.decode().endswith(
-        "\nmh4: 3 trees of 1 sentence with 3 words written to %s\n" % out
-    )
+    said = "\nmh4: 3 trees of 1 sentence with 3 words written to %s\n" % out
+    assert done.returncode == 0 and done.stderr.decode().endswith(said)
     text = out.read_bytes().decode()
     assert len(conllu.read(str(out))) == 3 and "\ufeff" not in text and text.count("# newdoc") == text.count("#newpar") == 1
     named = [line for line in text.split(end) if line.startswith("#sent_id")]

@@ -1,7 +1,4 @@
-"""Sentences that are too long for the memory that a process may use: it says so, and is never ended by the system.
-
-Nor do libraries say anything: neither DyNet, which used to write four lines, nor C++, which would end the process.
-"""
+"""Commands that run out of memory print one sentence; neither the system nor a library ends them or prints anything."""
 
 import os
 import re
@@ -16,8 +13,6 @@ from running import WRITTEN
 
 from mh4.data import conllu
 from mh4.parser import config
-from mh4.parser.model import Model
-from mh4.parser.vocabulary import Vocabulary
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,19 +22,17 @@ pytestmark = [
 MB = 2**20
 SYSTEMS = ("mh3", "mst", "mh4-hybrid", "1ec", "mh5-arcs", "greedy-mh4")
 EVERY_WORD = config.with_settings(config.Config(), ["encoder.word_min_count=1"])
-# In seconds of processor time: no sentence that fits takes so long.
-SECONDS = 200
+SECONDS = 200  # of processor time: more than any sentence that fits takes
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Untrained models of the usual size, as large as their scores; and files of a sentence each, by its length."""
+    """A folder with untrained models of the usual size, and files of one sentence, named after its length."""
     folder = tmp_path_factory.mktemp("limits")
     sentences = toy.sentences(folder)
     words = [word for sentence in sentences for word in sentence.words]
     for system in SYSTEMS:
-        (folder / system).mkdir()
-        Model(system, config.Config(), Vocabulary.of(sentences, EVERY_WORD), 1).save(str(folder / system))
+        toy.untrained(system, sentences, folder / system, EVERY_WORD)
     for n in (400, 1000, 3000, 10_000):
         rows = ["\t".join([str(k), words[k % 997], *["_"] * 4, str(int(k > 1)), "x", "_", "_"]) for k in range(1, n + 1)]
         (folder / ("%d.conllu" % n)).write_text("\n".join(rows) + "\n\n", encoding="utf-8")
@@ -47,20 +40,19 @@ def folder(tmp_path_factory):
 
 
 def limited(megabytes, *arguments):
-    """Exit code and messages of a command that may use so much address space."""
-
+    """Return the exit code and the messages of a command with limited address space."""
     return run(lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * MB, megabytes * MB)), *arguments)
 
 
 def run(limit_memory, *arguments):
-    """Exit code and messages of a command in a process that begins with `limit_memory`."""
+    """Return the exit code and the messages of a command whose process first calls `limit_memory`."""
 
     def limit():
         limit_memory()
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), PYTHONWARNINGS="ignore")  # that mh5 is not exact
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), PYTHONWARNINGS="ignore")  # mh5 warns that it is not exact
     command = [sys.executable, "-m", "mh4", *map(str, arguments)]
     done = subprocess.run(command, env=environment, preexec_fn=limit, stdout=-1, stderr=-1, text=True)
     assert done.stdout == ""
@@ -69,15 +61,15 @@ def run(limit_memory, *arguments):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_parsing(folder, tmp_path, system):
-    """Long and very long sentences, with more and less memory: parsed, perhaps in windows that fit, or skipped."""
+    """With little memory, long sentences are parsed, perhaps in windows that fit, or skipped."""
     out = tmp_path / "out"
-    notes, large = set(), system not in ("mst", "mh3", "greedy-mh4")  # whose charts of 1,000 words fit
+    notes, large = set(), system not in ("mst", "mh3", "greedy-mh4")  # charts of 1,000 words do not fit
     for megabytes, n in product((400, 1000), (1000, 10_000)):
         path = folder / ("%d.conllu" % n)
         code, said = limited(megabytes, "parse", "--model", folder / system, path, "-o", out)
         assert code == 0, (megabytes, n, said)
         notes.add(check_parsed(out, n, path, said))
-        if n == 1000 and large:  # exact decoding is asked for
+        if n == 1000 and large:  # with exact decoding requested
             code, said = limited(megabytes, "parse", "--model", folder / system, path, "-o", out, "--longest", n)
             assert code == 0, (megabytes, n, said)
             notes.add(check_parsed(out, n, path, said))
@@ -87,7 +79,7 @@ def test_parsing(folder, tmp_path, system):
 
 
 def check_parsed(out, n, path, said):
-    """That the output has all words, with heads or a note; returns the note."""
+    """Check that the output has all words, with heads or a note; return the note."""
     text = out.read_text(encoding="utf-8")
     note = text.partition("\n")[0] if text.startswith("# mh4 = ") else ""
     assert text.count("\n") == n + 1 + bool(note)
@@ -102,7 +94,7 @@ def check_parsed(out, n, path, said):
 
 @pytest.fixture
 def control_group():
-    """Make a control group below this process's, of a limited memory, and return what moves a process into it."""
+    """A function that makes a control group with limited memory; it returns a function with which processes join."""
     made = []
 
     def make(megabytes):
@@ -137,7 +129,7 @@ def control_group():
     [("mh4-hybrid", 2000, 1000), ("mst", 2000, 10_000), ("mst", 700, 3000), ("1ec", 700, 400), ("1ec", 2000, 400)],
 )
 def test_parsing_in_a_control_group(folder, tmp_path, control_group, system, megabytes, n):
-    """Where an allocation succeeds whatever is left, and the system ends the process that uses it."""
+    """Parsing respects the limit of a control group, where allocations succeed and the system kills processes."""
     path, out = folder / ("%d.conllu" % n), tmp_path / "out"
     code, said = run(control_group(megabytes), "parse", "--model", folder / system, path, "-o", out)
     assert code == 0, said
@@ -146,7 +138,7 @@ def test_parsing_in_a_control_group(folder, tmp_path, control_group, system, meg
 
 
 def test_a_network_that_cannot_be_loaded(folder):
-    """Nor DyNet itself."""
+    """If even the network, or DyNet, does not fit, the command ends with one sentence."""
     for megabytes in (150, 200, 250, 300, 350):
         code, said = limited(megabytes, "parse", "--model", folder / "mst", folder / "1000.conllu", "-o", os.devnull)
         if code == 2:
@@ -165,7 +157,7 @@ def test_a_network_that_is_too_large(folder, tmp_path):
 
 @pytest.mark.parametrize("megabytes", [400, 600])
 def test_training(folder, tmp_path, megabytes):
-    """It has not diverged."""
+    """Training that runs out of memory is reported as such, and not as divergence."""
     path = folder / "3000.conllu"
     files = ["--train", path, "--dev", folder / "toy-ud-dev.conllu"]
     code, said = limited(megabytes, "train", "--quiet", "--system", "mst", *files, "--model", tmp_path / "model")

@@ -1,4 +1,4 @@
-"""`mh4 parse` of anything: long sentences, blocks that are not CoNLL-U, compressed files, sentences as they arrive."""
+"""`mh4 parse` of long sentences, blocks that are not CoNLL-U, compressed files, and sentences as they arrive."""
 
 import gzip
 import os
@@ -18,7 +18,7 @@ from mh4.parser import config
 
 @pytest.fixture(scope="module")
 def folder(treebank):
-    """Models that have not been trained."""
+    """The folder of the treebank, with untrained models."""
     sentences = toy.sentences(treebank)
     for system in ("mh4-hybrid", "mst"):
         toy.untrained(system, sentences, treebank / system)
@@ -49,7 +49,7 @@ def noted(block):
 
 @pytest.mark.slow
 def test_nothing_in_the_current_folder_is_imported(model, folder, tmp_path):
-    """Not even by child processes."""
+    """Neither the command nor its child processes import modules from the current folder."""
     script, place = tmp_path / "mh4", tmp_path / "place"
     script.write_text(
         "import sys\nsys.path.append(%r)\nfrom mh4.__main__ import main\nif __name__ == '__main__': main()" % str(toy.ROOT)
@@ -86,7 +86,7 @@ def test_every_sentence_gets_a_tree(folder, given, model, jobs):
         assert length > 6 or block == expected
     for sentence in conllu.read(str(folder / "out")):
         arguments.tree(sentence.heads, len(sentence))
-    # Parsed again, with comments that say what is true then.
+    # Parsed again, the old comments go.
     again = succeeds("parse", "--model", model, str(folder / "out"), "--quiet", "--longest", "2000", "--decode", "greedy")
     assert b"# mh4 = " not in again and again.count(b"\n\n") == 11
 
@@ -109,47 +109,38 @@ def test_skipped_sentences_are_as_they_were(given, model):
 
 @pytest.mark.slow
 def test_rejects(folder, given, model):
-    """All that is not CoNLL-U, byte for byte, with why; the rest is parsed as always."""
+    """Blocks that are not CoNLL-U are written to --rejects, byte for byte, with the reason; the rest is parsed."""
     blocks = [block + b"\n\n" for block in given.read_bytes().split(b"\n\n")[:-1]]
-    columns, latin, ids = (
-        b"# sent_id = bad\n1\tw\t_\n\n",
-        b"1\tl\xe9t" + 8 * b"\t_" + b"\n\n\n",
-        b"2\tw" + 8 * b"\t_" + b"\r\n\r\n",
-    )
+    columns, latin, ids = b"# sent_id = bad\n1\tw\t_\n\n", b"1\tl\xe9t%s\n\n\n" % (8 * b"\t_"), b"2\tw%s\r\n\r\n" % (8 * b"\t_")
     path, out, rejects = folder / "bad.conllu", folder / "rest.conllu", folder / "rejects.conllu.gz"
     path.write_bytes(columns + b"".join(blocks[:5]) + latin + ids + b"".join(blocks[5:]) + b"\t\n1\tend")
     done = mh4("parse", "--model", model, str(path), "-o", str(out), "--rejects", str(rejects))
-    assert (
-        done.returncode == 0
-        and WRITTEN.sub("", done.stderr.decode())
-        == "mh4: 4 blocks are not CoNLL-U; they were written to %s, each with the reason\n" % rejects
-    )
+    said = "mh4: 4 blocks are not CoNLL-U; they were written to %s, each with the reason\n" % rejects
+    assert done.returncode == 0 and WRITTEN.sub("", done.stderr.decode()) == said
     assert out.read_bytes() == succeeds("parse", "--model", model, str(given))
     line = 4 + b"".join(blocks[:5]).count(b"\n")
     last = line + 5 + b"".join(blocks[5:]).count(b"\n")
-    assert gzip.decompress(rejects.read_bytes()) == b"".join(
-        [
-            b"# rejected = %s, line 2, sentence 1 (bad): 3 columns, expected 10 separated by tabs\n" % bytes(path) + columns,
-            b"# rejected = %s, line %d: not UTF-8 (byte 0xe9)\n" % (bytes(path), line) + latin,
-            b"# rejected = %s, line %d, sentence 8: ID is '2', expected 1\n" % (bytes(path), line + 3) + ids,
-            b"# rejected = %s, line %d, sentence 14: 2 columns, expected 10 separated by tabs\n" % (bytes(path), last)
-            + b"\t\n1\tend\n\n",
-        ]
-    )
+    expected = [
+        (b"line 2, sentence 1 (bad): 3 columns, expected 10 separated by tabs", columns),
+        (b"line %d: not UTF-8 (byte 0xe9)" % line, latin),
+        (b"line %d, sentence 8: ID is '2', expected 1" % (line + 3), ids),
+        (b"line %d, sentence 14: 2 columns, expected 10 separated by tabs" % last, b"\t\n1\tend\n\n"),
+    ]
+    comment = b"# rejected = %s, " % bytes(path)
+    assert gzip.decompress(rejects.read_bytes()) == b"".join(comment + why + b"\n" + block for why, block in expected)
     assert "sentence 1 (bad): 3 columns" in refuses("parse", "--model", model, str(path))
     assert succeeds("parse", "--model", model, str(given), "-o", str(out), "--rejects", str(rejects)) == b""
-    assert gzip.decompress(rejects.read_bytes()) == b""  # none of this run
+    assert gzip.decompress(rejects.read_bytes()) == b""  # the old rejects are gone
 
 
 @pytest.mark.slow
-def test_rejects_of_finished_files_stay_if_another_fails(folder, given, model, tmp_path):
+def test_rejects_of_finished_files_stay_if_another_fails(given, model, tmp_path):
     block, bad = given.read_bytes().split(b"\n\n")[0] + b"\n\n", b"1\tx\ty\n\n"
     (tmp_path / "in").mkdir()
-    for name, content in (("a", block + bad), ("b", bad + block)):
-        (tmp_path / "in" / (name + ".conllu")).write_bytes(content)
+    (tmp_path / "in" / "a.conllu").write_bytes(block + bad)
     (tmp_path / "in" / "b.conllu.gz").write_bytes(gzip.compress(bad + block * 50)[:-20])
-    (tmp_path / "in" / "b.conllu").unlink()
-    done = mh4("parse", "--model", model, str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--rejects", str(tmp_path / "r"))
+    command = ["parse", "--model", model, str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--rejects", str(tmp_path / "r")]
+    done = mh4(*command)
     said = done.stderr.decode().splitlines()
     assert done.returncode == 2 and len(said) == 2 and "b.conllu.gz" in said[1]
     assert said[0] == "mh4: 1 block is not CoNLL-U; it was written to %s with the reason" % (tmp_path / "r")
@@ -157,8 +148,9 @@ def test_rejects_of_finished_files_stay_if_another_fails(folder, given, model, t
     assert (tmp_path / "r").read_bytes().startswith(kept) and (tmp_path / "r").read_bytes().count(bad) == 1
     assert os.listdir(tmp_path / "out") == ["a.conllu"]
     (tmp_path / "in" / "a.conllu").unlink()
-    done = mh4("parse", "--model", model, str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--rejects", str(tmp_path / "r"))
-    assert done.returncode == 2 and (tmp_path / "r").read_bytes().startswith(kept)  # as with all outputs of what fails
+    done = mh4(*command)
+    # A command that fails replaces none of its outputs.
+    assert done.returncode == 2 and (tmp_path / "r").read_bytes().startswith(kept)
 
 
 @pytest.mark.slow
@@ -175,20 +167,15 @@ def test_rejects_that_cannot_be(folder, given, model):
 
 @pytest.mark.slow
 def test_compressed_files(folder, given, model):
-    """Every command reads them; a damaged one leaves nothing behind."""
+    """Every command reads compressed files; a damaged one leaves no partial output."""
     plain = succeeds("parse", "--model", model, str(given))
     assert succeeds("parse", "--model", model, str(given), str(given)) == plain  # each file once
     packed, out = folder / "pac.conllu.gz", folder / "out.conllu.xz"
     packed.write_bytes(gzip.compress(given.read_bytes()))
     assert succeeds("parse", "--model", model, str(packed), "-o", str(out)) == b""
     assert subprocess.run(["xz", "-dc", str(out)], stdout=-1, check=True).stdout == plain
-    for command in (
-        ["coverage"],
-        ["evaluate", str(given)],
-        ["compare", str(given), str(given)],
-        ["view"],
-        ["test", "--model", model],
-    ):
+    evaluating = [["evaluate", str(given)], ["compare", str(given), str(given)]]
+    for command in (["coverage"], *evaluating, ["view"], ["test", "--model", model]):
         assert succeeds(*command, str(packed)).replace(b"pac.conllu.gz", b"sample.conllu") == succeeds(*command, str(given))
     assert succeeds("ensemble", "--vote", str(packed), str(packed)) == succeeds("ensemble", "--vote", str(given), str(given))
     assert succeeds("parse", "--model", model, str(packed), str(given), "-o", str(folder / "both")) == b""
@@ -213,7 +200,7 @@ def test_sentences_come_out_as_they_come_in(given, model, form):
         for block in blocks:
             process.stdin.write(block)
             process.stdin.flush()
-            while True:  # it comes before any more is written
+            while True:  # the parse arrives before the next sentence is sent
                 line = process.stdout.readline()
                 got += line
                 if line == b"\n":
@@ -230,7 +217,7 @@ def read(content):
 
 
 def test_probabilities_of_other_arcs_go(folder, given, model):
-    """And nothing else of MISC."""
+    """Old probabilities are deleted from MISC, and nothing else is."""
     lines = given.read_text(encoding="utf-8").split("\n")
     words = [k for k, line in enumerate(lines) if line.split("\t")[0].isdigit()]
     for k, misc in zip(words, ("ArcProb=0.5", "A=1|ArcProb=0.5|B", "ArcProbable=1", "_||A", "B")):
@@ -254,7 +241,7 @@ def test_tags_that_nobody_predicts(folder, given):
 
 @pytest.mark.slow
 def test_text_that_is_split_into_words(model, folder):
-    """In lines or in columns, from a file or a folder, it is parsed as its words are in Python; tags are predicted if asked for."""
+    """Text in lines or columns, from a file or a folder, is parsed like lists of words in Python."""
     words = [["ta", "zenita", "wibonit"], ["mosuro"]]
     horizontal = "".join(" ".join(sentence) + "\n" for sentence in words).encode()
     vertical = horizontal.replace(b"\n", b"\n\n").replace(b" ", b"\n")

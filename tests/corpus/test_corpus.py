@@ -1,4 +1,4 @@
-"""`mh4 corpus`, with workers in this process: it gives what `mh4 parse` gives, whatever happens in between."""
+"""`mh4 corpus` with workers in this process writes what `mh4 parse` writes, whatever happens in between."""
 
 import bz2
 import gzip
@@ -20,16 +20,20 @@ import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 from rich.console import Console
 
-from mh4 import version
 from mh4.corpus import display, driver, verifying
 from mh4.data import conllu, text_lines
-from mh4.parser import checksums
 from mh4.util import reading
 from mh4.util.files import atomic_path
 
 pytestmark = pytest.mark.slow
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
+
+OPTIONS = (  # of a corpus that is parsed without any option
+    {"input": "conllu"}
+    | dict.fromkeys(("decode", "beam", "longest", "beyond"))
+    | dict.fromkeys(("confidence", "tags", "keep_deps", "rejects"), False)
+)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_the_joined_files_are_those_of_mh4_parse(folder, options):
 
 
 def same_in_shards(folder, options):
-    """Parse a file into several shards; joined, they are what `mh4 parse` writes of it, byte for byte."""
+    """Parse a file in several shards; check that they are joined into what `mh4 parse` writes, byte for byte."""
     mh4("corpus", "parse", *options, "-o", "out")
     assert len(corpora.records(folder / "out")) > 3
     mh4("corpus", "verify", "out")
@@ -55,12 +59,12 @@ def same_in_shards(folder, options):
 
 
 def besides_warnings(said):
-    """All lines but the model's, which has no temperature."""
+    """Remove the warning that the model has no temperature."""
     return re.sub(r"^mh4: .*/model has no calibration.json, .*\n", "", said)
 
 
 def test_what_is_done_is_not_done_again(folder, monkeypatch):
-    """Whoever is stopped, wherever: the next continues, from records, and from the plan where the file was not cut to its end."""
+    """After an interruption, the next run continues from the records, and from a plan that was not finished."""
     worked_on = []
 
     def interrupted(shard):
@@ -101,7 +105,7 @@ def test_nothing_is_mixed(folder, options, which, message):
 
 
 def test_files_are_added_and_removed(folder, monkeypatch):
-    """What is parsed of the others stays, whatever their order, also if they come back."""
+    """Adding, removing or renaming files keeps the parses of all other files, and of files that return."""
     worked_on = []
     pool(monkeypatch, worked_on.append)
     parse()
@@ -114,9 +118,8 @@ def test_files_are_added_and_removed(folder, monkeypatch):
         (folder / place / "long.conllu").unlink()
     said = parse()
     assert "mh4: out: no longer part of the input: in/long.conllu\n" in said and "10 shards" in said
-    assert "shards done: 10 of 10; files cut into shards: 3 of 3\n" in mh4("corpus", "status", "out") and same_as_mh4_parse(
-        folder
-    )
+    assert "shards done: 10 of 10; files cut into shards: 3 of 3\n" in mh4("corpus", "status", "out")
+    assert same_as_mh4_parse(folder)
     (folder / "in/long.conllu").write_bytes(content)
     (folder / "in/1.conllu").write_bytes(content)
     assert "no longer" not in parse()
@@ -125,7 +128,7 @@ def test_files_are_added_and_removed(folder, monkeypatch):
 
 
 def test_a_shard_that_fails(folder, monkeypatch):
-    """Three times: it is named, with its log, and the others are parsed; the next time, it is tried again."""
+    """A shard that fails three times is named with its log and left out; the next run tries it again."""
     failures = []
 
     def failing(shard):
@@ -138,9 +141,8 @@ def test_a_shard_that_fails(folder, monkeypatch):
     log = folder / "out/shards/00001/000/002.log"
     assert len(failures) == 3 and len(corpora.records(folder / "out")) == 7
     assert "mh4: in/long.conllu, shard 2, failed: ValueError: a reason (log: %s)\n" % log in said
-    assert log.read_text().count("Traceback") == 3 and "failed: in/long.conllu, shard 2 (log: %s)" % log in mh4(
-        "corpus", "status", "out"
-    )
+    assert log.read_text().count("Traceback") == 3
+    assert "failed: in/long.conllu, shard 2 (log: %s)" % log in mh4("corpus", "status", "out")
     expected = "mh4: 22 sentences in 1 file written to joined\nmh4: out: not done, so nothing is written for in/long.conllu\n"
     assert mh4("corpus", "join", "out", "-o", "joined", code=1) == expected and os.listdir("joined") == ["a b\n.conllu"]
     assert "mh4: out: shards not done: 1 of 8\n" in mh4("corpus", "verify", "out", code=1)
@@ -153,7 +155,7 @@ def test_a_shard_that_fails(folder, monkeypatch):
 
 @pytest.mark.parametrize("text", (False, True))
 def test_empty_files(folder, tmp_path_factory, text):
-    """Their parses are empty, and the others are there, in subfolders, too; what is left out is said."""
+    """Empty files have empty parses, also in subfolders, and files that are left out are reported."""
     given, kind, options = tmp_path_factory.mktemp("given"), ".conllu", ["--model", "model"]
     made = {"a": "1\tA" + "\t_" * 8 + "\n\n", "none": "", "z/blank": "\n\n", "z/mark": "\ufeff"}
     if text:
@@ -179,7 +181,7 @@ def test_empty_files(folder, tmp_path_factory, text):
 
 
 def test_bad_files(folder):
-    """They do not keep others from being parsed; --rejects sets bad blocks aside, as with `mh4 parse`."""
+    """A bad file does not prevent others from being parsed; --rejects sets bad blocks aside, as in `mh4 parse`."""
     content = (folder / "in/long.conllu").read_bytes()
     middle = content.index(b"\r\n\r\n", 20_000) + 4
     (folder / "in/long.conllu").write_bytes(content[:middle] + b"1\tx\n\nw\xff\n\n" + content[middle:])
@@ -210,7 +212,7 @@ def test_bad_files(folder):
 
 
 def test_compressed_files(folder):
-    """Which are cut as they are read, and joined into compressed files."""
+    """Compressed files are cut as they are read, and joined into compressed files."""
     given = (folder / "in/long.conllu").read_bytes()
     (folder / "in/long.conllu").unlink()
     (folder / "in/x.conllu.gz").write_bytes(gzip.compress(given))
@@ -225,7 +227,7 @@ def test_compressed_files(folder):
 
 
 def test_a_file_that_changes(folder, monkeypatch):
-    """While it is cut or parsed, and afterwards: its shards are not what is written about."""
+    """A file that changes while it is parsed or afterwards is reported, and its shards are not joined."""
     path = folder / "in" / "long.conllu"
     content = path.read_bytes()
 
@@ -241,7 +243,7 @@ def test_a_file_that_changes(folder, monkeypatch):
     pool(monkeypatch)
     parse()
     assert same_as_mh4_parse(folder)
-    os.utime(path, (1, 1))  # which changes nothing in it
+    os.utime(path, (1, 1))  # the content stays the same
     assert "8 shards" in parse()
     written = "mh4: 102 sentences in 2 files written to joined/\n"
     assert mh4("corpus", "join", "out", "-o", "joined/") == written
@@ -254,14 +256,14 @@ def test_a_file_that_changes(folder, monkeypatch):
 
 
 def test_verify_finds_what_is_wrong(folder, monkeypatch):
-    """And what it finds is parsed again."""
+    """`verify` finds damaged shards, which are then parsed again."""
     parse()
     record = corpora.records(folder / "out")[2]
     output = record.with_suffix(".conllu")
     good = output.read_bytes()
 
     def tampered(content):
-        """With a record that fits."""
+        """Write this content, and a record with its size and checksum; return what `verify` prints."""
         output.write_bytes(content)
         found = json.loads(record.read_text())
         found.update(output_bytes=len(content), output_sha256=hashlib.sha256(content).hexdigest())
@@ -296,7 +298,7 @@ def test_verify_finds_what_is_wrong(folder, monkeypatch):
 
 @pytest.mark.parametrize("confidence", [False, True])
 def test_what_is_kept_is_the_same_in_the_parse(tmp_path, confidence):
-    """However MISC is written, and if an earlier parse has left probabilities there."""
+    """All of MISC except probabilities, also of an earlier parse, is the same in input and output."""
     cells = ("SpaceAfter=No|", "A||B", "_|A=1", "B", "ArcProb=0.5|A||", "ArcProb=0.5", "_")
     words = ["%d\tw\t_\t_\t_\t_\t%d\tx\t_\t%s\n" % (m, m - 1, misc) for m, misc in enumerate(cells, start=1)]
     (tmp_path / "in.conllu").write_text("".join(words) + "\n")
@@ -312,7 +314,7 @@ def test_what_is_kept_is_the_same_in_the_parse(tmp_path, confidence):
 
 
 def test_one_driver_at_a_time(folder):
-    """The lock of one that was killed is no lock."""
+    """Only one driver works on a corpus; the lock of a killed driver is ignored."""
     work = "print('in', flush=True); time.sleep(600)"
     code = "import sys, time; from mh4.corpus.folder import Corpus\nwith Corpus.load('out').driving(): " + work
     parse()
@@ -328,7 +330,7 @@ def test_one_driver_at_a_time(folder):
 
 
 def test_what_killed_processes_have_left_is_deleted(folder, monkeypatch):
-    """At the start and at the end; not what a live process writes, such as a worker of a scheduler that is still running."""
+    """Partial files of killed processes are deleted at the start and at the end, but not those of live processes."""
     parse()
     places = [folder / "out" / place for place in (".corpus.json", "plan/.00000.jsonl", "shards/00001/000/.a\n.conllu")]
     with atomic_path("out/shards/00001/000/live") as live:
@@ -357,26 +359,14 @@ def test_folders_that_are_none(folder):
         assert "expected a folder made by `mh4 corpus parse`" in mh4("corpus", *command[:1], "empty", *command[1:], code=2)
     parse()
     assert "begun with shards of " in parse("--shard-size", "7", code=2)
-    assert "would overwrite a file that was parsed" in mh4("corpus", "join", "out", "-o", "in", code=2)
     said = "would be in %s, and be read the next time: choose another output" % (folder / "in")
     assert said in mh4("corpus", "join", "out", "-o", "in/joined", code=2) and not os.path.exists("in/joined")
-
-
-def test_another_mh4_does_not_verify(folder, monkeypatch):
-    """And says so at once."""
-    parse()
-    monkeypatch.setattr(checksums, "of_program", lambda: "0")
-    assert "this process cannot verify it: its mh4 %s has other source files" % version.__version__ in mh4(
-        "corpus", "verify", "out", code=2
-    )
 
 
 def test_workers_of_another_version_or_model(folder):
     from mh4.corpus.parse_options import Settings
 
-    options = {"input": "conllu", "decode": None, "beam": None, "confidence": False, "tags": False, "keep_deps": False}
-    options.update(longest=None, beyond=None, rejects=False)
-    settings = Settings.of("model", None, **options)
+    settings = Settings.of("model", None, **OPTIONS)
     assert workers.problem(settings) == ""
     changed = {"mh4": "0.0.9", "program_checksum": "0", "model_checksum": "0", "model": "none"}
     for name, value in changed.items():
@@ -402,7 +392,7 @@ def test_workers_that_are_all_refused(folder, monkeypatch):
     monkeypatch.setattr(driver, "PATIENCE", 0)
     monkeypatch.setattr(corpora, "Here", lambda before: Refused())
     assert parse(code=2).splitlines()[-1] == "mh4: there are no workers: worker x is refused: y"
-    assert expected == [True, True, True, False]  # while jobs wait for a node, it waits for them
+    assert expected == [True, True, True, False]  # the driver waits while jobs wait for a node
 
 
 def test_the_plan_is_measured(folder):
@@ -424,7 +414,7 @@ def test_lines_where_there_is_no_terminal(folder, monkeypatch):
 
 
 def test_sentences_that_are_too_long_are_counted(folder):
-    """As by `mh4 parse`; also of shards that were done before."""
+    """Sentences that are too long are counted as by `mh4 parse`, including those in shards of an earlier run."""
     number = sum(len(sentence) > 12 for name in os.listdir("in") for sentence in conllu.read("in/" + name))
     said = "\nmh4: %d of 102 sentences were not parsed as the others, as comments in them say: %d by beam 64\n" % (number, number)
     assert parse("--longest", "12").endswith(said) and parse("--longest", "12").endswith(said)
@@ -432,7 +422,7 @@ def test_sentences_that_are_too_long_are_counted(folder):
 
 @pytest.mark.parametrize("form", ["text", "presegmented"])
 def test_text(folder, model, monkeypatch, form):
-    """Its sentences are numbered throughout, and it has one beginning; some shards end with white space."""
+    """Shards of raw text are joined into one document; some end with white space."""
     pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
     from mh4.data import segmenter
 
@@ -456,7 +446,7 @@ def test_text(folder, model, monkeypatch, form):
 
 @pytest.mark.parametrize("split", ["horizontal", "vertical"])
 def test_text_that_is_already_split(folder, monkeypatch, split):
-    """A file of one sentence a line is cut at any line, without blank ones."""
+    """Files of split text are cut into shards, also between lines without blank lines (one sentence per line)."""
     monkeypatch.setattr(text_lines, "PORTION", 300)
     words = [sentence.words for sentence in conllu.read("model/toy-ud-dev.conllu")]
     text = "".join(" ".join(w) + "\n" if split == "horizontal" else "\n".join([*w, "\n"]) for w in words)
@@ -466,13 +456,12 @@ def test_text_that_is_already_split(folder, monkeypatch, split):
     same_in_shards(folder, options)
     with open("in/split.txt", "ab") as file:
         file.write(b"\n\xff\n")
-    assert "line %d: not UTF-8" % (len((folder / "in/split.txt").read_bytes().split(b"\n")) - 1) in mh4(
-        "corpus", "parse", *options, "-o", "bad", code=1
-    )
+    line = (folder / "in/split.txt").read_bytes().count(b"\n")
+    assert "line %d: not UTF-8" % line in mh4("corpus", "parse", *options, "-o", "bad", code=1)
 
 
 def test_the_display_on_a_narrow_terminal():
-    """The text, below the bar, is wrapped, not cut off."""
+    """On a narrow terminal, the text below the progress bar is wrapped and not cut off."""
     shown, drawn = display.Display(None, 100, quiet=True), io.StringIO()
     with Console(file=drawn, width=40, force_terminal=True, color_system=None) as console:
         console.print(shown._shown())

@@ -1,4 +1,4 @@
-"""Which files are parsed, and what their parses are called."""
+"""Find the files to parse, and name their parses."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def test_folders_and_files_of_any_names(tmp_path, monkeypatch):
 
 
 def test_links_and_hidden_files(tmp_path, monkeypatch):
-    """Folders are entered through links, though not again and again; what is hidden, such as by an editor, is not taken."""
+    """Folders are entered through links, but only once; hidden files, such as an editor's, are ignored."""
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "in/a/b.conllu", "in/a/.b.conllu", "in/.hidden/c.conllu", "far/d.conllu", "omitted/e.conllu")
     os.symlink("../far", "in/to")
@@ -53,7 +53,7 @@ def test_links_and_hidden_files(tmp_path, monkeypatch):
 
 
 def test_each_folder_is_read_once(tmp_path, monkeypatch):
-    """By its own name, in whatever order the system lists names; links between ten folders would lead to millions of paths."""
+    """Each folder is read once, under its own name; links between ten folders would lead to millions of paths."""
     monkeypatch.chdir(tmp_path)
     names = ["%d" % k for k in range(10)]
     for one in names:
@@ -71,7 +71,7 @@ def test_each_folder_is_read_once(tmp_path, monkeypatch):
         expected = [*("in/%s/x.conllu" % one for one in names), "in/y/%sy.conllu" % folders[-1].removeprefix("far/")]
         assert [one.given for one in inputs(["in"], False, "out")] == expected
     finally:
-        subprocess.run(["rm", "-rf", "far"], check=True)  # which is too deep for pytest
+        subprocess.run(["rm", "-rf", "far"], check=True)  # it is too deep for pytest to delete
 
 
 def test_compressed_files_of_the_same_name(tmp_path, monkeypatch):
@@ -82,7 +82,7 @@ def test_compressed_files_of_the_same_name(tmp_path, monkeypatch):
 
 
 def test_a_file_called_as_a_folder(tmp_path, monkeypatch):
-    """Its parse cannot be where that folder of parses is, whichever comes first."""
+    """A parse whose name is also that of a folder of parses is renamed, whichever comes first."""
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "texts/a.conllu/b.txt", "texts/a.txt", "x/a.conllu")
     assert [one.name for one in inputs(["texts"], True, "out")] == ["a.conllu/b.conllu", "a-2.conllu"]

@@ -1,4 +1,4 @@
-"""Cutting files: the same portions whether a file is cut by its bytes or read sentence by sentence."""
+"""Cut files into shards: portions are the same whether a file is cut by its bytes or read sentence by sentence."""
 
 import io
 
@@ -39,9 +39,8 @@ def test_portions_and_shards(content, portion, size, data):
         for block in blocks:
             together.setdefault(block.portion, []).append("".join(block.lines))
         portions = list(cutting.portions(io.BytesIO(content), "FILE"))
-        assert [one.replace(MARK, b"") for one in portions] == [
-            "".join(of).encode().replace(MARK, b"") for of in together.values()
-        ]
+        read_portions = ["".join(lines).encode() for lines in together.values()]
+        assert [one.replace(MARK, b"") for one in portions] == [one.replace(MARK, b"") for one in read_portions]
         assert not any(MARK in line.encode() for block in blocks[1:] for line in block.lines)
         assert all(len(one) >= portion for one in portions[:-1])
 
@@ -68,13 +67,11 @@ def test_a_file_of_blank_lines_before_its_first_sentence(monkeypatch):
 def test_portions_of_text_that_is_split(content, portion, split):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(text_lines, "PORTION", portion)
-        lines = list(text_lines.decoded(io.BytesIO(content), "FILE"))
-        found = {}
-        for run in text_lines.runs(lines, "FILE", by_line=split == "horizontal"):
+        by_line, found = split == "horizontal", {}
+        for run in text_lines.runs(list(text_lines.decoded(io.BytesIO(content), "FILE")), "FILE", by_line=by_line):
             found[run.portion] = found.get(run.portion, "") + "".join(run.lines)
-        assert [one.encode() for one in found.values()] == list(
-            cutting.portions(io.BytesIO(content), "FILE", by_line=split == "horizontal")
-        )
+        portions = list(cutting.portions(io.BytesIO(content), "FILE", by_line=by_line))
+        assert portions == [one.encode() for one in found.values()]
 
 
 def test_an_empty_file_is_a_shard():
@@ -83,6 +80,6 @@ def test_an_empty_file_is_a_shard():
 
 
 def test_the_size_of_shards():
-    """A minute's work of large corpora; of small ones, some for each worker."""
+    """Shards of large corpora are a minute's work; small corpora are cut into several shards for each worker."""
     assert cutting.shard_bytes(10**12, 100, False) == 64 << 20 > cutting.shard_bytes(10**12, 100, True)
     assert cutting.shard_bytes(32 << 20, 2, False) == 1 << 20 and cutting.shard_bytes(0, 2, True) == 1

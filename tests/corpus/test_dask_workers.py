@@ -1,4 +1,4 @@
-"""`mh4 corpus` with real workers, of which one is killed in mid-shard, and then the driver; and Ctrl-C, which all processes get."""
+"""`mh4 corpus` with real Dask workers: killed processes, Ctrl-C, and protection against other users."""
 
 import os
 import signal
@@ -25,7 +25,10 @@ INTRUDER = os.path.join(os.path.dirname(__file__), "intruder.py")
 
 @pytest.mark.slow
 def test_a_worker_and_the_driver_are_killed(tmp_path):
-    """Nothing of theirs is left, and the next driver ends with what `mh4 parse` writes. `make corpus-test` does far more of this."""
+    """After a worker and the driver are killed, no process remains, and the next driver writes what `mh4 parse` writes.
+
+    `make corpus-test` kills far more processes.
+    """
     trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", "--quiet")
     corpora.wait_for(lambda: corpora.in_mid_shard(folder))
@@ -37,14 +40,14 @@ def test_a_worker_and_the_driver_are_killed(tmp_path):
     corpora.wait_for(lambda: not any(map(corpora.alive, workers)))
     done = len(corpora.records(folder))
     code, out, said = corpora.run(*trial.command(folder, "--workers", "1"))
-    assert code == 0 and out == "" and all(" shard" in line for line in said.splitlines()), said  # a line now and then
+    assert code == 0 and out == "" and all(" shard" in line for line in said.splitlines()), said  # lines of progress
     assert 1 <= done <= len(corpora.records(folder))
     code, _, said = corpora.run("corpus", "join", str(folder), "-o", str(tmp_path / "joined") + "/")
     assert code == 0 and contents(tmp_path / "joined") == trial.parsed, said
 
 
 def test_workers_are_not_taken_for_gone(monkeypatch):
-    """Though the client, too, asks who the scheduler is, every few seconds, and gets answers without workers."""
+    """Workers are counted although the client's periodic questions to the scheduler are answered without workers."""
     ask = workers.Client._update_scheduler_info
 
     async def asked_meanwhile(client, **options):
@@ -59,7 +62,7 @@ def test_workers_are_not_taken_for_gone(monkeypatch):
 
 
 def test_a_client_that_has_closed_itself(monkeypatch):
-    """As it does where it cannot connect to the scheduler again, at any moment."""
+    """A client closes itself if it cannot reconnect to the scheduler, at any moment; this is one InputError."""
     monkeypatch.setattr(workers, "problem", lambda settings: "")
     moments = [lambda pool: pool._look(), lambda pool: pool.submit(len, ""), lambda pool: pool.finished(1)]
     with clusters.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
@@ -77,7 +80,7 @@ def test_a_client_that_has_closed_itself(monkeypatch):
 
 @pytest.mark.slow
 def test_workers_that_dask_has_given_up_are_started_again(monkeypatch):
-    """On a busy machine, it takes longer to start one than Dask waits."""
+    """Workers are started again even if starting them takes longer than Dask waits, as on a busy machine."""
     monkeypatch.setattr(workers, "problem", lambda settings: "")
     us = SimpleNamespace(pid=os.getpid())
     with (
@@ -86,30 +89,30 @@ def test_workers_that_dask_has_given_up_are_started_again(monkeypatch):
     ):
         corpora.wait_for(pool.count)
         first = pool._able()
-        for worker in corpora.workers_of(us):  # also one that Dask starts instead of one that was slow
+        for worker in corpora.workers_of(us):  # including the one that Dask starts in place of a slow one
             worker.kill()
         corpora.wait_for(lambda: pool.count() and not first & pool._able())
 
 
 def listening():
-    """The addresses and ports to which this process and its children listen."""
+    """Return the addresses and ports on which this process and its children listen."""
     us = psutil.Process()
     sockets = [socket for process in (us, *us.children(recursive=True)) for socket in process.net_connections("inet")]
     return [socket.laddr for socket in sockets if socket.status == psutil.CONN_LISTEN]
 
 
 def intrusions(ports):
-    """What another user can have our processes run."""
+    """Return the ports at which another user can have our processes run functions."""
     return subprocess.check_output([sys.executable, INTRUDER, *map(str, ports)], timeout=300).decode().splitlines()
 
 
 @pytest.mark.slow
 def test_nobody_else_runs_functions_in_our_processes(monkeypatch):
-    """Neither another user of this machine, who is tried if the tests run as root, nor another machine, to which nothing listens."""
+    """Neither another user (tried if the tests run as root) nor another machine can run functions in our processes."""
     monkeypatch.setattr(workers, "problem", lambda settings: "")
     with clusters.LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address="127.0.0.1:0") as cluster:
         port = cluster.scheduler.port
-        assert intrusions([port]) == ["%d %d" % (port, os.getuid())]  # where nothing protects it, an intruder gets in
+        assert intrusions([port]) == ["%d %d" % (port, os.getuid())]  # the intruder succeeds without protection
     with workers.start(SimpleNamespace(settings=None, folder=""), 1) as pool:
         corpora.wait_for(pool.count)
         found = listening()
@@ -125,10 +128,10 @@ def test_a_scheduler_whose_certificates_are_missing():
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals, number):
-    """And processes that its threads start do not hear of it."""
+    """An interrupt is delivered after Dask has started or ended, and not to processes started meanwhile."""
     blocked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     said, after = [], False
-    signal.signal(signal.SIGHUP, signal.default_int_handler)  # which the fixture takes back
+    signal.signal(signal.SIGHUP, signal.default_int_handler)  # the fixture restores it
     with pytest.raises(KeyboardInterrupt):
         with clusters._undisturbed():
             os.kill(os.getpid(), number)
@@ -142,7 +145,7 @@ def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals, number):
 
 
 def test_the_first_process_of_multiprocessing_leaves_interrupts_blocked():
-    """With it begins another process, which lifts the block."""
+    """Interrupts stay blocked although the resource tracker of multiprocessing, which starts too, lifts the block."""
     script = """if True:
         import multiprocessing, signal
         from mh4.corpus.clusters import _undisturbed
@@ -154,7 +157,7 @@ def test_the_first_process_of_multiprocessing_leaves_interrupts_blocked():
 
 @pytest.mark.slow
 def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
-    """One line is printed, however often Ctrl-C is pressed, and nothing is left."""
+    """However often Ctrl-C is pressed, one line is printed and no process or partial file remains."""
     trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", start_new_session=True)
     corpora.wait_for(lambda: corpora.in_mid_shard(folder))
@@ -170,7 +173,7 @@ def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
 
 @pytest.mark.slow
 def test_files_of_workers_are_in_a_folder_of_their_own(tmp_path):
-    """In a folder that others may write to, Dask's would have fixed names, such as a lock's, which can be a link to any file."""
+    """Workers write to a private folder: Dask's fixed names in a shared folder could be links to any file."""
     precious, shared = tmp_path / "precious", tmp_path / "shared"
     precious.write_text("precious")
     (shared / "dask-scratch-space").mkdir(parents=True)

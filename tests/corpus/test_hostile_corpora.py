@@ -1,4 +1,4 @@
-"""What people and machines do to the folder of a corpus: nothing is overwritten, or taken for what it is not."""
+"""Damage to the folder of a corpus: nothing is overwritten, and damaged files are reported or made again."""
 
 import errno
 import json
@@ -10,6 +10,7 @@ import corpora
 import pytest
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
+from mh4 import version
 from mh4.corpus.folder import Corpus
 from mh4.errors import InputError
 from mh4.parser import checksums
@@ -22,7 +23,7 @@ FAILED = 2
 
 
 def change(path, **entries):
-    """Change entries of a file of JSON; None removes one."""
+    """Change entries of a JSON file; None removes an entry."""
     found = {**json.loads(path.read_text()), **entries}
     path.write_text(json.dumps({name: value for name, value in found.items() if value is not None}))
 
@@ -50,7 +51,7 @@ def test_outputs_that_would_overwrite_something(folder):
 
 
 def refuse(monkeypatch, refused):
-    """Have this process not be allowed to open a file."""
+    """Deny this process the permission to open a file."""
 
     def open_(path, *options, **more):
         if os.path.abspath(path) == str(refused):
@@ -62,12 +63,11 @@ def refuse(monkeypatch, refused):
 
 
 def test_a_file_that_cannot_be_read(folder, monkeypatch):
-    """It fails, once, and the others are parsed; the next time, it is tried again."""
+    """A file that cannot be read is reported once, the others are parsed, and the next run tries it again."""
     refuse(monkeypatch, folder / "in" / "long.conllu")
     said = parse(code=1)
-    assert (
-        said.count("long.conllu") == 1 and "long.conllu: cannot be read: Permission denied\n" in said and ": 2 shards, " in said
-    )
+    assert said.count("long.conllu") == 1 and "long.conllu: cannot be read: Permission denied\n" in said
+    assert ": 2 shards, " in said
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     parse()
@@ -75,7 +75,7 @@ def test_a_file_that_cannot_be_read(folder, monkeypatch):
 
 @pytest.mark.parametrize("extension", [".json", ".conllu"])
 def test_shards_that_cannot_be_read(folder, monkeypatch, extension):
-    """This is said, and they stay; they are neither missing nor parsed again."""
+    """Shards that cannot be read are reported and kept; they are neither missing nor parsed again."""
     parse()
     record = corpora.records(folder / "out")[2]
     refused = record.with_suffix(extension)
@@ -143,7 +143,7 @@ def test_two_kinds_of_workers(folder):
     ],
 )
 def test_damaged_records(folder, monkeypatch, entries):
-    """A shard whose record is not as it should be is not done."""
+    """A shard with a damaged record is parsed again."""
     options = ["--rejects"] if any(name.startswith("rejects") for name in entries) else []
     parse(*options)
     change(corpora.records(folder / "out")[2], **entries)
@@ -183,7 +183,7 @@ FILE = {"number": 0, "path": "/x", "given": "x", "name": "x"}
     ],
 )
 def test_damaged_settings(folder, entries):
-    """Of files and of how they are parsed."""
+    """Damaged entries for input files or settings are reported by every command."""
     parse()
     path = folder / "out" / "corpus.json"
     settings = {"settings": {**json.loads(path.read_text())["settings"], **entries}}
@@ -195,7 +195,7 @@ def test_damaged_settings(folder, entries):
 
 @pytest.mark.parametrize("line", ["nonsense", "[" * 100_000, '{"file": 1}', "{}", '{"shards": 2}', ""])
 def test_damaged_plans(folder, line):
-    """What is planned is taken up to the line that does not belong there."""
+    """A damaged plan is used up to the damaged line, and completed."""
     parse()
     plan = folder / "out" / "plan" / "00001.jsonl"
     lines = plan.read_text().split("\n")
@@ -207,7 +207,7 @@ def test_damaged_plans(folder, line):
 
 
 def test_what_is_no_file(folder):
-    """A FIFO, which one might wait for forever, in place of a plan or of a file of the input."""
+    """A FIFO, which might never end, in place of a plan or of an input file is rejected."""
     parse()
     (folder / "out/plan/00001.jsonl").rename("plan")
     os.mkfifo("out/plan/00001.jsonl")
@@ -238,14 +238,16 @@ def test_rejects_that_are_gone_or_changed(folder):
 
 
 def test_another_program(folder, monkeypatch):
-    """What was begun by other source files of the same version is not continued, and no work given to them."""
+    """A corpus begun by other source files of the same version is neither continued nor verified."""
     parse()
     monkeypatch.setattr(checksums, "of_program", lambda: "0" * 64)
     assert "begun with the source files of mh4 with checksum " in parse(code=FAILED)
+    message = "this process cannot verify it: its mh4 %s has other source files" % version.__version__
+    assert message in mh4("corpus", "verify", "out", code=FAILED)
 
 
 def test_a_model_that_cannot_parse_so(folder):
-    """This is said once, before there is a folder, and not of each shard."""
+    """A model that does not fit the options, or is damaged, is reported once, before the folder is made."""
     assert "mh3 has no scores of arcs, which beyond=mst needs" in parse("--beyond", "mst", code=FAILED)
     shutil.copytree("model", "damaged")
     with open("damaged/weights.npz", "r+b") as file:
@@ -254,7 +256,7 @@ def test_a_model_that_cannot_parse_so(folder):
 
 
 def test_a_model_that_is_moved_is_known_from_then_on(folder):
-    """Also to those who are given no model."""
+    """A new path of the model is stored for commands without --model."""
     parse()
     os.rename("model", "moved")
     parse(model="moved")
@@ -262,7 +264,7 @@ def test_a_model_that_is_moved_is_known_from_then_on(folder):
 
 
 def test_verifying_that_ends_early_takes_nothing_back(folder, monkeypatch):
-    """What cannot be compared, as its worker or the input is gone, is not wrong."""
+    """Shards that `verify` cannot check, because the worker or the input is gone, stay valid."""
 
     def killed(shard):
         raise InputError("its worker was killed")

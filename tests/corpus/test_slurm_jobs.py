@@ -1,9 +1,10 @@
-"""Workers that are jobs of a Slurm whose commands are scripts of ours; tests/slurm has a real one."""
+"""Workers as jobs of Slurm, whose commands are replaced by scripts; tests/slurm has a real one."""
 
 import os
 
 import corpora
 import pytest
+from test_corpus import OPTIONS
 
 from mh4.corpus import driver
 from mh4.corpus.folder import Corpus
@@ -17,19 +18,14 @@ COMMANDS = {
     "sbatch": 'if [ -e closed ]; then echo "sbatch: error: Invalid partition" >&2; exit 1; fi\n'
     'cp "$1" job.$$; setsid env -i PATH="$PATH" sh job.$$ >>log 2>&1 & echo "Submitted batch job $!"; echo $! >>jobs',
     "squeue": "for job in $(cat jobs); do if kill -0 $job; then echo $job; fi; done",
-    # Only what `sbatch` has started: a number from elsewhere may be any process's, and -1 is all of them.
+    # Only jobs that `sbatch` has started: any other number may be a foreign process, and -1 all processes.
     "scancel": 'if grep -qsx "$1" jobs; then kill -- "-$1"; echo "$1" >>cancelled; fi',
 }
-OPTIONS = (
-    {"input": "conllu"}
-    | dict.fromkeys(("decode", "beam", "longest", "beyond"))
-    | dict.fromkeys(("confidence", "tags", "keep_deps", "rejects"), False)
-)
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder in which jobs are refused as long as it has the file `closed`."""
+    """A folder of these commands, in which `sbatch` fails as long as there is a file `closed`."""
     for name, does in COMMANDS.items():
         (tmp_path / name).write_text("#!/bin/sh\ncd '%s'\n%s\n" % (tmp_path, does))
         (tmp_path / name).chmod(0o755)
@@ -38,11 +34,15 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+def corpus_in(folder):
+    return Corpus(str(folder / "a corpus"), Settings.of(corpora.train(folder), None, **OPTIONS), (), 1)
+
+
 @pytest.mark.slow
 def test_jobs_that_are_refused_are_submitted_again(here):
-    """Even if no job has been accepted so far; until then, it is said why, once. And Dask ends well if that stays so."""
-    corpus = Corpus(str(here / "a corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
-    (here / "tornado.py").write_text("open('imported', 'w')")  # in the folder of the jobs, where others may be able to write
+    """Rejected jobs are submitted again, the reason is reported once, and workers can end without any job."""
+    corpus = corpus_in(here)
+    (here / "tornado.py").write_text("open('imported', 'w')")  # as another user might plant it there
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="-p short") as pool:
         said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
@@ -63,32 +63,28 @@ def test_jobs_that_are_refused_are_submitted_again(here):
 
 
 def test_jobs_that_end_without_becoming_workers(here):
-    """As on nodes where something is missing: the error names the log."""
+    """If jobs end at once, as on nodes where a package is missing, the error names the log."""
     (here / "sbatch").write_text("#!/bin/sh\ncd '%s'\ntrue & wait $!; echo $! >>jobs; echo Submitted batch job $!\n" % here)
-    corpus = Corpus(str(here / "corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
-    with workers.start(corpus, 2, slurm="") as pool:
-        with pytest.raises(InputError, match="^there are no workers: a job has ended .*; its log is .*/jobs/[0-9]+.log$"):
-            corpora.wait_for(lambda: pool.count() and False)
+    message = "^there are no workers: a job has ended .*; its log is .*/jobs/[0-9]+.log$"
+    with workers.start(corpus_in(here), 2, slurm="") as pool, pytest.raises(InputError, match=message):
+        corpora.wait_for(lambda: pool.count() and False)
     assert len((here / "jobs").read_text().split()) == 4
 
 
 def test_a_squeue_that_fails(here):
-    """Jobs may wait for long, so this is no error; but it is said, as those that end at once would be waited for as well."""
+    """A failing squeue is reported but is no error, because jobs may still be waiting."""
     (here / "sbatch").write_text("#!/bin/sh\necho Submitted batch job 7000001\n")
     (here / "squeue").write_text("#!/bin/sh\necho 'squeue: error: no controller' >&2\nexit 1\n")
-    corpus = Corpus(str(here / "corpus"), Settings.of(corpora.train(here), None, **OPTIONS), (), 1)
-    with workers.start(corpus, 1, slurm="") as pool:
+    with workers.start(corpus_in(here), 1, slurm="") as pool:
         said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
         assert said == ["squeue does not say which jobs wait or run: squeue: error: no controller"] and pool.expected()
 
 
 def test_options_that_sbatch_refuses(here, monkeypatch):
-    """The command ends with what sbatch says, and not before it has tried again."""
+    """After further attempts, the command ends with the message of sbatch."""
     monkeypatch.setattr(driver, "PATIENCE", 1)
     (here / "closed").touch()
-    model = corpora.train(here)
-    said = corpora.mh4(
-        "corpus", "parse", str(here / "toy-ud-dev.conllu"), "-o", str(here / "out"), "--model", model, "--slurm", "-p x", code=2
-    )
+    options = ["-o", str(here / "out"), "--model", corpora.train(here), "--slurm", "-p x"]
+    said = corpora.mh4("corpus", "parse", str(here / "toy-ud-dev.conllu"), *options, code=2)
     refused = "Slurm refuses a job: sbatch: error: Invalid partition"
     assert said == "mh4: %s\nmh4: there are no workers: %s\n" % (refused, refused)

@@ -1,15 +1,14 @@
-"""Reading and writing CoNLL-U: every byte is kept, every error located."""
+"""Read and write CoNLL-U: every byte is kept, and every error is located."""
 
 import bz2
 import gzip
-import io
 import sys
 
 import pytest
 
 from mh4.corpus import cutting
 from mh4.data import conllu, text_lines
-from mh4.data.cells import DEPREL, HEAD, MISC, UPOS
+from mh4.data.cells import DEPREL, MISC, UPOS
 from mh4.errors import InputError
 from mh4.util import reading
 from mh4.util.output import open_output
@@ -46,34 +45,10 @@ def file(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("content", [GOOD, GOOD + "\n\n", GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), "\n\n" + GOOD])
-def test_what_is_not_replaced_stays_byte_by_byte(file, content):
-    path = file(content)
-    blocks = list(conllu.blocks(path))
-    same = [block.text({HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]
-    assert "".join(same).encode("utf-8") == open(path, "rb").read()
-    changed = "".join(block.text({MISC: ["X"] * len(block.sentence)}) for block in blocks)
-    before, after = content.split("\n"), changed.split("\n")
-    assert len(before) == len(after)
-    for old, new in zip(before, after):
-        if old[:1].isdigit() and old.split("\t")[0].isdigit():
-            assert new == "\t".join(old.split("\t")[:9] + ["X" + ("\r" if old.endswith("\r") else "")])
-        else:
-            assert new == old
-
-
 def test_columns_head_and_deprel_are_not_looked_at_without_trees(file):
     path = file(row(1, head="nonsense") + "\n" + row(2, head="_") + "\n\n")
     (sentence,) = conllu.read(path, trees=False)
     assert sentence.words == ["w", "w"] and sentence.heads is None
-
-
-def test_standard_input_and_output(monkeypatch, capsysbinary):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode("utf-8"))))
-    assert len(conllu.read("-")) == 2
-    with open_output("-") as file:
-        file.write(GOOD)
-    assert capsysbinary.readouterr().out == GOOD.encode("utf-8")
 
 
 BAD = {
@@ -150,16 +125,15 @@ def test_a_byte_order_mark_is_accepted_and_kept(file):
         assert "".join(block.text({DEPREL: block.sentence.deprels}) for block in blocks) == content
     (sentence,) = conllu.read(file("\ufeff# sent_id = s1\n" + row(1) + "\n\n"))
     assert sentence.name.endswith("line 1, sentence 1 (s1)")
-    blocks = list(
-        conllu.blocks(file(row(1) + "\n\n\ufeff\n\ufeff" + row(1) + "\n\n\ufeff"))
-    )  # with an empty file, and at the end
+    # in joined files, one of them empty, and at the end
+    blocks = list(conllu.blocks(file(row(1) + "\n\n\ufeff\n\ufeff" + row(1) + "\n\n\ufeff")))
     assert "".join(block.text({}) for block in blocks) == row(1) + "\n\n\n" + row(1) + "\n\n"
 
 
 @pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("comment", ["", "# sent_id = s\n"])
 def test_a_byte_order_mark_at_the_start_of_a_later_sentence_is_left_out(file, comment, at_once):
-    """As in files that were joined."""
+    """Byte order marks inside a file, as in files that were joined, are dropped."""
     one = "\ufeff" + comment + row(1) + "\n\n\n"
     blocks = list(conllu.blocks(file(one + one), at_once=at_once))
     text = "".join(block.text({}) for block in blocks)
@@ -169,7 +143,7 @@ def test_a_byte_order_mark_at_the_start_of_a_later_sentence_is_left_out(file, co
 
 @pytest.mark.slow
 def test_long_chains_are_read_in_linear_time(file):
-    """Of words that are each the head of the one before, or of the next; with 200,000, a quadratic check would take an hour."""
+    """Chains of 200,000 words, each the head of the previous or the next one; a quadratic check would take an hour."""
     n = 200_000
     for heads in ([*range(2, n + 1), 0], list(range(n))):
         content = "\n".join(row(m, head=str(h)) for m, h in enumerate(heads, start=1))
@@ -186,7 +160,7 @@ def test_long_chains_are_read_in_linear_time(file):
     ),
 )
 def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
-    """As from a device; the parts that corpora are cut into have the same bounds."""
+    """Endless lines and sentences, as from a device, are rejected, also where corpora are cut into parts."""
     monkeypatch.setattr(reading, "LONGEST", 1 << 20)
     monkeypatch.setattr(text_lines, "PORTION", 10)
     path = file("\n" + row(1) + "\n\n" + end)
@@ -198,7 +172,7 @@ def test_lines_and_sentences_that_do_not_end(file, monkeypatch, end, message):
 
 @pytest.mark.parametrize("line, number", (("x\n", 4), (" \n", 1)))
 def test_short_lines_that_do_not_end(file, monkeypatch, line, number):
-    """They are refused while they are read: each takes 30 times the memory of its characters, and more once it is a word."""
+    """Too many short lines are rejected while they are read: each takes 30 times the memory of its characters."""
     monkeypatch.setattr(text_lines, "MOST_LINES", 1000)
     monkeypatch.setattr(text_lines, "PORTION", 10)
     path = file(number // 4 * ("\n" + row(1) + "\n\n") + 1100 * line)
@@ -243,7 +217,7 @@ def test_a_text_in_place_of_a_path_is_cut_off():
 
 
 def test_a_sentence_is_read_before_the_next(file):
-    """So that files of any size can be read, and an error is raised only after the valid sentences before it."""
+    """Files of any size can be read, and an error is raised only after the valid sentences before it."""
     blocks = conllu.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))
     assert next(blocks).sentence.words == ["w"]
     with pytest.raises(InputError, match="line 4, sentence 2: ID is '3'"):
@@ -251,7 +225,7 @@ def test_a_sentence_is_read_before_the_next(file):
 
 
 def test_an_enhanced_graph_goes_or_stays_as_a_whole(file):
-    """Empty nodes are part of it, and the DEPS of multiword tokens."""
+    """Empty nodes and the DEPS of multiword tokens are part of the enhanced graph."""
     empty, deps, token = row("0.1", "e", "_", "_")[:-3] + "1:dep\t_\n", row(1)[:-3] + "0:root\t_\n", "1-2\tab" + "\t_" * 6
     words = ["# note\n", token + "\t0:root\t_\n", deps, empty.replace("0.1", "1.1"), row(2, head="1") + "\n\n"]
     (block,) = conllu.blocks(file("".join(["\ufeff", empty, *words])))
@@ -262,6 +236,6 @@ def test_an_enhanced_graph_goes_or_stays_as_a_whole(file):
 
 
 def test_no_column_is_written_empty(file):
-    """Also if a model has learned an empty relation or tag."""
+    """An empty relation or tag, which a model may have learned, is written as _."""
     (block,) = conllu.blocks(file(row(1) + "\n"))
     assert block.text({column: [""] for column in range(UPOS, MISC + 1)}) == "1\tw" + "\t_" * 8 + "\n"

@@ -1,4 +1,4 @@
-"""Reading and writing CoNLL-U, for files drawn at random: what is written is what was read, and nothing is half understood."""
+"""Read and write random CoNLL-U files: each is written as it was read, or rejected as a whole."""
 
 import re
 from pathlib import Path
@@ -15,17 +15,17 @@ from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
 
-# Anything but NUL and what separates columns and lines; U+0085 and U+2028 do not, but no word has them.
+# Any character that does not separate columns or lines, except NUL. U+0085 and U+2028 do not, but no word has them.
 anything = st.text(st.characters(blacklist_characters="\0\t\n\r", blacklist_categories=("Cs",)), min_size=1, max_size=8)
 field = anything.filter(str.strip)
-cell = field.filter(lambda text: not re.search(r"\s|\ufeff", text))  # of a column but FORM, LEMMA and MISC
+cell = field.filter(lambda text: not re.search(r"\s|\ufeff", text))  # for all columns except FORM, LEMMA and MISC
 form = field.filter(lambda text: not WHITE_SPACE.search(text))
 lines_of_comments = st.lists(field.map(lambda text: "#" + text), max_size=2)
 
 
 @st.composite
 def trees(draw, n):
-    """Heads of a tree over n words, in a list that begins with the first word's."""
+    """The heads of the words of a tree over n words, without the root."""
     heads, attached = [0] * n, [0]
     for word in draw(st.permutations(range(1, n + 1))):
         heads[word - 1] = draw(st.sampled_from(attached))

@@ -1,4 +1,4 @@
-"""Sentences as CoNLL-U and as objects of conllu, udapi and spaCy, and their words."""
+"""Convert sentences to words, to CoNLL-U and to objects of conllu, udapi and spaCy."""
 
 import importlib
 import sys
@@ -31,6 +31,15 @@ AS_CONLLU = (
     "2\tberodo\t_\tNOUN\t_\tCase=Acc|Number=Sing\t0\troot\t_\tArcProb=1.0000|LabelProb=1.0000\n"
     "3\t.\t_\tPUNCT\t.\t_\t2\tpunct:x\t_\tArcProb=1.0000|LabelProb=1.0000\n\n"
 )
+
+
+@pytest.fixture
+def fake_spacy(monkeypatch):
+    """A stand-in for the parts of spaCy that conversions imports."""
+    doc = SimpleNamespace(Doc=lambda vocab, **columns: SimpleNamespace(sents=[0], **columns))
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "spacy.tokens", doc)
+    monkeypatch.setitem(sys.modules, "spacy.vocab", SimpleNamespace(Vocab=object))
 
 
 def test_words():
@@ -86,8 +95,8 @@ def test_what_would_break_a_row(column, text):
         replace(broken, name="FILE, line 7").to_conllu()
 
 
-def test_words_that_are_empty_or_missing(tmp_path):
-    """An empty tag is unspecified; an empty word would be read as the word _."""
+def test_words_that_are_empty_or_missing():
+    """An empty tag is written as _; an empty word is rejected, as it would be read as the word _."""
     with pytest.raises(InputError, match="the sentence: word 1 cannot be written as CoNLL-U: FORM is empty, expected a word"):
         sentence(words=["", "b"]).to_conllu()
     with pytest.raises(InputError, match="the sentence: cannot be written as CoNLL-U: it has no words"):
@@ -97,10 +106,10 @@ def test_words_that_are_empty_or_missing(tmp_path):
 
 @pytest.mark.parametrize("field, given", [
     ("upos", ["X"]), ("deprels", ["x"] * 3), ("upos", 5), ("xpos", "XY"), ("words", [1, 2]), ("words", ["a", None]), ("deprels", [1, "x"]),
-    ("feats", [{"Case": "Nom"}, None]),  # as conllu's are
+    ("feats", [{"Case": "Nom"}, None]),  # as in the conllu library
 ])  # fmt: skip
 def test_columns_that_are_not_a_string_for_each_word(field, given):
-    """No word is left out in silence, and no column is written as Python writes it."""
+    """No word is dropped silently, and no column is written as Python's repr."""
     for use in (list, Sentence.to_conllu, conversions.to_udapi):
         with pytest.raises(InputError) as error:
             use(sentence(**{field: given}))
@@ -116,7 +125,7 @@ def test_columns_of_numpy():
 
 @pytest.mark.parametrize("heads", [[-1, 0], [-1, 0, 3], [-1, 0, -2], [0, 0, 1], [-1, 0, 1.0], [-1, 0, "1"], [-1, 0, [1]], 5])
 def test_heads_out_of_range(heads):
-    """No HEAD is written that cannot be read."""
+    """Heads that could not be read again are not written."""
     for use in (list, Sentence.to_conllu, conversions.to_udapi):
         with pytest.raises(InputError, match="the sentence: its heads are .*, expected -1 and then one of 0 to 2 for each word"):
             use(sentence(heads=heads))
@@ -162,10 +171,9 @@ def test_objects_of_udapi():
 
 @pytest.mark.parametrize("convert", [conversions.to_udapi, conversions.to_spacy])
 @pytest.mark.parametrize("heads", [[-1, -1, 0, 2], [-1, None, 0, 2], [-1, 2, 1, 0]])
-def test_heads_that_are_no_tree(monkeypatch, convert, heads):
-    """A word without a head does not get the last word as its head."""
-    monkeypatch.setitem(sys.modules, "spacy.tokens", SimpleNamespace(Doc=None))
-    monkeypatch.setitem(sys.modules, "spacy.vocab", SimpleNamespace(Vocab=None))
+@pytest.mark.usefixtures("fake_spacy")
+def test_heads_that_are_no_tree(convert, heads):
+    """A missing head is rejected, and not used as index -1, the last word."""
     with pytest.raises(InputError, match="^the sentence cannot be converted, as it is no tree: heads: "):
         convert(Sentence(["a", "b", "c"], heads=heads))
 
@@ -175,23 +183,22 @@ def test_heads_that_are_no_tree(monkeypatch, convert, heads):
     ("words", ""), ("words", " "), ("words", "\u3000"), ("words", "a\tb"), ("words", "a\n"), ("words", "a\ud800"), ("upos", "A\tB"),
     ("xpos", "a b"), ("feats", "A=\n"), ("deprels", "a\tb"),
 ])  # fmt: skip
-def test_what_no_library_takes_for_a_word(monkeypatch, convert, field, text):
-    """Not even one that would write it, as rows that it cannot read."""
-    monkeypatch.setitem(sys.modules, "spacy.tokens", SimpleNamespace(Doc=None))
-    monkeypatch.setitem(sys.modules, "spacy.vocab", SimpleNamespace(Vocab=None))
+@pytest.mark.usefixtures("fake_spacy")
+def test_what_no_library_takes_for_a_word(convert, field, text):
+    """Values that break a row are rejected, even where a library would write rows that it cannot read."""
     with pytest.raises(InputError, match="^FILE, line 7: word 2 cannot be converted: "):
         convert(sentence(name="FILE, line 7", **{field: ["x", text]}))
 
 
 def test_what_is_no_sentence():
-    """Such as a TokenList, which parse returns for a TokenList."""
+    """A TokenList, which parse returns for a TokenList, is rejected."""
     for convert in (conversions.to_token_list, conversions.to_udapi):
         with pytest.raises(InputError, match="^cannot convert TokenList<a>: expected a Sentence of mh4$"):
             convert(library.TokenList([{"id": 1, "form": "a"}]))
 
 
 def test_the_component_without_spacy(monkeypatch):
-    for name in ("spacy", "spacy.attrs"):  # which tests before this one may have loaded
+    for name in ("spacy", "spacy.attrs"):  # earlier tests may have loaded them
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "mh4.spacy", raising=False)
     with pytest.raises(NotInstalled, match=r"^mh4\.spacy needs spaCy, which is not installed: pip install 'spacy>=3\.\d+'$"):
@@ -212,18 +219,13 @@ def test_a_new_vocabulary_of_spacy_is_used():
     from spacy.vocab import Vocab
 
     vocab = Vocab()
-    assert not vocab  # as it is empty
+    assert not vocab  # because it is empty
     docs = [conversions.to_spacy(PARSED, vocab) for _ in range(2)]
     assert docs[0].vocab is vocab and len(Doc.from_docs(docs)) == 2 * len(PARSED)
 
 
-def test_a_tree_without_labels_for_spacy(monkeypatch):
-    tokens, vocab = (
-        SimpleNamespace(Doc=lambda vocab, **columns: SimpleNamespace(sents=[0], **columns)),
-        SimpleNamespace(Vocab=object),
-    )
-    for name, module in {"spacy": SimpleNamespace(), "spacy.tokens": tokens, "spacy.vocab": vocab}.items():
-        monkeypatch.setitem(sys.modules, name, module)
+@pytest.mark.usefixtures("fake_spacy")
+def test_a_tree_without_labels_for_spacy():
     with pytest.raises(InputError, match="^the sentence has several roots"):
         conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 0, 0], dtype=np.int32)))
     assert conversions.to_spacy(Sentence(["a"], xpos=["_"])).tags == [""]

@@ -1,4 +1,4 @@
-"""Reading that goes on after blocks that are not CoNLL-U, or gives each sentence at once; comments about how it was parsed."""
+"""Continue after blocks that are not CoNLL-U, yield each sentence at once, and note in comments how it was parsed."""
 
 import io
 import tempfile
@@ -25,7 +25,7 @@ def lines(text):
 
 @given(st.lists(st.sampled_from([GOOD, *BAD, "\n"]), max_size=8))
 def test_every_line_is_in_a_block_or_rejected(pieces):
-    """In order; and what is not rejected is what would be read without it."""
+    """All lines are parsed or rejected, in order; good blocks are read as they are without bad ones."""
     text, found = "".join(pieces), []
     try:
         for block in conllu.parsed(lines(text), "file", rejected=lambda rows, error: found.append(rows)):
@@ -39,7 +39,7 @@ def test_every_line_is_in_a_block_or_rejected(pieces):
 
 
 def test_messages_name_the_same_places():
-    """With rejects and without."""
+    """Messages name the same line with rejects and without."""
     for bad in BAD:
         errors = []
         list(conllu.parsed(lines(GOOD + bad + GOOD), "file", rejected=lambda *found, errors=errors: errors.append(found[1])))
@@ -49,21 +49,9 @@ def test_messages_name_the_same_places():
         assert str(error) == str(caught.value) and ("line 5" in str(error) or "line 6" in str(error))
 
 
-def test_bytes_that_are_not_utf_8(tmp_path):
-    path = tmp_path / "file"
-    content = GOOD.replace("w2", "l\xe9t").encode("latin-1")
-    path.write_bytes(GOOD.encode() + content + GOOD.encode())
-    out = tmp_path / "rejects"
-    with open_rejects(str(out)) as found:
-        assert len(list(conllu.blocks(str(path), rejected=found))) == 2 and found.count == 1
-    assert out.read_bytes() == b"# rejected = %s, line 6: not UTF-8 (byte 0xe9)\n" % bytes(path) + content
-    with pytest.raises(InputError, match="line 6: not UTF-8"):
-        list(conllu.blocks(str(path)))
-
-
 @given(st.lists(st.sampled_from([GOOD, "\n", " \n"]), min_size=1, max_size=8))
 def test_at_once(pieces):
-    """A sentence is there when a blank line ends it; blank lines at the end of the file are in none."""
+    """A sentence is yielded when a blank line ends it; blank lines at the end of the file belong to no sentence."""
     text = "".join(pieces)
     read, taken = [], []
 
@@ -89,7 +77,7 @@ def test_at_once(pieces):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("comments", ["", "# a = b\n", "\n# a = b\n# mh4 = old\n# c\n"])
 def test_notes(mark, end, comments):
-    """Before the first word, in place of the old one, with the same line ends; parsed again, the rest is as it was."""
+    """A note replaces the old one, before the first word and with the same line ends; all else stays the same."""
     text = mark + (comments + GOOD).replace("\n", end)
     (block,) = conllu.parsed(lines(text), "file")
     heads = {HEAD: ["2", "0", "2"]}
@@ -105,7 +93,7 @@ def test_notes(mark, end, comments):
 
 
 def test_a_block_at_the_end_of_a_file():
-    """Is rejected with the line ends that it lacks, so that the next one is a block of its own."""
+    """Missing line ends are added to a rejected block, so that the next one is a separate block."""
     out = io.StringIO()
     rejects = Rejects(out)
     for last in (["a\n", "b"], ["a\n", "b\n"], ["a\n", "b\n", "\n"], ["a\n", " "]):
@@ -117,7 +105,7 @@ def test_a_block_at_the_end_of_a_file():
 
 @pytest.mark.parametrize("full", [True, False])
 def test_a_folder_of_temporary_files_that_is_full_or_missing(tmp_path, monkeypatch, full):
-    """It is named, not the output or the file of rejects, neither of which is then there."""
+    """The message names the folder of temporary files; neither the output nor the file of rejects is created."""
     gone, out = str(tmp_path / "gone"), str(tmp_path / "out")
     monkeypatch.setattr(tempfile, "tempdir", gone)
     if full:

@@ -1,4 +1,4 @@
-"""Raw text: training segmenters, segmenting, and `mh4 parse --text`, on the toy language."""
+"""Train segmenters, segment raw text, and run `mh4 parse --text`, on the toy language."""
 
 import io
 import os
@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import toy
 from click.testing import CliRunner
-from running import WRITTEN, succeeds
+from running import WRITTEN, mh4, refuses, succeeds
 
-import mh4
+import mh4 as mh4_package
 from mh4 import cli
 from mh4.analysis.evaluation import official
 from mh4.data import conllu, text_lines
@@ -28,12 +28,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def trained(treebank):
-    path = str(treebank / "segmenter")
-    train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
-    options = ["--dev", dev, "-o", path, "--epochs"]
-    done = CliRunner().invoke(cli.main, ["segmenter", "train", dev, *options, "2"])
-    assert done.exit_code == 0 and done.stdout == "", done.output
-    assert done.stderr == "mh4: the segmenter written to %s\n" % path
+    path, dev = str(treebank / "segmenter"), str(treebank / "toy-ud-dev.conllu")
+    done = mh4("segmenter", "train", dev, "--dev", dev, "-o", path, "--epochs", "2")
+    assert done.returncode == 0 and done.stdout == b""
+    assert done.stderr.decode() == "mh4: the segmenter written to %s\n" % path
     return path
 
 
@@ -50,7 +48,7 @@ def text_of(blocks):
 
 
 def test_the_toy_language_is_segmented(trained, treebank, tmp_path):
-    """Nearly as in the treebank, whose text it is; on several lines, and with a byte order mark."""
+    """Text of the treebank, on several lines and with a byte order mark, is segmented nearly as in the treebank."""
     gold = str(treebank / "toy-ud-test.conllu")
     text = tmp_path / "text.txt"
     text.write_text("\ufeff" + text_of(conllu.blocks(gold)).replace(" v", "\nv"), encoding="utf-8")
@@ -64,7 +62,7 @@ def test_the_toy_language_is_segmented(trained, treebank, tmp_path):
 
 
 def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
-    """A blank line ends a sentence; what was between the words is in MISC; a long text is segmented in pieces, as if in one."""
+    """Blank lines end sentences, MISC records spaces, and long text is segmented in pieces with the same result."""
     path = tmp_path / "text.txt"
     path.write_text("kaluma dorpit\n\nTa  kaluma dorpit.\n \n" * 3, encoding="utf-8")
     blocks = list(Segmenter(trained).blocks(str(path)))
@@ -77,7 +75,7 @@ def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("space", "\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029\ufeff")
 def test_white_space_is_no_part_of_words(trained, tmp_path, space):
-    """In files and in Python; what ends a page or a paragraph also ends a sentence."""
+    """White space separates words; the end of a page or paragraph also ends a sentence."""
     text = "%sTa kaluma%sdorpit berodo.%s%sTa %s dorpit.\n".replace("%s", space)
     path = tmp_path / "text.txt"
     path.write_bytes(text.encode())
@@ -88,7 +86,7 @@ def test_white_space_is_no_part_of_words(trained, tmp_path, space):
 
 
 def test_no_break_spaces_between_words(trained):
-    """They are spaces in MISC, where UD has no white space."""
+    r"""No-break and ideographic spaces are recorded as \s in MISC, which may have no white space in UD."""
     (block,) = Segmenter(trained).blocks_of("\xa0Ta\xa0kaluma\u3000\tdorpit .\xa0\n", "text", "presegmented")
     assert block.sentence.words == ["Ta", "kaluma", "dorpit", "."]
     assert block.column(MISC) == [r"SpacesBefore=\s|SpacesAfter=\s", r"SpacesAfter=\s\t", "_", r"SpacesAfter=\s\n"]
@@ -97,7 +95,7 @@ def test_no_break_spaces_between_words(trained):
 @pytest.mark.parametrize("portion", [1, text_lines.PORTION])
 @pytest.mark.parametrize("options", ["ranges", "presegmented;ranges"])
 def test_ranges(trained, tmp_path, monkeypatch, portion, options):
-    """TokenRange has offsets in the text as it was given, with its byte order marks, ends of pages and lines, and white space."""
+    """TokenRange has offsets in the original text, with its byte order marks, page and line ends, and white space."""
     monkeypatch.setattr(text_lines, "PORTION", portion)
     text = "\ufeff\ufeffTa kaluma.\fTa\u2029\f\tkaluma \U0001f600\r\n\n\t\n\n\f\ufeffdorpit\u2028berodo\r\r\f\n\nTa.\n\n"
     path = tmp_path / "text.txt"
@@ -116,13 +114,11 @@ def test_ranges(trained, tmp_path, monkeypatch, portion, options):
 def test_raw_text_is_parsed(trained, model, tmp_path, monkeypatch):
     text, out = tmp_path / "text.txt", tmp_path / "out"
     text.write_text("Ta kaluma dorpit berodo. Ta kaluma dorpit.\n", encoding="utf-8")
-    arguments = ["parse", "--text", "--segmenter", trained, "--model", model]
-    done = CliRunner().invoke(cli.main, [*arguments, "--tags", str(text), "-o", str(out) + "/"])
-    assert done.exit_code == 0 and WRITTEN.sub("", done.output) == "", done.output
+    options = ["--text", "--segmenter", trained, "--model", model, "--tags"]
+    assert succeeds("parse", *options, str(text), "-o", str(out) + "/") == b""
     first, second = conllu.blocks(str(out / "text.conllu"))
-    assert (
-        first.sentence.words == ["Ta", "kaluma", "dorpit", "berodo", "."] and first.comment("text") == "Ta kaluma dorpit berodo."
-    )
+    assert first.sentence.words == ["Ta", "kaluma", "dorpit", "berodo", "."]
+    assert first.comment("text") == "Ta kaluma dorpit berodo."
     assert first.sentence.upos[0] != "_" and (first.sentence.heads[1:] == 0).sum() == 1 and second.sent_id == "2"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.read_bytes())))
     assert text_of(Segmenter(trained).blocks("-")) == text.read_text().strip()
@@ -130,20 +126,17 @@ def test_raw_text_is_parsed(trained, model, tmp_path, monkeypatch):
 
 def test_bad_text(trained, model, tmp_path):
     text, out = tmp_path / "text.txt", tmp_path / "out.conllu"
-
-    def refused(content):
-        text.write_bytes(content)
-        arguments = ["parse", "--text", "--segmenter", trained, "--model", model, str(text), "-o", str(out)]
-        done = CliRunner().invoke(cli.main, arguments)
-        assert done.exit_code == 2 and not out.exists() and done.output.count("\n") == 1, done.output
-        return done.output
-
     for empty in (b"", b" \n\n\t\n"):
         text.write_bytes(empty)
         with pytest.raises(conllu.NoSentences, match="text.txt: no text in it"):
             list(Segmenter(trained).blocks(str(text)))
-    assert "text.txt, line 2: not UTF-8 (byte 0xe9)" in refused(b"abc\ncaf\xe9\n")
-    assert "text.txt, line 1: a character NUL, expected text" in refused(b"a\0b\n")
+    for content, message in (
+        (b"abc\ncaf\xe9\n", "text.txt, line 2: not UTF-8 (byte 0xe9)"),
+        (b"a\0b\n", "text.txt, line 1: a character NUL, expected text"),
+    ):
+        text.write_bytes(content)
+        options = ["--text", "--segmenter", trained, "--model", model]
+        assert message in refuses("parse", *options, str(text), "-o", str(out)) and not out.exists()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +147,7 @@ def test_damaged_segmenters(trained, tmp_path, content):
     made = {
         "truncated": good[: len(good) // 2],
         "changed": good[:5000] + bytes([good[5000] ^ 1]) + good[5001:],
-        "first byte": b"\xff" + good[1:],  # which makes UDPipe abort
+        "first byte": b"\xff" + good[1:],  # UDPipe aborts on it
     }
     path = tmp_path / "damaged"
     path.write_bytes(made.get(content, content))
@@ -164,7 +157,7 @@ def test_damaged_segmenters(trained, tmp_path, content):
 
 @pytest.mark.parametrize("name", [b"\xff\xfe", b"a\nb", b"\x1b[31m", "é".encode(), b"-"])
 def test_names_of_any_bytes(trained, model, tmp_path, monkeypatch, name):
-    """Also of the text and its parse; UDPipe itself takes names in UTF-8 only."""
+    """Segmenters, texts and outputs may have names of any bytes, although UDPipe accepts only UTF-8."""
     monkeypatch.chdir(tmp_path)
     name = os.fsdecode(name)
     shutil.copy(trained, name)
@@ -190,25 +183,20 @@ def test_what_never_ends_is_no_segmenter(tmp_path, make):
 
 
 def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
-    out, bad = tmp_path / "out", tmp_path / "bad.conllu"
-    good = str(treebank / "toy-ud-dev.conllu")
-
-    def refused(*arguments):
-        done = CliRunner().invoke(cli.main, ["segmenter", "train", *arguments])
-        assert done.exit_code == 2 and not out.exists() and done.output.count("\n") == 1, done.output
-        return done.output
-
+    out, bad, good = tmp_path / "out", tmp_path / "bad.conllu", str(treebank / "toy-ud-dev.conllu")
     bad.write_text("1\tw\n\n")
-    assert "bad.conllu, line 1, sentence 1: 2 columns" in refused(str(bad), "--dev", good, "-o", str(out))
-    assert "bad.conllu, line 1, sentence 1: 2 columns" in refused(good, "--dev", str(bad), "-o", str(out))
+    for train, dev in ((str(bad), good), (good, str(bad))):
+        message = refuses("segmenter", "train", train, "--dev", dev, "-o", str(out))
+        assert "bad.conllu, line 1, sentence 1: 2 columns" in message
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
-    message = refused(good, "--dev", good, "-o", str(out))
-    assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install 'ufal.udpipe>=1.3'\n"
+    message = refuses("segmenter", "train", good, "--dev", good, "-o", str(out))
+    assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install 'ufal.udpipe>=1.3'"
+    assert not out.exists()
 
 
 def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
-    """Each string is replaced by its sentences; without a segmenter, the error says how."""
-    parser, text = mh4.load(model), "Ta zenita wibonit mosuro. Foskla pisola gundet."
+    """Each string is replaced by its parsed sentences; without a segmenter, the error names the missing argument."""
+    parser, text = mh4_package.load(model), "Ta zenita wibonit mosuro. Foskla pisola gundet."
     segmented = Segmenter(trained).sentences(text)
     assert [word for sentence in segmented for word in sentence.words][:2] == ["Ta", "zenita"]
     for one in (trained, os.fsencode(trained), Segmenter(trained)):
@@ -224,7 +212,7 @@ def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
 
 
 def test_threads_share_a_segmenter(trained):
-    """Each gets the words of its own text, whatever the others do in between."""
+    """Threads that share a segmenter each get the words of their own text."""
     segmenter, texts = Segmenter(trained), ["%s ta. " % word * 60 for word in ("folko", "berodo", "kaluma", "dorpit")]
     alone = [[one.words for one in Segmenter(trained).sentences(text)] for text in texts]
     before = sys.getswitchinterval()

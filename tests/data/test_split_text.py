@@ -1,4 +1,4 @@
-"""Text that is already split into sentences and words, read in the same way by `mh4 parse --input` and by the server."""
+"""Read text that is already split into sentences and words, for `mh4 parse --input` and for the server."""
 
 import io
 
@@ -36,7 +36,7 @@ def test_sentences_and_words(split, text):
 
 
 def test_a_long_run_of_carriage_returns():
-    """It takes linear time: quadratic time would be an hour."""
+    """A long run of carriage returns takes linear time; quadratic time would be an hour."""
     run = "\r" * 10**6
     assert split_text.with_line_ends("a%sb%s\nc\r" % (run, run)) == "a%sb%s\nc\n" % ("\n" * 10**6, run)
 

@@ -1,4 +1,4 @@
-"""The toy treebank: the same everywhere, well-formed, and with trees of every kind."""
+"""The toy treebank is the same on every machine, well-formed, and contains trees of every class."""
 
 import collections
 import hashlib

@@ -1,4 +1,4 @@
-"""Enumerate all trees and MH_k derivations of a sentence, draw random ones, and find best scores of longer sentences.
+"""Enumerate all trees and MH_k derivations of a sentence by mh4/decoders/reference.py, and draw random ones.
 
 Nothing here is fast. Nothing is shared with the tested decoders; the code is based on mh4/decoders/reference.py.
 """
@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from mh4.decoders.reference import (  # noqa: F401  (tests import these from here)
+from mh4.decoders.reference import (  # noqa: F401  (also for the tests)
     BEST,
     POSITIONS,
     REDUCES,
@@ -27,7 +27,7 @@ from mh4.decoders.reference import (  # noqa: F401  (tests import these from her
 
 
 def is_projective(heads):
-    """Return whether no arc crosses another (the root is left of all words)."""
+    """Return whether no arc crosses another, with the root left of all words."""
     return not crossed_arcs(heads)
 
 
@@ -37,7 +37,7 @@ def has_single_root(heads):
 
 @cache
 def class_trees(n, name):
-    """Return the trees over n words that are in a class: "all", "projective", "1ec", "mh3", "mh4", ..."""
+    """Return the trees over n words of a class: "all", "projective", "1ec", "mh3", "mh4", ..."""
     if name == "all":
         return all_trees(n)
     if name == "projective":
@@ -77,13 +77,13 @@ def mhk_trees(n, k):
 
 
 def arc_of(code, *positions):
-    """Return the arc (head, dependent) that a reduce makes, given the nodes b0, s0, s1, ... (Section 3.2)."""
+    """Return the arc (head, dependent) that a reduce makes; positions: the nodes b0, s0, s1, ... (Section 3.2)."""
     _, head, dependent = REDUCES[code]
     return positions[POSITIONS.index(head)], positions[POSITIONS.index(dependent)]
 
 
 def heads_of(n, rows):
-    """Return the heads made by a transition sequence, from the positions in its rows and a stack that is updated."""
+    """Return the heads made by a transition sequence, and check the positions in its rows against the stack."""
     heads, stack = [-1] * (n + 1), []
     for code, s1, s0, b0 in rows:
         if code == 0:
@@ -96,25 +96,11 @@ def heads_of(n, rows):
     return tuple(heads)
 
 
-def spell(rows):
-    """Format a transition sequence: SH(0) SH(1) SH(2) LA2(3->1) ..."""
-    stack, words = [], []
-    for code, _, _, b0 in rows:
-        if code == 0:
-            stack.append(b0)
-            words.append(f"SH({b0})")
-        else:
-            head, dependent = arc_of(code, b0, *stack[:-5:-1])
-            stack.remove(dependent)
-            words.append(f"{REDUCES[code][0]}({head}->{dependent})")
-    return " ".join(words)
-
-
 class Candidates:
     """Trees or derivations over n words, to score them all at once.
 
     trees: the heads of each candidate. cells: by tensor, the indices of the scores that each candidate uses: for each
-    dimension of the tensor an array (candidates, n), -1 where there is none.
+    dimension of the tensor an array (candidates, n), with -1 where a candidate uses no score.
     """
 
     def __init__(self, trees, cells=()):
@@ -133,7 +119,7 @@ class Candidates:
         return sum(each.sum(axis=1, dtype=np.float64) for each in used)
 
     def counts(self, tensors, weights):
-        """Return, for each cell of the tensors, the sum of the weights of the candidates that use it."""
+        """Return for each cell of the tensors the sum of the weights of the candidates that use it."""
         found = {name: np.zeros(tensor.shape) for name, tensor in tensors.items()}
         for name, array in found.items():
             uses = self.cells[name][-1] >= 0
@@ -144,7 +130,7 @@ class Candidates:
 class Derivations(Candidates):
     """All MH_k derivations over n words (k = 3, 4 or 5).
 
-    sequences: as returned by `sequences`. known: the set of these. of_tree: by tree, the indices of its derivations.
+    sequences: as returned by `sequences`; known: their set; of_tree: by tree, the indices of its derivations.
     """
 
     def __init__(self, n, k):
@@ -170,7 +156,7 @@ def derivations(n, k):
 
 @cache
 def trees_of_class(n, name):
-    """Return the trees of `class_trees` as Candidates, scored by their arcs."""
+    """Return the trees of `class_trees` as Candidates."""
     return Candidates(class_trees(n, name))
 
 
@@ -196,7 +182,7 @@ def best_score(n, k, link_score, shift_score=lambda s0, b0: 0.0, heads=None, roo
 
 
 def random_tree(n, rng, single_root=False):
-    """Return a random tree over n words: words in random order, each attached to the root or an earlier word."""
+    """Return a random tree over n words: in random order, each is attached to the root or to an earlier word."""
     heads = [-1] * (n + 1)
     attached = [0]
     for word in rng.permutation(np.arange(1, n + 1)).tolist():
@@ -206,9 +192,9 @@ def random_tree(n, rng, single_root=False):
 
 
 def random_sequence(n, k, rng, links=0.5):
-    """Return a random MH_k derivation (k = 3, 4 or 5) over n words as in `sequences`: Figure 2 backwards from the goal.
+    """Return a random MH_k derivation (k = 3, 4 or 5) over n words as in `sequences`.
 
-    A random step is undone for each item: the Link step that removed a head from it, or the Combine step that made it.
+    It is found by Figure 2 backwards from the goal: each item is taken apart by a random Link or Combine step.
     links: the probability of Link where both are possible. The higher it is, the more heads the items have.
     """
 

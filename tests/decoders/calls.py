@@ -1,4 +1,4 @@
-"""List all kinds of calls of the decoders: by name, the source of scores, the function, and its options."""
+"""The functions of all decoders, by name, each with random scores and options to call it with."""
 
 import hashlib
 from collections.abc import Callable
@@ -14,7 +14,7 @@ ROOTS = [{}, {"single_root": True}]
 
 
 class Call(NamedTuple):
-    """of.sample(n, rng) makes scores; function(scores, **one) returns something for each `one` of options(n, rng)."""
+    """A function that is called as function(of.sample(n, rng), **one) for each `one` of options(n, rng)."""
 
     of: object
     function: Callable
@@ -44,7 +44,7 @@ CALLS |= {
 
 
 def comparable(found):
-    """Return a result in a form that can be compared to the bit. Arrays become digests, which need little memory."""
+    """Return a result in a form that is equal only for the same bits. Digests of arrays save memory."""
     if isinstance(found, np.ndarray):
         return found.shape, found.dtype, hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     if isinstance(found, dict):

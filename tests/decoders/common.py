@@ -6,6 +6,7 @@ from functools import cache
 import brute
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from mh4.decoders import NotInClass, batch, beam, mh3, mh4, mh5, mhk, mst
 from mh4.decoders.reference import transition_scores
@@ -13,15 +14,19 @@ from mh4.transitions import EMPTY, SH
 
 KINDS = ("normal", "ties", "zeros", "large")
 
-# Sentences short enough to enumerate all trees. With five words, there are more than a thousand.
+# The lengths for which all trees are enumerated. Five words have more than a thousand.
 small = pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+seeds = st.integers(0, 2**32 - 1)
+
+
+def decoders(*chosen):
+    """Parametrize a test by decoders."""
+    return pytest.mark.parametrize("decoder", chosen, ids=lambda decoder: decoder.name)
 
 
 def kinds(*names):
-    """Parametrize a test by these kinds of scores.
-
-    "zeros" and "large" are marked slow, as they find few errors that the others do not find.
-    """
+    """Parametrize a test by kinds of scores. Zeros and large scores find few additional errors: they are slow tests."""
     slow = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("zeros", "large")}
     return pytest.mark.parametrize("kind", [slow.get(name, name) for name in names])
 
@@ -30,9 +35,9 @@ every_kind = kinds(*KINDS)
 
 
 def sample(shape, rng, kind):
-    """Return random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million.
+    """Return random float32 scores: normal, small integers (many ties), all zero, or of magnitude a million.
 
-    The kind "whole" is not in KINDS: integers that are hardly ever tied, and whose sums are exact up to 30 words.
+    The additional kind "whole" has integers that are rarely tied; their float32 sums are exact up to 30 words.
     """
     if kind in ("ties", "whole"):
         largest = {"ties": 1, "whole": 100_000}[kind]
@@ -44,26 +49,50 @@ def sample(shape, rng, kind):
 def sample_tensors(tensors, n, rng, kind="normal"):
     """Return random scores of a sentence of n words: a dict from tensor name to array.
 
-    tensors: by name, the dimensions before the two of nodes. Those of nodes have size n + 2, but n + 1 in "arcs".
+    tensors: by name, the dimensions before the two of nodes. Only in "arcs" are these without the end of the sentence.
     """
     sides = {name: n + 1 if name == "arcs" else n + 2 for name in tensors}
     return {name: sample(first + (sides[name],) * 2, rng, kind) for name, first in tensors.items()}
 
 
-def padded(name, lengths, longest, rng, dtype=np.float64):
-    """Return random scores of a batch for the decoder of this name, with NaN in the padding, which must not be read."""
-    tensors = {}
-    for tensor, shape in batch.DECODERS[name].tensors.items():
-        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(dtype)
-        for b, n in enumerate(lengths):
-            array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
-    return tensors
+def padded(name, lengths, longest, rng, dtype=np.float64, left_out=(), masked=0.0):
+    """Return random scores of a batch for the decoder called `name`, without the tensors in `left_out`."""
+    shapes = batch.DECODERS[name].tensors
+    return {
+        tensor: padded_array(shape, lengths, longest, rng, dtype, masked)
+        for tensor, shape in shapes.items()
+        if tensor not in left_out
+    }
+
+
+def padded_array(shape, lengths, longest, rng, dtype=np.float64, masked=0.0):
+    """Return random scores of a batch with NaN in the padding; masked: the share of forbidden scores."""
+    array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(dtype)
+    if masked:
+        array[rng.random(array.shape) < masked] = -np.inf if rng.random() < 0.5 else -1e31
+    for b, n in enumerate(lengths):
+        array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
+    return array
+
+
+def fill_unused(scores, value):
+    """Write `value` into the cells of arcs and transitions that do not exist."""
+    for name, tensor in scores.items():
+        if name in ("shift", "reduce_s0b0", "reduce_s1s0"):
+            tensor[..., np.tri(tensor.shape[-1], dtype=bool)] = value  # s0 >= b0, s1 >= s0
+        else:
+            tensor[:, 0] = value  # the root as a dependent
+            np.fill_diagonal(tensor, value)
+    if "shift" in scores:
+        # The sentinel is neither shifted nor a head.
+        by_end = [code for code in (0, 4, 11) if code < len(scores["reduce_s0b0"])]  # LA, LA2, LA3
+        scores["shift"][:, -1] = scores["reduce_s0b0"][by_end, :, -1] = value
 
 
 def scores_of(decoder, n, rng, kind):
-    """Return random scores of a kind in KINDS, or "planted": the best derivation is probably close to a random one.
+    """Return random scores of a kind in KINDS, or "planted": those that favour a random derivation.
 
-    With other scores, few best sequences need the steps that MH5 has and MH4 lacks.
+    With other scores, few best sequences need the steps that distinguish MH5 from MH4.
     """
     if kind != "planted":
         return decoder.sample(n, rng, kind)
@@ -77,7 +106,7 @@ def rng_for(*what):
 
 
 class Decoder:
-    """The base class of decoders. A decoder finds the best of its `candidates`, derivations or trees over n words."""
+    """The interface of all decoders. `candidates` are all derivations or trees over n words."""
 
     tensors = {"arcs": ()}
 
@@ -94,11 +123,11 @@ class Decoder:
         return self.candidates(n).scores(scores, cost)
 
     def check_small(self, derivation, n):
-        """Check further properties of the derivation of a short sentence."""
+        """Check what is known of derivations of short sentences, in addition to `check_parts`."""
 
 
 class TransitionDecoder(Decoder):
-    """A decoder of transition scores, optionally with arc scores: mh3, mh4-two, mh4-hybrid, mh5-two or mh5-hybrid."""
+    """A decoder of transition scores (mh3, mh4 or mh5), optionally with additional arc scores."""
 
     def __init__(self, name, decode, k, hybrid, arcs=False):
         self.name, self.decode_scores, self.k = name, decode, k
@@ -114,12 +143,12 @@ class TransitionDecoder(Decoder):
         return brute.derivations(n, self.k)
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
-        """Return the best score over all derivations, for any length, by the chart of Figure 2."""
+        """Return the best score over all derivations by the chart of Figure 2, for any length."""
         shift, link = transition_scores(**scores, cost=cost)
         return brute.best_score(n, self.k, link, shift, heads, root)
 
     def planted(self, n, rng):
-        """Return scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, the best one."""
+        """Return scores of 1 for the parts of a random derivation and 0 elsewhere; its tree; its score, the highest."""
         rows = brute.random_sequence(n, self.k, rng, links=rng.choice([0.5, 1.0]))
         return self.plant(n, rows), brute.heads_of(n, rows), n * len(self.tensors)
 
@@ -163,7 +192,7 @@ class TransitionDecoder(Decoder):
 
 
 class ArcDecoder(Decoder):
-    """A decoder of arc scores: mhk or mst."""
+    """A decoder of arc scores (mhk or mst)."""
 
     def __init__(self, name, decode, class_name, k=None):
         self.name, self.decode_scores, self.class_name, self.k = name, decode, class_name, k
@@ -214,14 +243,14 @@ DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS, *MHK, MST]
 
 
 class Search(Decoder):
-    """A model for greedy and beam search: its tensors, and the transitions and positions that they score."""
+    """A model for greedy and beam search, which scores transitions by the tensors named in `tensors`."""
 
     def __init__(self, name, tensors, decode, exact=None):
         self.name, self.tensors, self.decode_scores, self.exact = name, tensors, decode, exact
         self.kinds = tensors["s0b0"][0] if "s0b0" in tensors else 1 + tensors["reduce_s0b0"][0]
 
     def index(self, n, code, s2, s1, s0, b0):
-        """Return, by tensor, the index of a transition's score, if it has one."""
+        """Return the index of a transition's score in each tensor that has one."""
         s2, s1, s0 = (n + 1 if node == EMPTY else node for node in (s2, s1, s0))
         if b0 == 0:
             return {}
@@ -252,7 +281,7 @@ def costs(n, rng):
 
 
 def some(trees, rng, at_most=60):
-    """Return all trees or, if there are more than `at_most`, a random sample."""
+    """Return all the trees, or a random sample if there are more than `at_most`."""
     trees = sorted(set(trees))
     if len(trees) <= at_most:
         return trees
@@ -271,7 +300,7 @@ def hamming_cost(heads):
 
 
 def parts_score(derivation, scores, cost=None):
-    """Return the score of a derivation from its parts, in double precision, plus the cost of its arcs."""
+    """Return the score of a derivation's parts plus the cost of its arcs, in double precision."""
     total = sum(scores[name][tuple(rows.T)].sum(dtype=np.float64) for name, rows in derivation.parts.items())
     if cost is not None:
         words = np.arange(1, len(derivation.heads))
@@ -280,7 +309,7 @@ def parts_score(derivation, scores, cost=None):
 
 
 def tolerance(n, scores, cost=None):
-    """Return the tolerance for a float32 score. It grows with the number and size of the terms."""
+    """Return the tolerance for a float32 score, which grows with the number and size of the terms."""
     summed = [*scores.values(), zero_cost(n) if cost is None else cost]
     largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in summed)
     return 1e-6 * 4 * n * largest + 1e-9
@@ -300,7 +329,7 @@ def accepted_trees(decoder, n):
 
 
 def found_trees(decoder, n):
-    """Return the trees over n words that a decoder finds if the arcs of a tree score 1, and all other arcs 0."""
+    """Return the trees over n words that a decoder of arc scores finds if only their arcs have positive scores."""
     found = set()
     for tree in brute.all_trees(n):
         arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
@@ -315,7 +344,7 @@ def tree_set(decoder, n):
 
 
 def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
-    """Check that a derivation is well-formed, and that its score is that of its parts and, if known, the best score."""
+    """Check that a derivation is well-formed and that its score is that of its parts and, if given, the best."""
     heads = derivation.heads
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())
@@ -325,7 +354,7 @@ def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
     decoder.check_parts(derivation, n, scores)
     assert isinstance(derivation.score, float)
     near = tolerance(n, scores, cost)
-    # The score is summed in double precision, whatever the precision of the chart.
+    # The score is summed in double precision in every decoder, also if the chart is not.
     assert abs(derivation.score - parts_score(derivation, scores, cost)) <= 1e-6 * near
     if n <= 5:
         assert tuple(heads.tolist()) in tree_set(decoder, n)
@@ -334,7 +363,7 @@ def check(decoder, derivation, n, scores, cost=None, best=None, said=""):
         assert abs(derivation.score - best) <= near, f"{decoder.name} n={n} {said}: scores {derivation.score}, the best is {best}"
 
 
-# ----------------------------------------------------------------------------------------- other forms of input, and bad ones
+# ---------------------------------------------------------------------------------- input in other forms, invalid input
 
 
 def read_only(array):
@@ -370,7 +399,7 @@ def bad_arrays(good):
 
 
 def bad_scores(good):
-    """Yield score tensors by name, one of them invalid, with a pattern of the expected message, and what is wrong.
+    """Yield dicts of score tensors of which one is invalid, each with the pattern of its message and what is wrong.
 
     good: valid tensors of a sentence of four words.
     """
@@ -383,7 +412,7 @@ def bad_scores(good):
             yield {**good, name: bad}, message, f"{name}: {what}"
 
 
-# Invalid trees over four words, by what is wrong with them.
+# Heads that are no tree over four words, by what is wrong with them.
 BAD_HEADS = {
     "too short": [-1, 0, 1, 2],
     "too long": [-1, 0, 1, 2, 3, 4],

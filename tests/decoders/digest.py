@@ -1,8 +1,8 @@
-"""Print a digest of all decoders' results for random arguments. It is the same for every variant (MH4_SIMD) and -march.
+"""Compute a digest of all decoders' results for random arguments: the same for every variant (MH4_SIMD) and -march.
 
 python tests/decoders/digest.py      prints the variant, and the digests for real and for integer scores
 
-Integer scores have ties; decoders guarantee how ties are broken. They are also decoded with given heads.
+Integer scores have ties, whose order decoders guarantee. They are also decoded around given heads.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 40, 50, 65, 99]  
 
 
 def arguments(rng, n, decimals):
-    """Return random scores of MH3, MH4 and MH5, arcs, costs, and the parts of oneec; rounded, so that some are tied."""
+    """Return random scores of transitions of MH3, MH4 and MH5, arcs, costs and parts of oneec, rounded to have ties."""
 
     def scores(*shape):
         return np.round(rng.normal(size=shape).astype(np.float32), decimals)
@@ -29,7 +29,7 @@ def arguments(rng, n, decimals):
 
 
 def results(n):
-    """Yield the results of the decoders for a sentence of n words."""
+    """Yield what the decoders return for a sentence of n words."""
     reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n, 2 if n % 2 else 7)
     for single_root in (False, True):
         options = [{"single_root": single_root}, {"single_root": single_root, "arcs": arcs, "cost": cost}]
@@ -52,10 +52,7 @@ def results(n):
 
 
 def tied_results(n):
-    """Yield the results of the decoders for integer scores.
-
-    Each decoder is called without heads, with those of the best tree, and with every third of these heads left free.
-    """
+    """Yield what the decoders return for integer scores without heads, and with all or some heads of the best tree."""
     reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n, 0)
     decoders = [
         (mh3.decode, reduces[2][:2]),

@@ -1,9 +1,9 @@
 """Let every decoder run out of memory: a script for test_memory.py.
 
-`exhaust.py allocations` (with failing.cpp preloaded) lets all allocations fail, then all after the first, and so on
-until a decoder needs no more. `exhaust.py space` limits the address space to what is in use and a little more, in
-steps. A decoder must either return its usual result or raise MemoryError with the numbers of words and megabytes. A
-failure must not change later results. Prints a line for each decoder, with the number of failures.
+`exhaust.py allocations` (with failing.cpp preloaded) makes all allocations fail, then all but the first, and so on until a
+decoder needs no more. `exhaust.py space` limits the address space to what is in use plus a few megabytes.
+A decoder must return its usual result or raise MemoryError with the numbers of words and megabytes. A failure must not
+change later results. Prints a line for each decoder, with the number of failures.
 """
 
 import contextlib
@@ -27,7 +27,10 @@ OURS = re.compile(
 
 
 def all_calls(n, threads):
-    """Yield names and calls: n words for decoders of O(n^3), fewer for others. threads: their numbers, for batches."""
+    """Yield names and calls of all decoders, with n words for those of O(n^3) and fewer for others.
+
+    threads: the numbers of threads for batches.
+    """
     longest = {"mh3": n, "mst": n, "mh4": n // 3, "mhk-3": n, "mhk-5": n // 20, "mhk-6": n // 30}
     for name, (of, function, options) in CALLS.items():
         if name.startswith("beam"):
@@ -36,7 +39,7 @@ def all_calls(n, threads):
         words = max(longest.get(of.name, longest.get(of.name[:3], n // 8)), 6)
         scores = of.sample(words, rng)
         for choice in options(words, rng):
-            if "heads" not in choice or of.class_name != "all":  # mst with a tree needs only the memory of the result
+            if "heads" not in choice or of.class_name != "all":  # a given tree of "all" needs no chart
                 said = ", ".join([name, *choice])
                 yield said, lambda f=function, s=scores, o=choice: comparable(f(s, **o))
     rng, shorter = rng_for("others", n), max(n // 8, 6)
@@ -50,10 +53,7 @@ def all_calls(n, threads):
 
 
 def batches(name, longest, numbers_of_threads, rng):
-    """Yield names and calls of a batch, with tensors of both floating-point types.
-
-    Padding makes results too large for free space in the heap.
-    """
+    """Yield names and calls for a batch of scores of both types, padded so that results exceed free heap memory."""
     decoder, padded = BATCHED[name], max(longest, 6) + 40
     lengths = [max(longest, 6) - 1, 4, 1]
     tensors = {
@@ -86,7 +86,7 @@ def batches(name, longest, numbers_of_threads, rng):
 
 
 def in_new_thread(call):
-    """Make a call in a new thread, since decoders reuse the tables of a thread."""
+    """Return the result of a call in a new thread, whose workspaces are new."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result()
 
@@ -111,11 +111,11 @@ def fail_every_allocation():
                 assert OURS.fullmatch(str(error)), (name, str(error))
             else:
                 break
-            assert call() == expected, name  # after a failure in another thread, and ...
+            assert call() == expected, name  # after a failure in another thread
             failures += 1
         assert found == expected, name
         if failures:
-            assert in_this_thread(call, failures - 1, limited) == expected, name  # ... in the same one
+            assert in_this_thread(call, failures - 1, limited) == expected, name
         print(name, failures)
 
 
@@ -131,10 +131,10 @@ def in_this_thread(call, allocations, limited):
 
 
 def limit_address_space():
-    for name, call in all_calls(400, threads=(1,)):  # another thread would need space for its stack
-        if "heads" in name or "cost" in name:  # numpy, which compares heads, may crash without enough memory (2.4.6)
+    for name, call in all_calls(400, threads=(1,)):  # a second thread would need space for its stack
+        if "heads" in name or "cost" in name:  # heads are compared by numpy, which may crash without memory (2.4.6)
             continue
-        with ThreadPoolExecutor(1) as pool:  # a new thread has new tables
+        with ThreadPoolExecutor(1) as pool:  # a thread with new workspaces
             pool.submit(list, range(1000)).result()
             failures, found = 0, []
             for megabytes in (0, 1, 3, 10, 30):
@@ -147,7 +147,7 @@ def limit_address_space():
 
 
 def within(space, call):
-    """Return the result of a call with at most this many more bytes of address space; None if these do not suffice."""
+    """Return the result of a call that can add at most `space` bytes of address space, or None if it runs out."""
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
     _, highest = resource.getrlimit(resource.RLIMIT_AS)

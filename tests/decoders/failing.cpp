@@ -1,4 +1,4 @@
-// Preloaded by test_memory.py: lets allocations of C++ fail on demand. Those of Python and numpy are not affected.
+// Preloaded by test_memory.py to make allocations of C++ fail. Python and numpy allocate by other functions.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <atomic>
 #include <new>
 
-static std::atomic<long> left(-1);  // allocations before the first failure; if negative, none fails
+static std::atomic<long> left(-1);  // the number of allocations before the first that fails; if negative, none fails
 static std::atomic<long> refused(0);
 
 static bool fails() {

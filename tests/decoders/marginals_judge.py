@@ -1,10 +1,11 @@
-"""Check marginals: properties that hold for all scores, and agreement with references. Messages locate errors."""
+"""Check marginals: properties for any scores, and values by the references. Messages name the cell that is wrong."""
 
 from itertools import product
 
 import brute
 import numpy as np
 import partition
+import pytest
 from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MH4_TWO, MH4_TWO_ARCS, MST
 from oneec_judge import ONEEC, candidates, is_in_class
 
@@ -14,12 +15,14 @@ from mh4.decoders.batch import DECODERS
 SEQUENCES = [MH3, MH3_ARCS, MH4_TWO, MH4_HYBRID, MH4_TWO_ARCS, MH4_HYBRID_ARCS]
 TREES = [MST, ONEEC]
 MODELS = [*SEQUENCES, *TREES]
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
 
-NEAR = 1e-6  # tolerance: relative for log_partition, absolute plus relative for probabilities and expected counts
+NEAR = 1e-6  # tolerance: relative for the logarithm, absolute and relative for probabilities and expected counts
 
 
 def name_of(model):
-    """Return the name of a model's decoder in batches."""
+    """Return the name of the decoder in batches."""
     return model.name if model in TREES else "mh%d" % model.k
 
 
@@ -28,7 +31,7 @@ def sample(model, scores, samples, rng=0, **options):
 
 
 def marginals(model, scores, heads=None, single_root=False):
-    """Return the marginals of a sentence; check that `batch.log_partition` gives the same log_partition."""
+    """Return the marginals of a sentence, and check that batch.log_partition returns the same log_partition."""
     name = name_of(model)
     found = DECODERS[name].marginals(**scores, heads=heads, single_root=single_root)
     of_batch = {tensor: numbers[None] for tensor, numbers in scores.items()}
@@ -43,17 +46,14 @@ def enumerated(model, n, scores, single_root=False):
 
 
 def only(heads):
-    """Return scores of arcs, float64 (n+1, n+1), that forbid all heads but these (-1: any, -2: any but the root)."""
+    """Return scores that forbid all arcs but those of `heads` (-1: any, -2: any but the root): float64 (n+1, n+1)."""
     heads = np.array(heads)
     every = np.arange(len(heads))[:, None]
     return np.where((heads == -1) | (heads == every) | (heads == -2) & (every > 0), 0, -np.inf)
 
 
 def with_heads(model, n, scores, heads, single_root=False):
-    """Return the Marginals over all sequences or trees with these heads (-1: any, -2: any but the root).
-
-    Those of sequences are by the reference chart, those of trees by enumeration.
-    """
+    """Return the marginals over all that have these heads: by the reference chart, or by all such trees."""
     if model in SEQUENCES:
         return partition.over_chart(n, model.k, with_arcs(model, scores, only(heads)), single_root)
     choices = product(*([head] if head >= 0 else range(-1 - head, n + 1) for head in heads[1:]))
@@ -70,7 +70,7 @@ def with_arcs(model, scores, more):
 
 
 def well_formed(found, n, scores, near=NEAR):
-    """Check types, shapes, probabilities, and sums that do not depend on the scores."""
+    """Check types, shapes, and sums that are known for any scores."""
     assert isinstance(found.log_partition, float) and np.isfinite(found.log_partition), f"log_partition {found.log_partition!r}"
     assert found.arcs.dtype == np.float64 and found.arcs.shape == (n + 1, n + 1)
     assert np.isfinite(found.arcs).all(), f"arcs: {found.arcs}"
@@ -103,7 +103,7 @@ def well_formed(found, n, scores, near=NEAR):
 
 
 def agree(found, expected, n, scores, said="", near=NEAR):
-    """Check that the marginals equal the reference's."""
+    """Check that the marginals are those of the reference."""
     size = max(1, abs(expected.log_partition))
     assert abs(found.log_partition - expected.log_partition) <= near * size, (
         f"n={n} {said}: log_partition {found.log_partition}, expected {expected.log_partition}, "
@@ -121,7 +121,7 @@ def agree(found, expected, n, scores, said="", near=NEAR):
 
 
 def extreme(model, n, rng, case):
-    """Return scores of magnitudes up to ten thousand: with small differences, or with large ones."""
+    """Return scores of magnitude up to ten thousand that are nearly equal or very different."""
     scores = model.sample(n, rng)
     for tensor in scores.values():
         if case in ("far above", "far below"):

@@ -13,7 +13,7 @@ NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 
 
 def candidates(trees):
-    """Return trees of the class, all over the same number of words, as Candidates scored by their parts."""
+    """Return trees of the class over the same number of words as Candidates by their parts."""
     cells = {name: np.full((2, len(trees), len(trees[0]) - 1), -1) for name in NAMES}
     for i, heads in enumerate(trees):
         for name, rows in parts(heads).items():
@@ -24,7 +24,7 @@ def candidates(trees):
 
 @cache
 def trees(n):
-    """Return all trees of the class over n words."""
+    """Return all trees of the class over n words as Candidates."""
     return candidates(brute.class_trees(n, "1ec"))
 
 
@@ -34,7 +34,7 @@ def random_scores(n, rng, kind="normal"):
 
 
 def is_in_class(heads):
-    """Compute brute.is_one_endpoint_crossing faster."""
+    """Return brute.is_one_endpoint_crossing(heads), faster."""
     n = len(heads) - 1
     ends = np.stack([np.array(heads[1:]), np.arange(1, n + 1)])
     low, high = ends.min(axis=0), ends.max(axis=0)
@@ -48,7 +48,7 @@ def is_in_class(heads):
 
 
 def walk(n, rng, steps):
-    """Yield trees of the class. Each differs from the previous one in one head, with a bias towards crossing arcs."""
+    """Yield trees of the class, each made from the one before by changing a head, with a bias towards crossing arcs."""
     heads, crossed = [-1, *range(n)], 0
     for _ in range(steps):
         word, head = int(rng.integers(1, n + 1)), int(rng.integers(0, n + 1))
@@ -80,7 +80,7 @@ class OneEc(Decoder):
         return trees(n)
 
     def check_parts(self, derivation, n, scores):
-        """Check that the tree is in the class, and that its parts are those of the definition."""
+        """Check that the parts are those that the definition gives to a tree of the class."""
         tree = tuple(derivation.heads.tolist())
         assert is_in_class(tree) and derivation.transitions is None
         expected = parts(tree)
@@ -89,7 +89,7 @@ class OneEc(Decoder):
             assert sorted(map(tuple, rows.tolist())) == sorted(expected[name]), name
 
     def planted(self, n, rng):
-        """Return scores of 1 for the parts of a random tree, 0 elsewhere; the tree; its score, the unique best one."""
+        """Return scores of 1 for the parts of a random tree and 0 elsewhere; the tree; its score, the only highest."""
         tree, scores = random_tree(n, rng), random_scores(n, rng, "zeros")
         made = parts(tree)
         for name, rows in made.items():

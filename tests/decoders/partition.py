@@ -1,7 +1,7 @@
-"""The reference for marginals: sums over all sequences or trees, and over a chart that derives each sequence exactly once.
+"""The reference for marginals: sums over all sequences or trees, and by a chart that derives each sequence once.
 
-Sums are logarithms in double precision; the scores of single sequences and trees are exact. Nothing is fast, and no
-code is shared with the tested decoders: Figure 2 is from mh4/decoders/reference.py.
+Everything is in double precision and in log space, and slow. All that is shared with the decoders is Figure 2 in
+mh4/decoders/reference.py. The scores of single sequences and trees are exact.
 """
 
 import math
@@ -26,7 +26,7 @@ class Marginals(NamedTuple):
 
 
 def over(candidates, scores, single_root=False):
-    """Return the Marginals over distinct candidates (brute.Candidates); log_partition is -inf if there are none."""
+    """Return the Marginals over derivations or trees (brute.Candidates); log_partition is -inf if there are none."""
     log_partition, probability = distribution(candidates.used(scores), candidates.single_root | (not single_root))
     n = candidates.heads.shape[1] - 1
     counts = candidates.counts({"arcs": np.zeros((n + 1, n + 1)), **scores}, probability)
@@ -34,7 +34,7 @@ def over(candidates, scores, single_root=False):
 
 
 def distribution(used, possible):
-    """Return log_partition and the probability of each candidate. used: its scores, arrays (candidates, any number)."""
+    """Return log_partition and the candidates' probabilities; used: its scores, arrays (candidates, any number)."""
     possible = possible & np.all([(scores > -np.inf).all(axis=1) for scores in used], axis=0)
     if not possible.any():
         return -np.inf, np.zeros(len(possible))
@@ -43,7 +43,7 @@ def distribution(used, possible):
         totals = sum(scores.sum(axis=1) for scores in used)
         largest = totals[possible].max()
         below = totals - largest
-    else:  # sums of float64 would be rounded
+    else:  # float64 would round the sums
         totals = sum(np.frompyfunc(Fraction, 1, 1)(scores).sum(axis=1) for scores in used)
         largest = max(totals[possible])
         below = np.array([float(total - largest) for total in totals])
@@ -57,12 +57,11 @@ def distribution(used, possible):
 def over_chart(n, k, scores, single_root=False):
     """Return the Marginals over the sequences of MH_k for any length, by a chart that derives each sequence once.
 
-    A sequence can be cut where a node h_m of its item is shifted, if nothing below h_m is touched from there on. Both
-    parts then have derivations of their own. To keep only one of Figure 2's derivations, a sequence that can be cut is
-    always combined, at its first cut, so that the left part cannot be cut. An item therefore has one value for the
-    sequences without a cut (a shift; a Link that spoils every cut of its antecedent) and one for each place of the
-    first cut. A Link spoils all cuts if it spoils the first: its dependent is shifted there, or its head or dependent
-    is below.
+    A sequence can be cut where a node h_m of its item is shifted, if from there on nothing below h_m is touched. Both
+    parts of a cut have derivations. To keep one derivation of each sequence, every sequence that can be cut is combined
+    at its first cut: its left part cannot be cut. So an item has one value for the sequences without a cut (a shift, or
+    a Link that removes every cut of its antecedent) and one for each place of the first cut. A Link removes all cuts if
+    it removes the first: if its dependent is shifted there, or its head or dependent is below.
     """
     if single_root:
         one_root = [over_chart(n, k, only_root(n, scores, word)) for word in range(1, n + 1)]
@@ -72,7 +71,7 @@ def over_chart(n, k, scores, single_root=False):
         parts = {name: sum(w * each.parts[name] for w, each in zip(weights, one_root)) for name in scores}
         return Marginals(log_partition, sum(w * each.arcs for w, each in zip(weights, one_root)), parts)
     value = {}  # by (item, cut): the logarithm of a sum; the cut is a position in the item, or 0 if there is none
-    ways = {}  # by (item, cut): the terms of this sum: logarithm, antecedents multiplied, scores used
+    ways = {}  # by (item, cut): the terms of that sum: the logarithm, the values multiplied, the scores used
 
     def steps(item, cut):
         for antecedents, arc in deductions(item, n, k):
@@ -114,14 +113,14 @@ def over_chart(n, k, scores, single_root=False):
 
 
 def cells_of(item, head, dependent, scores):
-    """Return the scores that a Link uses, as (tensor, index), always with the arc; and their sum."""
+    """Return the scores that a Link uses as (tensor, index), always with the arc, and their sum."""
     code, s1, s0, b0 = brute.transition(item, head, dependent)
     cells = (("reduce_s0b0", (code - 1, s0, b0)), ("reduce_s1s0", (code - 1, s1, s0)), ("arcs", (head, dependent)))
     return cells, sum(float(scores[name][cell]) for name, cell in cells if name in scores)
 
 
 def only_root(n, scores, word):
-    """Return the scores with all arcs from the root forbidden, except for the arc to one word."""
+    """Return the scores with all arcs from the root forbidden, except to `word`."""
     arcs = np.array(scores.get("arcs", np.zeros((n + 1, n + 1))), dtype=float)
     arcs[0, np.arange(n + 1) != word] = -np.inf
     return {**scores, "arcs": arcs}
@@ -135,7 +134,7 @@ def count(n, k, single_root=False):
 
 
 def matrix_tree(arcs, single_root=False):
-    """Return the logarithm of the sum over trees, by the matrix-tree theorem (Koo et al. 2007; Smith & Smith 2007)."""
+    """Return the log of the sum over all trees by the matrix-tree theorem (Koo et al. 2007; Smith & Smith 2007)."""
     n, arcs = len(arcs) - 1, arcs.astype(float)
     largest = arcs[:, 1:].max(axis=0, initial=-1e300)
     weights = np.exp(arcs[:, 1:] - largest)  # each tree has one arc per column: largest.sum() is added at the end
@@ -152,7 +151,7 @@ def matrix_tree(arcs, single_root=False):
 
 
 def log_determinant(matrix):
-    if not matrix.any(axis=0).all():  # a word without a possible head: no tree, whatever rounding does
+    if not matrix.any(axis=0).all():  # a word without possible heads: no tree, without rounding
         return -np.inf
     sign, logarithm = np.linalg.slogdet(matrix)
     assert sign > 0, "too ill-conditioned for this reference"

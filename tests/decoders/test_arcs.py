@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from common import MH5, WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
+from common import MH5, WITH_ARCS, check, decoders, fill_unused, hamming_cost, parts_score, rng_for, sample, seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4.decoders import NotInClass
 
-every_decoder = pytest.mark.parametrize("decoder", [*WITH_ARCS, *MH5[2:]], ids=lambda decoder: decoder.name)
-seeds = st.integers(0, 2**32 - 1)
+every_decoder = decoders(*WITH_ARCS, *MH5[2:])
 
 
 def without_arcs(scores):
@@ -21,7 +20,7 @@ def without_arcs(scores):
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
 def test_arcs_are_to_the_tree_what_a_cost_is(decoder, n, seed):
-    """All as a cost, all as arcs or some of each: the sums are the same, and so are the tree and the score, exactly."""
+    """Numbers given as a cost, as arcs or divided between both have exactly the same tree and score."""
     rng = np.random.default_rng(seed)
     scores = without_arcs(decoder.sample(n, rng, "whole"))
     one, other = sample((2, n + 1, n + 1), rng, "whole")
@@ -35,14 +34,14 @@ def test_arcs_are_to_the_tree_what_a_cost_is(decoder, n, seed):
             check(decoder, derivation, n, {**scores, "arcs": arcs}, cost)
             np.testing.assert_array_equal(derivation.heads, as_cost.heads)
             assert derivation.score == as_cost.score == parts_score(derivation, {**scores, "arcs": arcs}, cost)
-    np.testing.assert_array_equal(both, one + other)  # none of them was added to another in place
+    np.testing.assert_array_equal(both, one + other)  # the arguments did not change
 
 
 @every_decoder
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
 def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
-    """It is found, and without one of its arcs there is none: an error, but not for a tree outside the class."""
+    """The only tree that is not forbidden is found. Without one of its arcs, the error is not NotInClass."""
     n = min(n, 12) if decoder in MH5 else n
     rng = np.random.default_rng(seed)
     _, tree, _ = decoder.planted(n, rng)
@@ -61,22 +60,14 @@ def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
         assert not isinstance(error.value, NotInClass)
 
 
-@pytest.mark.parametrize("decoder", [*WITH_ARCS, *MH5], ids=lambda decoder: decoder.name)
+@decoders(*WITH_ARCS, *MH5)
 def test_what_is_no_arc_does_not_matter(decoder):
-    """Arcs to the root, and from a word to itself; and of the transitions, what no configuration has."""
+    """Scores of arcs and transitions that do not exist change nothing."""
     for n in (1, 4, 17):
         scores, cost = decoder.sample(n, rng_for("no arc", n)), sample((n + 1, n + 1), rng_for("cost", n), "normal")
         expected = decoder.decode(scores, cost=cost)
-        below = np.tri(n + 2, dtype=bool)  # s0 >= b0, s1 >= s0
-        by_end = [code for code in (0, 4, 11) if code < len(scores["reduce_s0b0"])]  # LA, LA2, LA3
         for value in (-np.inf, 1e20):
-            for arcs in [cost] + [scores[name] for name in scores if name == "arcs"]:
-                arcs[:, 0] = value
-                np.fill_diagonal(arcs, value)
-            for name in set(scores) - {"arcs"}:
-                scores[name][..., below] = value
-            scores["shift"][:, n + 1] = value  # the end of the sentence is not shifted
-            scores["reduce_s0b0"][by_end, :, n + 1] = value  # nor has it a dependent
+            fill_unused({**scores, "cost": cost}, value)
             derivation = decoder.decode(scores, cost=cost)
-            assert derivation.score == expected.score, f"n={n}: with {value} where there is no arc or no configuration"
+            assert derivation.score == expected.score, f"n={n}: with {value} for what does not exist"
             np.testing.assert_array_equal(derivation.transitions, expected.transitions)

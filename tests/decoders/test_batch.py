@@ -1,4 +1,4 @@
-"""Batches: what comes of a sentence is what its decoder returns for it, to the bit, whatever is around it."""
+"""Batches return for each sentence what its decoder returns, to the bit, whatever is around the sentence."""
 
 import sys
 import threading
@@ -7,7 +7,8 @@ import warnings
 import brute
 import numpy as np
 import pytest
-from common import rng_for
+from calls import comparable
+from common import padded, padded_array, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,42 +16,15 @@ from mh4.decoders import NotInClass, batch, memory, mh5
 from mh4.decoders.batch import COST, DECODERS, single
 
 WITH_MARGINALS = [name for name, decoder in DECODERS.items() if decoder.marginals]
-BAD = float("nan")
-
-
-def sample(name, lengths, longest, rng, dtype=np.float32, left_out=(), cost=False, masked=0.0):
-    """Random scores of a batch, with NaN wherever nothing is to be read, and a cost, or None; masked: the share of forbidden ones."""
-    shapes = {tensor: shape for tensor, shape in DECODERS[name].tensors.items() if tensor not in left_out}
-    shapes |= {"cost": COST} if cost else {}
-    tensors = {}
-    for tensor, shape in shapes.items():
-        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(dtype)
-        array[rng.random(array.shape) < masked] = -np.inf if rng.random() < 0.5 else -1e31
-        for b, n in enumerate(lengths):
-            array[b, ..., n + shape.rows :, :] = BAD
-            array[b, ..., n + shape.columns :] = BAD
-    return tensors, tensors.pop("cost", None)
 
 
 def with_cost(tensors, cost):
     return tensors if cost is None else {**tensors, "cost": cost}
 
 
-def equal(ours, theirs):
-    """Whether two results are the same to the bit."""
-    assert ours.score == theirs.score
-    np.testing.assert_array_equal(ours.heads, theirs.heads, strict=True)
-    assert ours.parts.keys() == theirs.parts.keys()
-    for tensor, rows in theirs.parts.items():
-        np.testing.assert_array_equal(ours.parts[tensor], rows, strict=True)
-    assert (ours.transitions is None) == (theirs.transitions is None)
-    if theirs.transitions is not None:
-        np.testing.assert_array_equal(ours.transitions, theirs.transitions, strict=True)
-
-
 batches = st.tuples(
     st.lists(st.integers(1, 7), max_size=6),
-    st.integers(0, 2),  # room for words that no sentence has
+    st.integers(0, 2),  # words of padding that the longest sentence has, too
     st.integers(0, 2**32 - 1),
     st.sampled_from([np.float32, np.float64]),
     st.booleans(),
@@ -71,7 +45,8 @@ def test_decode_is_that_of_each_sentence(name, what, costs, without_words):
     if without_words and not single_root:
         lengths = [*lengths, 0]
     rng, longest = np.random.default_rng(seed), max(lengths, default=0) + room
-    tensors, cost = sample(name, lengths, longest, rng, dtype, optional(name, rng), costs, masked=0.02)
+    tensors = padded(name, lengths, longest, rng, dtype, optional(name, rng), masked=0.02)
+    cost = padded_array(COST, lengths, longest, rng, dtype, masked=0.02) if costs else None
     if rng.random() < 0.3:  # ties
         tensors = {tensor: np.round(array) for tensor, array in tensors.items()}
     given_arrays = {tensor: array.copy() for tensor, array in with_cost(tensors, cost).items()}
@@ -90,7 +65,7 @@ def test_decode_is_that_of_each_sentence(name, what, costs, without_words):
     assert found.heads.shape == (len(lengths), longest + 1) and found.heads.dtype == np.int32
     assert found.scores.shape == (len(lengths),) and found.scores.dtype == np.float64
     for b, n in enumerate(lengths):
-        equal(found.derivation(b), alone[b])
+        assert comparable(found.derivation(b)) == comparable(alone[b])
         assert (found.heads[b, n + 1 :] == -1).all()
     total = sum(tensors[tensor][tuple(rows.T)].sum(dtype=np.float64) for tensor, rows in found.parts.items())
     if cost is None:
@@ -102,17 +77,17 @@ def test_decode_is_that_of_each_sentence(name, what, costs, without_words):
         again = batch.decode(name, tensors, lengths, cost=cost, heads=heads, single_root=single_root, threads=threads)
         for b, n in enumerate(lengths):
             of = single(name, with_cost(tensors, cost), b, n, heads)
-            equal(again.derivation(b), DECODERS[name].decode(**of, single_root=single_root))
+            assert comparable(again.derivation(b)) == comparable(DECODERS[name].decode(**of, single_root=single_root))
 
 
 @pytest.mark.parametrize("name", WITH_MARGINALS)
 @given(batches, st.sampled_from([0, 0.5, 1]))
 @settings(deadline=None, max_examples=60)
 def test_marginals_are_those_of_each_sentence(name, what, left_open):
-    """Or, if there are none, an error or nothing."""
+    """A sentence without a derivation is an error or, with allow_none, has marginals of 0."""
     lengths, room, seed, dtype, single_root, threads = what
     rng, longest = np.random.default_rng(seed), max(lengths, default=0) + room
-    tensors, _ = sample(name, lengths, longest, rng, dtype, optional(name, rng), masked=0.02)
+    tensors = padded(name, lengths, longest, rng, dtype, optional(name, rng), masked=0.02)
     if rng.random() < 0.3:
         for array in tensors.values():
             array *= 1000  # too large for float64
@@ -133,8 +108,8 @@ def test_marginals_are_those_of_each_sentence(name, what, left_open):
                 function(name, tensors, lengths, **options)
             assert str(caught.value) == errors[0]
     found = batch.marginals(name, tensors, lengths, allow_none=True, **options)
-    of_sums_alone = batch.log_partition(name, tensors, lengths, allow_none=True, **options)
-    np.testing.assert_array_equal(of_sums_alone, found.log_partition, strict=True)
+    only_sums = batch.log_partition(name, tensors, lengths, allow_none=True, **options)
+    np.testing.assert_array_equal(only_sums, found.log_partition, strict=True)
     expected = {"arcs": np.zeros((len(lengths), longest + 1, longest + 1))}
     expected |= {tensor: np.zeros(array.shape) for tensor, array in tensors.items()}
     for b, n in enumerate(lengths):
@@ -156,7 +131,7 @@ def test_marginals_are_those_of_each_sentence(name, what, left_open):
 def test_longer_sentences_and_more_threads_than_cores(name):
     rng = rng_for("batch", name)
     lengths = rng.integers(0, 30, 40)
-    tensors, _ = sample(name, lengths, 30, rng, left_out=["arcs"] if name.startswith("mh") else [])
+    tensors = padded(name, lengths, 30, rng, np.float32, left_out=["arcs"] if name.startswith("mh") else [])
     first = batch.decode(name, tensors, lengths, threads=1)
     for threads in (2, 9, None):
         other = batch.decode(name, tensors, lengths, threads=threads)
@@ -180,27 +155,27 @@ def test_an_empty_batch():
 def test_mh5_falls_back_to_mh4(monkeypatch):
     rng = rng_for("batch, mh5")
     lengths = [3, 20, 5]
-    tensors, _ = sample("mh5", lengths, 20, rng, left_out=["arcs"])
+    tensors = padded("mh5", lengths, 20, rng, np.float32, left_out=["arcs"])
     monkeypatch.setattr(mh5, "MAX_BYTES", 100_000)
-    memory.workspaces.clear()  # workers have been made with the usual limit
+    memory.workspaces.clear()  # existing workspaces have the usual limit
     with pytest.warns(RuntimeWarning, match=r"^sentence 1: MH5 takes .* 20 words, .* decoded by MH4"):
         found = batch.decode("mh5", tensors, lengths)
     for b, n in enumerate(lengths):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            equal(found.derivation(b), mh5.decode(**single("mh5", tensors, b, n), max_bytes=100_000))
+            alone = mh5.decode(**single("mh5", tensors, b, n), max_bytes=100_000)
+        assert comparable(found.derivation(b)) == comparable(alone)
     memory.workspaces.clear()
 
 
 class TestErrors:
-    """Each is one sentence, which names the sentence of the batch."""
+    """An error names the sentence of the batch."""
 
     lengths = np.array([2, 4, 3])
 
     def tensors(self, name="mh4"):
-        return sample(name, self.lengths, 4, rng_for("errors", name), left_out=["arcs", "reduce_s1s0"] if name == "mh4" else [])[
-            0
-        ]
+        left_out = ["arcs", "reduce_s1s0"] if name == "mh4" else []
+        return padded(name, self.lengths, 4, rng_for("errors", name), np.float32, left_out)
 
     @pytest.mark.parametrize(
         "change, message",
@@ -258,41 +233,37 @@ class TestErrors:
                 function("mh4", tensors, self.lengths)
 
     def test_no_tree(self):
-        """Of the sentences after it; not of the first, though nothing may be its own head."""
+        """The first sentence has a tree, as words are never their own heads. The second has none."""
         arcs = np.zeros((3, 5, 5), dtype=np.float32)
         arcs[:, range(5), range(5)] = arcs[1:] = -np.inf
         for function in (batch.decode, batch.marginals, batch.log_partition):
             with pytest.raises(ValueError, match="^sentence 1: no derivation"):
                 function("mst", {"arcs": arcs}, self.lengths)
 
-    def test_trees(self):
-        heads = np.full((3, 5), -1)
-        heads[0, 1:3], heads[1, 1:], heads[2, 1:4] = [0, 1], [0, 1, 2, 3], [0, 1, 2]
-        wrong = heads.copy()
-        wrong[1, 1:] = [2, 1, 0, 3]
-        with pytest.raises(ValueError, match="^sentence 1: heads: word 1 is on a cycle"):
-            batch.decode("mh4", self.tensors(), self.lengths, heads=wrong)
-        wrong[1, 1:] = [0, 2**40, 0, 3]
-        with pytest.raises(ValueError, match="^sentence 1: heads: the head of word 2 is 2147483647, expected"):
-            batch.decode("mh4", self.tensors(), self.lengths, heads=wrong)
-        wrong[1, 1:] = [0, -5, 0, 3]
-        for function in (batch.decode, batch.marginals):
-            with pytest.raises(ValueError, match="^sentence 1: heads: the head of word 2 is -5, expected"):
-                function("mh4", self.tensors(), self.lengths, heads=wrong)
-        wrong[1, 1:] = [0, 1, 1, 0]
-        with pytest.raises(NotInClass, match="^sentence 1: heads: a single root is required"):
-            batch.decode("mh4", self.tensors(), self.lengths, heads=wrong, single_root=True)
-        wrong[1, 1:] = [3, 0, 2, 2]  # 3 -> 1 crosses 0 -> 2
-        with pytest.raises(NotInClass, match="^sentence 1: heads: the tree is not in MH3"):
-            batch.decode("mh3", self.tensors("mh3"), self.lengths, heads=wrong)
+    @pytest.mark.parametrize(
+        "name, heads, single_root, error, message",
+        [
+            ("mh4", [2, 1, 0, 3], False, ValueError, "word 1 is on a cycle"),
+            ("mh4", [0, 2**40, 0, 3], False, ValueError, "the head of word 2 is 2147483647, expected"),
+            ("mh4", [0, -5, 0, 3], False, ValueError, "the head of word 2 is -5, expected"),
+            ("mh4", [0, 1, 1, 0], True, NotInClass, "a single root is required"),
+            ("mh3", [3, 0, 2, 2], False, NotInClass, "the tree is not in MH3"),  # 3 -> 1 crosses 0 -> 2
+            ("mh3", [3, 4, 0, -1], False, NotInClass, "no tree of the decoder's class"),
+        ],
+    )
+    def test_trees(self, name, heads, single_root, error, message):
+        given = np.array([[-1, 0, 1, -1, -1], [-1, *heads], [-1, 0, 1, 2, -1]])
+        for function, more in ((batch.decode, {}), (batch.marginals, {}), (batch.sample, {"samples": 1})):
+            with pytest.raises(error, match="^sentence 1: heads: " + message):
+                function(name, self.tensors(name), self.lengths, heads=given, single_root=single_root, **more)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, threads are not counted")
 def test_other_threads_end_and_leave_python_free():
-    """While a batch is decoded, other threads of Python go on; afterwards its own are gone."""
+    """While a batch is decoded, other Python threads run; afterwards, the threads of the batch have ended."""
     rng = rng_for("threads")
     lengths = np.full(30, 60)
-    tensors, _ = sample("mh5", lengths, 60, rng, left_out=["arcs"])
+    tensors = padded("mh5", lengths, 60, rng, np.float32, left_out=["arcs"])
     counted, done = [0], threading.Event()
 
     def count():

@@ -5,7 +5,7 @@ from functools import cache
 import brute
 import numpy as np
 import pytest
-from common import GLOBAL, KINDS, LOCAL, every_kind, parts_score, rng_for, tolerance
+from common import GLOBAL, KINDS, LOCAL, every_kind, every_root, parts_score, rng_for, seeds, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_transitions import sequences
@@ -17,8 +17,6 @@ from mh4.transitions import MH4, SH, Configuration
 WIDE = 10**6  # more than there are sequences over four words
 
 every_model = pytest.mark.parametrize("model", LOCAL + GLOBAL, ids=lambda model: model.name)
-every_root = pytest.mark.parametrize("single_root", [False, True])
-seeds = st.integers(0, 2**32 - 1)
 
 
 def positions(configuration):
@@ -26,7 +24,7 @@ def positions(configuration):
 
 
 def legal(configuration, kinds, single_root):
-    """The legal transitions; with a single root, an arc from 0 only if it completes the tree."""
+    """Yield the legal transitions; with a single root, an arc from 0 only if it completes the tree."""
     for code in MH4[:kinds]:
         if configuration.legal(code):
             last = len(configuration.stack) == 2 and configuration.b0 == configuration.n + 1
@@ -36,7 +34,7 @@ def legal(configuration, kinds, single_root):
 
 @cache
 def everything(n, kinds):
-    """All sequences of legal transitions over n words: (rows, heads), rows of (code, s2, s1, s0, b0)."""
+    """Return all sequences of legal transitions over n words: (rows, heads), with rows of (code, s2, s1, s0, b0)."""
     found = []
     for codes, heads in sequences(n, MH4[:kinds]):
         configuration, rows = Configuration(n), []
@@ -48,7 +46,7 @@ def everything(n, kinds):
 
 
 def check(model, derivation, n, scores, single_root=False):
-    """Checks that the transitions make the tree, and that the score is the sum of the parts, which are the transitions'."""
+    """Check that the transitions make the tree and use the parts, whose sum is the score."""
     heads, rows = derivation.heads, derivation.transitions
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())
@@ -94,7 +92,7 @@ def test_a_beam_wide_enough_finds_the_best_of_all(model, n, kind):
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("kinds", [3, 7])
 def test_with_a_single_root_the_only_arc_from_it_is_the_last_transition(n, kinds):
-    """Both ways: sequences with one dependent of the root, and sequences without an earlier arc from it."""
+    """A sequence has one dependent of the root if and only if no earlier transition makes an arc from it."""
     for rows, heads in everything(n, kinds):
         configuration, early = Configuration(n), False
         for code, *_ in rows[:-1]:
@@ -105,7 +103,7 @@ def test_with_a_single_root_the_only_arc_from_it_is_the_last_transition(n, kinds
 
 
 def test_finds_the_papers_tree_beyond_the_chart():
-    """The search reaches everything that the transition system reaches (Section 3.2)."""
+    """The search finds a tree that the transition system makes and the chart does not derive (Section 3.2)."""
     heads, codes = (-1, 3, 0, 5, 2, 4), [0, 0, 0, 5, 0, 0, 5, 0, 2, 2, 2]
     for model in LOCAL + GLOBAL:
         if model.kinds < len(MH4):
@@ -118,7 +116,7 @@ def test_finds_the_papers_tree_beyond_the_chart():
             configuration.apply(code)
         derivation = model.decode(scores, beam=64)
         check(model, derivation, 5, scores)
-        if not model.name.endswith("two"):  # on {s0, b0} LA2 looks as good again after LA2
+        if not model.name.endswith("two"):  # on {s0, b0}, LA2 has the same score again after LA2
             assert tuple(derivation.heads.tolist()) == heads and derivation.transitions[:, 0].tolist() == codes
             assert not model.exact or derivation.score > model.exact.decode(scores).score
 
@@ -127,7 +125,7 @@ def test_finds_the_papers_tree_beyond_the_chart():
 
 
 def beam_search(model, scores, n, width, single_root):
-    """The score of beam search in plain Python, with complete configurations, and a stable sort for ties."""
+    """Return the score and codes found by beam search in plain Python, with a stable sort for ties."""
     beam = [(0.0, ())]
     for _step in range(2 * n + 1):
         continued = []
@@ -185,7 +183,7 @@ def test_a_long_sentence(model):
 
 @every_model
 def test_minus_infinity_forbids(model):
-    """Forbidden transitions are not taken; if nothing else is left, there is no derivation."""
+    """Forbidden transitions are not made. If all others are forbidden, there is no derivation."""
     n, refused = 6, 0
     for k in range(60):
         rng = rng_for("forbid", k)

@@ -1,18 +1,18 @@
-"""Whatever is asked of the decoders: one call after another, scores in other forms, and what is refused."""
+"""All functions of decoders: consecutive calls, scores in other forms, and invalid arguments."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from calls import CALLS, comparable
-from common import DECODERS, KINDS, VARIANTS, WITH_ARCS, bad_scores, rng_for
+from common import DECODERS, KINDS, VARIANTS, WITH_ARCS, bad_scores, decoders, rng_for
 
 every_call = pytest.mark.parametrize("of, call, options", CALLS.values(), ids=CALLS)
 
 
 @every_call
 def test_sentences_do_not_disturb_each_other(of, call, options):
-    """Long and short ones with various options in turn: the same forwards, backwards, and in two threads."""
+    """Long and short sentences with various options have the same results forwards, backwards and in two threads."""
     rng = rng_for("turns")
     most = {"mhk-5": 16, "mhk-6": 11}.get(of.name, 30)
     sentences = []
@@ -55,7 +55,7 @@ def test_other_layouts_and_precisions_of_the_same_scores(of, call, options, vari
 
 @every_call
 def test_bad_scores(of, call, options):
-    """Whatever else is given: other options may lead to other charts."""
+    """Invalid scores are rejected with all options, as options may choose other charts."""
     for choice in options(4, rng_for("bad options")):
         good = {**of.sample(4, rng_for("bad")), **{name: value for name, value in choice.items() if name == "cost"}}
         for scores, message, what in bad_scores(good):
@@ -80,7 +80,7 @@ def test_a_single_root_that_is_neither_true_nor_false(of, call, options, wrong):
         call(of.sample(3, rng_for("root")), single_root=wrong)
 
 
-@pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
+@decoders(*DECODERS)
 def test_heads_of_any_type(decoder):
     scores = decoder.sample(5, rng_for("heads"))
     heads = decoder.decode(scores).heads

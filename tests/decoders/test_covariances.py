@@ -1,9 +1,9 @@
-"""The Hessian of log-partition functions times a direction: covariances over all derivations; and longer sentences."""
+"""The Hessian of log_partition times a direction, which is a covariance over all derivations."""
 
 import numpy as np
 import pytest
-from common import padded, rng_for
-from marginals_judge import EXTREMES, MODELS, extreme, name_of
+from common import every_root, padded, rng_for
+from marginals_judge import EXTREMES, every_model, extreme, name_of
 from partition import distribution
 
 from mh4.decoders import batch
@@ -11,14 +11,9 @@ from mh4.decoders.batch import DECODERS
 
 pytestmark = pytest.mark.slow
 
-every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
-
-
-every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-
 
 def covariances(model, n, scores, direction, single_root):
-    """For each score, the covariance of how often a derivation uses it with what the derivation scores in the direction."""
+    """Return for each score the covariance of its number of uses with a derivation's score in the direction."""
     candidates = model.candidates(n)
     _, probability = distribution(candidates.used(scores), candidates.single_root | (not single_root))
     value = candidates.scores(direction)
@@ -33,7 +28,7 @@ def product(model, scores, direction, single_root, n):
 
 
 def directed(model, scores, rng):
-    """A random direction, with arcs also where none are scored."""
+    """Return a random direction, which may have arcs even if the scores have none."""
     shapes = {name: tensor.shape for name, tensor in scores.items()}
     if rng.random() < 0.5 and "crossed_arc" not in shapes:
         n = shapes["shift"][0] - 2 if "shift" in shapes else shapes["arcs"][0] - 1
@@ -41,7 +36,7 @@ def directed(model, scores, rng):
     return {name: 10.0 ** rng.integers(-3, 4) * rng.normal(size=shape) for name, shape in shapes.items()}
 
 
-def agree(found, expected, size, near=1e-9):
+def agree(found, expected, size, near):
     for name, array in expected.items():
         np.testing.assert_allclose(found[name], array, rtol=near, atol=near * size, err_msg=name)
 
@@ -52,36 +47,26 @@ def size_of(direction):
 
 @every_model
 @every_root
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
-def test_covariances_of_all_derivations(model, single_root, n):
-    rng = rng_for("covariances", n)
-    for forbidden in (0, 0, 0, 0.05):
-        scores = {name: tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
+@pytest.mark.parametrize("n, case", [(n, None) for n in range(1, 6)] + [(n, case) for n in (2, 3, 4) for case in EXTREMES])
+def test_covariances_of_all_derivations(model, single_root, n, case):
+    """Covariances are right for random scores and for scores whose sums exceed the range of float64."""
+    rng = rng_for("covariances", n, case)
+    for forbidden in (0,) if case else (0, 0, 0, 0.05):
+        scores = extreme(model, n, rng, case) if case else model.sample(n, rng)
+        scores = {name: tensor.astype(np.float64) for name, tensor in scores.items()}
         for tensor in scores.values():
             tensor[rng.random(tensor.shape) < forbidden] = -np.inf
         direction = directed(model, scores, rng)
         found = product(model, scores, direction, single_root, n)
-        agree(found, covariances(model, n, scores, direction, single_root), size_of(direction))
-
-
-@every_model
-@every_root
-@pytest.mark.parametrize("case", EXTREMES)
-def test_extreme_scores(model, single_root, case):
-    """That fit into float64 only with exponents of their own."""
-    rng = rng_for("extreme covariances", case)
-    for n in (2, 3, 4):
-        scores = {name: tensor.astype(np.float64) for name, tensor in extreme(model, n, rng, case).items()}
-        direction = directed(model, scores, rng)
-        found = product(model, scores, direction, single_root, n)
-        agree(found, covariances(model, n, scores, direction, single_root), size_of(direction), 1e-7)
+        expected, size = covariances(model, n, scores, direction, single_root), size_of(direction)
+        agree(found, expected, size, 1e-7 if case else 1e-9)
 
 
 @every_model
 @every_root
 @pytest.mark.parametrize("n", [9, 17, 40])
 def test_longer_sentences(model, single_root, n):
-    """By a difference of expected counts, which has five or six right digits; and the Hessian is symmetric."""
+    """The Hessian is symmetric and agrees with differences of expected counts, up to their five or six digits."""
     rng = rng_for("longer covariances", n)
     scores = {name: tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
     one, other = ({name: rng.normal(size=tensor.shape) for name, tensor in scores.items()} for _ in range(2))
@@ -105,7 +90,7 @@ def test_longer_sentences(model, single_root, n):
 
 @pytest.mark.parametrize("name", [name for name, decoder in DECODERS.items() if decoder.marginals])
 def test_batches_of_any_padding(name):
-    """Results do not depend on what is around a sentence, nor on threads; what is not finite stays in its sentence."""
+    """Results do not depend on padding, other sentences or threads. Infinite numbers affect only their sentence."""
     rng = rng_for("covariances of batches", name)
     lengths = [3, 9, 0, 6, 2]
     scores, direction = (padded(name, lengths, 10, rng) for _ in "sd")
@@ -130,7 +115,7 @@ def test_batches_of_any_padding(name):
 
 
 def test_without_derivations():
-    """Marginals are an error, unless they are allowed to be none; the Hessian is 0."""
+    """Without derivations, marginals are an error or, with allow_none, 0, and the Hessian is 0."""
     arcs = np.zeros((2, 3, 3))
     arcs[1] = -np.inf
     with pytest.raises(ValueError, match="^sentence 1: no derivation"):

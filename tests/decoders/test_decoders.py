@@ -1,6 +1,6 @@
-"""Properties of all decoders: each finds the best derivation of all, and reports its score correctly.
+"""Properties of all decoders: each finds the best of all derivations and returns its score.
 
-test_mh5.py and test_oneec.py have what is special to these two.
+test_mh5.py and test_oneec.py test what is special to these two.
 """
 
 import brute
@@ -14,6 +14,8 @@ from common import (
     accepted_trees,
     check,
     costs,
+    decoders,
+    every_root,
     found_trees,
     hamming_cost,
     kinds,
@@ -21,6 +23,7 @@ from common import (
     rng_for,
     sample,
     scores_of,
+    seeds,
     small,
     some,
     tolerance,
@@ -32,24 +35,18 @@ from oneec_judge import ONEEC
 
 from mh4.decoders import NotInClass
 
-
-def decoders(*chosen):
-    return pytest.mark.parametrize("decoder", chosen, ids=lambda decoder: decoder.name)
-
-
 every_decoder = decoders(*DECODERS, *MH5, ONEEC)
 of_figure_1 = decoders(*DECODERS)
 every_kind = kinds(*KINDS, "planted")
-seeds = st.integers(0, 2**32 - 1)
 
 
 def draws(decoder, n):
-    """How many times scores are drawn; MH5 has fifty thousand sequences for five words."""
+    """Return how many times scores are drawn: fewer for MH5, which has fifty thousand sequences for five words."""
     return 4 if decoder.k == 5 and n == 5 else 13
 
 
-COUNTS = {  # of trees over one to five words, by class
-    "mh3": [1, 3, 12, 55, 273],  # the projective ones
+COUNTS = {  # by class: the numbers of trees over one to five words
+    "mh3": [1, 3, 12, 55, 273],  # the projective trees
     "mh4": [1, 3, 16, 118, 1019],
     "mh5": [1, 3, 16, 125, 1276],
     "mh6": [1, 3, 16, 125, 1296],
@@ -63,36 +60,25 @@ COUNTS = {  # of trees over one to five words, by class
 
 @every_decoder
 @every_kind
+@every_root
 @small
-def test_best_of_all(decoder, n, kind):
-    rng = rng_for("best", n, kind)
+def test_best_of_all(decoder, n, single_root, kind):
+    rng = rng_for("root" if single_root else "best", n, kind)
+    allowed = np.array([brute.has_single_root(heads) or not single_root for heads in decoder.trees(n)])
     for _ in range(draws(decoder, n)):
         scores = scores_of(decoder, n, rng, kind)
         for cost in costs(n, rng):
-            best = decoder.candidate_scores(n, scores, cost).max()
-            check(decoder, decoder.decode(scores, cost=cost), n, scores, cost, best)
-
-
-@every_decoder
-@every_kind
-@small
-def test_best_with_a_single_root(decoder, n, kind):
-    rng = rng_for("root", n, kind)
-    single = np.array([brute.has_single_root(heads) for heads in decoder.trees(n)])
-    for _ in range(draws(decoder, n)):
-        scores = scores_of(decoder, n, rng, kind)
-        for cost in costs(n, rng):
-            best = decoder.candidate_scores(n, scores, cost)[single].max()
-            derivation = decoder.decode(scores, cost=cost, single_root=True)
+            best = decoder.candidate_scores(n, scores, cost)[allowed].max()
+            derivation = decoder.decode(scores, cost=cost, single_root=single_root)
             check(decoder, derivation, n, scores, cost, best)
-            assert brute.has_single_root(derivation.heads)
+            assert brute.has_single_root(derivation.heads) or not single_root
 
 
 @every_decoder
 @every_kind
 @small
 def test_best_derivation_of_a_given_tree(decoder, n, kind):
-    """MH4 derives a tree in up to 93 ways at n = 5: the best of them; also with a single root where the tree has one."""
+    """The best derivation of a given tree, of which MH4 has up to 93 at n = 5, is found, also with a single root."""
     rng = rng_for("many", n, kind)
     all_heads = np.array(decoder.trees(n))
     for _ in range(draws(decoder, n)):
@@ -114,7 +100,7 @@ def test_accepts_the_trees_of_the_class_and_refuses_all_others(decoder, n):
     accepted = accepted_trees(decoder, n)
     assert accepted == set(trees) and len(accepted) == COUNTS[decoder.class_name][n - 1]
     assert list(decoder.sample(n, rng_for(n))) != ["arcs"] or found_trees(decoder, n) == accepted
-    # A refusal leaves nothing behind.
+    # Rejected trees do not change later results.
     scores = decoder.sample(n, rng_for("refused", n))
     check(decoder, decoder.decode(scores), n, scores, best=decoder.candidate_scores(n, scores).max())
 
@@ -122,7 +108,7 @@ def test_accepts_the_trees_of_the_class_and_refuses_all_others(decoder, n):
 @every_decoder
 @small
 def test_minus_infinity_forbids(decoder, n):
-    """The best of the remaining derivations, or an error if there are none; also for the derivations of one tree."""
+    """The best of the remaining derivations, of all trees or of one, is found. Without any there is an error."""
     rng = rng_for("forbid", n)
     all_heads = np.array(decoder.trees(n))
     single = (all_heads[:, 1:] == 0).sum(axis=1) == 1
@@ -161,7 +147,7 @@ def test_a_sentence_without_words(decoder):
     for options in ({"cost": zero_cost(0)}, {"heads": np.array([-1], dtype=np.int32)}):
         derivation = decoder.decode(scores, **options)
         assert derivation.heads.tolist() == [-1] and derivation.score == 0
-    with pytest.raises(ValueError):  # there is no word for the root to have
+    with pytest.raises(ValueError):  # the root has no dependent
         decoder.decode(scores, single_root=True)
     with pytest.raises(NotInClass, match="single root"):
         decoder.decode(scores, heads=np.array([-1], dtype=np.int32), single_root=True)
@@ -171,7 +157,7 @@ def test_a_sentence_without_words(decoder):
 
 
 def longest(decoder):
-    """The longest sentences for which the slow chart, or a decoder in O(n^k), is feasible here."""
+    """Return the longest sentences for which the slow chart, or a decoder in O(n^k), is feasible here."""
     return 9 if decoder.k is None or decoder.k > 4 else 20
 
 
@@ -186,7 +172,7 @@ def test_best_by_the_chart_of_figure_1(decoder, data, seed, kind):
     cost = costs(n, rng)[seed % 3]
     derivation = decoder.decode(scores, cost=cost)
     check(decoder, derivation, n, scores, cost, decoder.best_score(n, scores, cost))
-    # The tree found is in the class, and its own best derivation is the one found.
+    # The best derivation of the tree found has the same score.
     again = decoder.decode(scores, cost=cost, heads=derivation.heads)
     np.testing.assert_array_equal(again.heads, derivation.heads)
     best = decoder.best_score(n, scores, cost, heads=derivation.heads.tolist())
@@ -209,7 +195,7 @@ def test_single_root_by_the_chart_of_figure_1(decoder, n, seed):
 
 
 def at_most(decoder, n):
-    """n, or fewer words for mhk in O(n^5) or O(n^6)."""
+    """Return n, or fewer words for mhk in O(n^5) or O(n^6)."""
     return min(n, {"mhk-5": 16, "mhk-6": 11}.get(decoder.name, n))
 
 
@@ -217,7 +203,7 @@ def at_most(decoder, n):
 @settings(max_examples=40)
 @given(n=st.integers(1, 45), seed=seeds)
 def test_finds_a_planted_derivation(decoder, n, seed):
-    """Every part of a random derivation scores 1, everything else 0: no derivation scores higher."""
+    """The derivation whose parts score 1, everything else 0, is found."""
     n = at_most(decoder, n)
     scores, tree, best = decoder.planted(n, np.random.default_rng(seed))
     for heads in (None, np.array(tree, dtype=np.int32)):
@@ -230,7 +216,7 @@ def test_finds_a_planted_derivation(decoder, n, seed):
 @pytest.mark.slow
 @every_decoder
 def test_a_long_sentence(decoder):
-    """300 words; fewer where the time grows with their fourth power, at a higher constant, or a higher one."""
+    """Sentences of 300 words, or fewer for slower decoders, are decoded exactly."""
     n = {"mhk-4": 100, "mhk-5": 24, "mhk-6": 14, "1ec": 170}.get(decoder.name, 100 if decoder.class_name == "mh5" else 300)
     scores, tree, best = decoder.planted(n, rng_for("long"))
     derivation = decoder.decode(scores)
@@ -257,5 +243,5 @@ def test_bad_heads(decoder):
         with pytest.raises(ValueError) as error:
             decoder.decode(scores, heads=np.array(heads))
             pytest.fail(what)
-        assert not isinstance(error.value, NotInClass), what  # it is no tree at all
+        assert not isinstance(error.value, NotInClass), what  # which is for trees
         assert str(error.value), what

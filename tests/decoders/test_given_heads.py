@@ -1,17 +1,20 @@
-"""Marginals of one tree, or of those with some heads: sums over their derivations, and what is no tree."""
+"""Marginals of one tree, or of all trees with some given heads, and errors about heads."""
+
+from functools import partial
 
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH3_ARCS, MH4_HYBRID, MHK, MST, padded, rng_for
+from common import MH3, MH3_ARCS, MH4_HYBRID, MHK, MST, every_root, padded, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marginals_judge import (
     EXTREMES,
-    MODELS,
     SEQUENCES,
     agree,
     enumerated,
+    every_chart,
+    every_model,
     extreme,
     marginals,
     only,
@@ -24,13 +27,11 @@ from oneec_judge import ONEEC
 from mh4.decoders import NotInClass, batch, mh3
 from mh4.decoders.batch import DECODERS
 
-every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
 
 
 def judged(model, n, scores, heads, single_root, said=""):
-    """Compare with the enumeration of all derivations; whether there are any."""
+    """Compare with the enumeration of all derivations, and return whether there are any."""
     expected = enumerated(model, n, with_arcs(model, scores, only(heads)), single_root)
     if expected.log_partition == -np.inf:
         with pytest.raises(ValueError, match="heads|no derivation"):
@@ -75,7 +76,7 @@ def test_random_trees_and_parts_of_them(model, single_root):
 @every_model
 @pytest.mark.parametrize("case", EXTREMES)
 def test_large_and_small_scores(model, case):
-    """Also scores for whose sums float64 has no room."""
+    """Scores whose sums exceed the range of float64 have the right marginals."""
     n, rng = 5, rng_for("extreme", case)
     for _ in range(4):
         scores = extreme(model, n, rng, case)
@@ -92,7 +93,7 @@ def test_large_and_small_scores(model, case):
 @given(st.integers(6, 9), st.integers(0, 2**32 - 1), st.booleans(), st.integers(0, 3))
 @settings(deadline=None, max_examples=8)
 def test_longer_sentences(model, n, seed, single_root, left_open):
-    """By the reference chart, or all trees that have these heads."""
+    """Marginals are those of the reference chart, or of all trees that have the heads."""
     rng = np.random.default_rng(seed)
     scores = model.sample(n, rng)
     heads = model.decode(model.sample(n, rng), single_root=single_root).heads.copy()
@@ -102,10 +103,10 @@ def test_longer_sentences(model, n, seed, single_root, left_open):
     agree(marginals(model, scores, heads=heads, single_root=single_root), expected, n, scores, f"{model.name}, {heads}")
 
 
-@pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
+@every_chart
 @pytest.mark.parametrize("scale", [1, 20])
 def test_improbable_trees(model, scale):
-    """A constant for all shifts, too large for float64 to be enough, changes nothing else."""
+    """A constant for all shifts that makes sums too large for float64 adds n times itself to log_partition."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         n = 40
@@ -120,7 +121,7 @@ def test_improbable_trees(model, scale):
 
 @every_model
 def test_open_heads_are_none(model):
-    """To the bit, as in batches."""
+    """Heads that are all open have the same marginals as no heads, to the bit."""
     scores = model.sample(5, rng_for("open"))
     found, expected = marginals(model, scores, heads=np.full(6, -1)), marginals(model, scores)
     assert found.log_partition == expected.log_partition
@@ -129,7 +130,7 @@ def test_open_heads_are_none(model):
         np.testing.assert_array_equal(found.parts[name], expected.parts[name], err_msg=name)
 
 
-# ------------------------------------------------------------------------------------------------------------------ what is no tree
+# --------------------------------------------------------------------------------------------------------------- errors
 
 
 @every_model
@@ -168,34 +169,29 @@ def test_trees_outside_the_class():
         marginals(ONEEC, ONEEC.sample(n, rng_for("class")), heads=np.array(outside))
 
 
-@pytest.mark.parametrize("decoder", [MH3, MH3_ARCS, MHK[0]], ids=lambda decoder: decoder.name)
-def test_open_heads_of_no_tree_in_the_class(decoder):
-    """They are told from heads that scores forbid."""
-    heads, scores = np.array([-1, 3, 4, 0, -1]), decoder.sample(4, rng_for("class"))
+SCORES = MH3.sample(4, rng_for("class"))
+OF_PROJECTIVE_TREES = {  # functions, each with the argument by which arcs are forbidden
+    **{each.name: (partial(each.decode, each.sample(4, rng_for("class"))), "cost") for each in (MH3, MH3_ARCS, MHK[0])},
+    "marginals": (partial(mh3.marginals, **SCORES), "arcs"),
+    "samples": (partial(mh3.sample, **SCORES, samples=2), "arcs"),
+}
+
+
+@pytest.mark.parametrize("function, forbidding", OF_PROJECTIVE_TREES.values(), ids=OF_PROJECTIVE_TREES)
+def test_open_heads_of_no_tree_in_the_class(function, forbidding):
+    """The error for heads that no tree of the class has is not that for heads that scores forbid."""
     with pytest.raises(NotInClass, match="no tree of the decoder's class has these heads"):
-        decoder.decode(scores, heads=heads)
-    heads = np.array([-1, 2, 0, -1, 3])
-    cost = only([-1, -1, 0, 4, -1])  # with these heads, words 3 and 4 would be on a cycle
+        function(heads=np.array([-1, 3, 4, 0, -1]))
+    forbidden = only([-1, -1, 0, 4, -1])  # with the heads below, words 3 and 4 would be on a cycle
     with pytest.raises(ValueError, match="no derivation") as error:
-        decoder.decode(scores, heads=heads, cost=cost)
+        function(heads=np.array([-1, 2, 0, -1, 3]), **{forbidding: forbidden})
     assert not isinstance(error.value, NotInClass)
-
-
-def test_open_heads_of_no_tree_in_the_class_in_sums():
-    heads, scores = np.array([-1, 3, 4, 0, -1]), MH3.sample(4, rng_for("class"))
-    for sums in (mh3.marginals, lambda **given: mh3.sample(**given, samples=2)):
-        with pytest.raises(NotInClass, match="no tree of the decoder's class has these heads"):
-            sums(**scores, heads=heads)
-        forbidden = only([-1, -1, 0, 4, -1])
-        with pytest.raises(ValueError, match="no derivation") as error:
-            sums(**scores, arcs=forbidden, heads=np.array([-1, 2, 0, -1, 3]))
-        assert not isinstance(error.value, NotInClass)
 
 
 @pytest.mark.parametrize("model", [MH3, MH4_HYBRID, MST], ids=lambda model: model.name)
 @every_root
 def test_samples_with_some_heads(model, single_root):
-    """They have them, and are as frequent as they are probable."""
+    """Samples have the given heads, and their arcs are as frequent as the marginals say."""
     n, count, rng = 4, 4000, rng_for("sample", model.name)
     scores = model.sample(n, rng)
     for heads in ([-1, -1, 0, -1, 3], [-1, 2, 0, 2, 2], [-1, -2, -1, -2, 3]):
@@ -211,7 +207,7 @@ def test_samples_with_some_heads(model, single_root):
 
 
 def batch_of(name, lengths, longest, rng):
-    """Scores with NaN in the padding; and heads, all open, a part of a tree, or a whole one."""
+    """Return scores with NaN in the padding, and heads: none, some or all of a tree."""
     tensors, heads = padded(name, lengths, longest, rng), np.full((len(lengths), longest + 1), -1)
     for b, n in enumerate(lengths):
         heads[b, : n + 1] = brute.random_tree(n, rng, single_root=True)
@@ -224,27 +220,15 @@ def batch_of(name, lengths, longest, rng):
     return tensors, heads
 
 
-def test_errors_of_heads_in_batches_name_the_sentence():
-    scores = {tensor: array[None] for tensor, array in MH3.sample(4, rng_for("name")).items()}
-    for heads, error, message in [
-        ([-1, 3, 4, 0, -1], NotInClass, "sentence 0: heads: no tree of the decoder's class"),
-        ([-1, 2, 1, 0, -1], ValueError, "sentence 0: heads: word 1 is on a cycle"),
-        ([-1, -3, 1, 0, -1], ValueError, "sentence 0: heads: the head of word 1 is -3"),
-    ]:
-        for function, more in ((batch.decode, {}), (batch.marginals, {}), (batch.sample, {"samples": 1})):
-            with pytest.raises(error, match=message):
-                function("mh3", scores, [4], heads=np.array([heads]), **more)
-
-
 @pytest.mark.parametrize("name", WITH_SUMS)
 @pytest.mark.parametrize("large", [1, 3000])
 def test_covariances(name, large):
-    """The product of the Hessian matrix and a direction is that with every other arc forbidden."""
+    """Given heads have the same Hessian product as scores that forbid all other arcs."""
     rng = rng_for("covariances", name)
     lengths = [4, 5, 6, 7, 3]
     tensors, heads = batch_of(name, lengths, 7, rng)
     of_tree = brute.derivations(lengths[0], 3).of_tree
-    heads[0, : lengths[0] + 1] = max(of_tree, key=lambda tree: len(of_tree[tree]))  # which has several derivations
+    heads[0, : lengths[0] + 1] = max(of_tree, key=lambda tree: len(of_tree[tree]))  # a tree with several derivations
     arcs = ("arc", "crossed_arc") if name == "1ec" else ("arcs",)
     for tensor in arcs:
         tensors[tensor] *= large

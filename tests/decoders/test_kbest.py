@@ -5,19 +5,18 @@ from functools import partial
 import brute
 import numpy as np
 import pytest
-from common import DECODERS, MH5_HYBRID, costs, rng_for, tolerance
+from common import DECODERS, MH5_HYBRID, costs, decoders, every_root, rng_for, tolerance
 from oneec_judge import ONEEC
 
 from mh4.decoders import NotInClass, mhk, mst
 from mh4.decoders.kbest import kbest
 
-every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 every_length = pytest.mark.parametrize("n", range(1, 6))
 
 
 def check_order(found, candidates, expected, single_root, heads, near):
-    """All trees that are allowed are found once, with their scores, from the best to the worst."""
-    allowed = {  # a tree may have several derivations, of which the best counts
+    """Check that all allowed trees are found once, with their scores, from the best to the worst."""
+    allowed = {  # the best derivation of each tree
         tuple(tree[1:]): score
         for score, tree in sorted(zip(expected.tolist(), map(tuple, candidates)))
         if all(given in (-1, head) for given, head in zip(heads[1:], tree[1:]))
@@ -31,7 +30,7 @@ def check_order(found, candidates, expected, single_root, heads, near):
 
 
 def some_heads(candidates, n, rng, single_root):
-    """The heads of some words of one of the trees; for five words two or more, so that few trees are left."""
+    """Return the heads of some words of one of the trees: two or more of five words, so that few trees are left."""
     possible = [tree for tree in candidates if brute.has_single_root(tree) or not single_root]
     tree = np.array(possible[int(rng.integers(len(possible)))])
     given = np.full(n + 1, -1)
@@ -44,7 +43,7 @@ def decoding(decoder, *, cost, heads, single_root, **tensors):
     return decoder.decode(tensors, cost=cost, heads=heads, single_root=single_root)
 
 
-@pytest.mark.parametrize("decoder", [*DECODERS, MH5_HYBRID, ONEEC], ids=lambda decoder: decoder.name)
+@decoders(*DECODERS, MH5_HYBRID, ONEEC)
 @every_root
 @every_length
 def test_all_trees_in_order(decoder, single_root, n):

@@ -1,6 +1,6 @@
-"""No decoder keeps memory: 1,250 sentences take no more than the first 250.
+"""No decoder leaks memory: 1,250 sentences take no more than the first 250.
 
-The sentences have up to 24 words, so that a leak of 250 bytes in each call shows.
+A leak of 250 bytes per call is detected.
 """
 
 import gc
@@ -19,7 +19,7 @@ SENTENCES = 1_250
 
 
 def calls():
-    """By name: a function that takes the number of a call, of which every other is about a longer sentence."""
+    """Yield names and functions of the number of a call, which alternate between a longer and a shorter sentence."""
     from common import DECODERS, rng_for
     from exhaust import all_calls
 
@@ -37,13 +37,13 @@ def refuse(decoder, scores):
 
 
 def resident():
-    """The memory in use, in bytes."""
+    """Return the memory in use, in bytes."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def measure():
-    """Prints, for each decoder, by how many bytes memory has grown."""
+    """Print for each decoder by how many bytes memory has grown."""
     for name, decode in calls():
         for k in range(SENTENCES // 5):
             decode(k)

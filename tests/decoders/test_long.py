@@ -4,7 +4,7 @@ import brute
 import dense
 import numpy as np
 import pytest
-from common import KINDS, MH4_HYBRID, MH5, check, costs, rng_for, scores_of, tolerance
+from common import KINDS, MH4_HYBRID, MH5, check, costs, decoders, rng_for, scores_of, seeds, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,15 +12,15 @@ from mh4 import trees
 
 pytestmark = pytest.mark.slow
 
-every_decoder = pytest.mark.parametrize("decoder", [MH4_HYBRID, *MH5], ids=lambda decoder: decoder.name)
-lengths, seeds = st.integers(1, 20), st.integers(0, 2**32 - 1)
+every_decoder = decoders(MH4_HYBRID, *MH5)
+lengths = st.integers(1, 20)
 
 
 @every_decoder
 @settings(max_examples=40)
 @given(n=lengths, seed=seeds, kind=st.sampled_from((*KINDS, "planted")))
 def test_best_of_longer_sentences(decoder, n, seed, kind):
-    """Its tree being given, the sequence found is found again."""
+    """The best sequence is found. Given its tree, a sequence with the same score is found."""
     n = n if decoder.k == 5 else 2 * n
     rng = np.random.default_rng(seed)
     scores = scores_of(decoder, n, rng, kind)
@@ -34,11 +34,11 @@ def test_best_of_longer_sentences(decoder, n, seed, kind):
     assert abs(again.score - derivation.score) <= 2 * tolerance(n, scores, cost)
 
 
-@pytest.mark.parametrize("decoder", MH5[1::2], ids=lambda decoder: decoder.name)
+@decoders(*MH5[1::2])
 @pytest.mark.parametrize("kind", ["whole", "planted"])
 @pytest.mark.parametrize("n", [14, 15, 16, 17, 24, 30, 31, 32, 33])
 def test_best_at_the_lengths_where_blocks_begin(decoder, n, kind):
-    """Of eight, sixteen or thirty-two nodes, should the chart be filled in such."""
+    """Lengths at the borders of blocks of 8, 16 or 32 nodes, by which a chart may be filled, are decoded exactly."""
     rng = rng_for("blocks", n)
     scores = scores_of(decoder, n, rng, kind)
     cost = costs(n, rng)[n % 3]

@@ -1,26 +1,15 @@
-"""Marginals of mh3, mh4, mst and oneec on longer sentences, as a gradient, and at low temperature."""
+"""Marginals of mh3, mh4, mst and oneec on longer sentences."""
 
 import numpy as np
 import partition
 import pytest
-from common import MST, rng_for
+from common import MST, every_root, fill_unused, rng_for, seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marginals_judge import MODELS, NEAR, SEQUENCES, agree, marginals, well_formed
+from marginals_judge import NEAR, agree, every_chart, every_model, marginals, well_formed
 from oneec_judge import ONEEC
 
 pytestmark = pytest.mark.slow
-
-every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
-every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
-seeds = st.integers(0, 2**32 - 1)
-
-
-# ---------------------------------------------------------------------------------------------------------------- a gradient
-
-
-# ------------------------------------------------------------------------------------------------------------ longer sentences
 
 
 @every_chart
@@ -45,7 +34,7 @@ def test_single_root_by_the_reference_chart(model, n, seed):
 @every_chart
 @pytest.mark.parametrize("n", [15, 16, 17, 24])
 def test_sums_over_all_at_the_lengths_where_blocks_begin(model, n):
-    """Of eight or sixteen nodes, should the chart be filled in such."""
+    """Lengths at the borders of blocks of 8 or 16 nodes, by which a chart may be filled, have the right sums."""
     scores = model.sample(n, rng_for("blocks", n))
     expected = partition.over_chart(n, model.k, scores)
     agree(marginals(model, scores), expected, n, scores, model.name, near=5e-6)
@@ -74,23 +63,12 @@ def test_spanning_trees_by_the_matrix_tree_theorem(single_root, n, seed):
 
 @every_model
 def test_what_is_no_arc_does_not_matter(model):
-    """Arcs to the root, and from a word to itself; and of the transitions, what no configuration has."""
+    """Scores of arcs and transitions that do not exist change nothing."""
     for n in (1, 4, 12):
         scores = model.sample(n, rng_for("no arc", n))
         expected = marginals(model, scores)
         for value in (-np.inf, 1e4):
-            if "arcs" in scores:
-                scores["arcs"][:, 0] = value
-                np.fill_diagonal(scores["arcs"], value)
-            if model is ONEEC:
-                for tensor in scores.values():
-                    tensor[:, 0] = value
-                    np.fill_diagonal(tensor, value)
-            for name in set(scores) - {"arcs"} if model is not ONEEC else ():
-                scores[name][..., np.tri(n + 2, dtype=bool)] = value  # s0 >= b0, s1 >= s0
-            if "shift" in scores:
-                scores["shift"][:, n + 1] = value  # the end of the sentence is not shifted
-                scores["reduce_s0b0"][[0, 4] if model.k == 4 else 0, :, n + 1] = value  # nor has it a dependent
+            fill_unused(scores, value)
             found = marginals(model, scores)
             assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-6, abs=1e-6), (model.name, n, value)
             np.testing.assert_allclose(found.arcs, expected.arcs, atol=1e-5, err_msg=f"{model.name} n={n}: {value}")
@@ -99,7 +77,7 @@ def test_what_is_no_arc_does_not_matter(model):
 @every_model
 @pytest.mark.parametrize("n, size", [(60, 1), (60, 30), (100, 1)])
 def test_long_sentences(model, n, size):
-    """Finite and consistent, with random scores and with scores that make nothing but a planted derivation likely."""
+    """Marginals are finite and consistent for random scores, and for scores that make a planted derivation likely."""
     n = n // 2 if model is ONEEC else n
     scores = {name: np.float32(size) * tensor for name, tensor in model.sample(n, rng_for("long", n)).items()}
     planted, tree, score = model.planted(n, rng_for("planted", n))

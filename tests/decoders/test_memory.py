@@ -1,7 +1,7 @@
 """When memory runs out, every decoder raises MemoryError and works again afterwards.
 
-Two child processes find out, as neither ends well for a test that is wrong: in one, the allocation with a given number fails and
-so do all after it, for every number; in the other, the address space is limited. See exhaust.py for what they do.
+This is tried in two child processes, which may crash. In one, allocations fail from a number on, for every number.
+In the other, the address space is limited. See exhaust.py.
 """
 
 import os
@@ -31,14 +31,14 @@ def test_every_allocation_may_fail(tmp_path):
     subprocess.run(compiler, check=True)
     failures = exhaust("allocations", {"LD_PRELOAD": str(library)})
     assert len(failures) >= 15
-    assert all(int(count) >= 3 for count in failures.values()), failures  # of which each allocates, and all of which failed
+    assert all(int(count) >= 3 for count in failures.values()), failures  # every call needs three allocations or more
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
 def test_limited_address_space():
-    # So that freed memory is returned to the system, and threads do not set memory aside.
+    # These variables make malloc return freed memory to the system, and not reserve memory for each thread.
     failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"})
     assert len(failures) >= 15
     for name, count in failures.items():
-        small = name.startswith("mhk") or name.endswith("1ec, one tree")  # what these need for sentences that they can decode
+        small = name.startswith("mhk") or name.endswith("1ec, one tree")  # these need little for feasible lengths
         assert int(count) >= 1 or small, (name, failures)

@@ -8,7 +8,7 @@ from mh4.decoders import NotInClass, mhk, mst
 
 
 def test_the_papers_tree_that_mh5_derives_and_mh4_does_not():
-    """Section 3.2: 0 -> 2 -> 4 -> 5 -> 3 -> 1, which the transition system produces (test_transitions.py)."""
+    """The tree is that of Section 3.2: 0 -> 2 -> 4 -> 5 -> 3 -> 1."""
     heads = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
     arcs = np.zeros((6, 6), dtype=np.float32)
     arcs[heads[1:], np.arange(1, 6)] = 1

@@ -1,4 +1,4 @@
-"""Third-order 1-Endpoint-Crossing, against the score of every tree by its definition.
+"""Third-order 1-Endpoint-Crossing, against the scores of trees by definition.
 
 See test_decoders.py for properties of all decoders.
 """
@@ -6,36 +6,26 @@ See test_decoders.py for properties of all decoders.
 import brute
 import numpy as np
 import pytest
-from common import KINDS, check, costs, rng_for, small, tolerance
+from common import KINDS, check, costs, rng_for, seeds, small, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marginals_judge import only
 from oneec_judge import NAMES, ONEEC, is_in_class, random_scores, random_tree, trees, walk
 
 from mh4.decoders import oneec
 from mh4.decoders.reference import score_of_tree
 from mh4.decoders.sentences import Decoding
 
-COUNTS = [1, 3, 16, 125, 1104]
 
-seeds = st.integers(0, 2**32 - 1)
-
-
-def only(heads):
-    """A cost that forbids all other trees."""
-    cost = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
-    cost[list(heads[1:]), np.arange(1, len(heads))] = 0
-    return cost
-
-
-def best_tree(scores, cost, single_root):
-    """The heads of the best tree, and its score in the chart."""
-    sentence = Decoding({name: scores[name] for name in NAMES}, None, single_root, cost)
+def best_tree(scores, cost):
+    """Return the heads of the best tree and its score in the chart."""
+    sentence = Decoding({name: scores[name] for name in NAMES}, None, False, cost)
     return sentence.alone(oneec.OneEC).heads, sentence.chart_score
 
 
 def check_chart(heads, scores):
-    """Checks that the chart derives the tree with exactly the score by definition."""
-    found, score = best_tree(scores, only(heads), False)
+    """Check that the chart derives the tree with its score by definition."""
+    found, score = best_tree(scores, only(heads))
     assert tuple(found.tolist()) == heads
     assert abs(score - score_of_tree(heads, scores)) <= tolerance(len(heads), scores), heads
 
@@ -46,22 +36,19 @@ def check_chart(heads, scores):
 @small
 def test_the_chart_derives_every_tree_of_the_class_at_its_score_and_no_other(n):
     scores = random_scores(n, rng_for("every", n))
-    derived = 0
     for heads in brute.all_trees(n):
         if brute.is_one_endpoint_crossing(heads):
             check_chart(heads, scores)
-            derived += 1
         else:
             with pytest.raises(ValueError):
-                best_tree(scores, only(heads), False)
-    assert derived == COUNTS[n - 1]
+                best_tree(scores, only(heads))
 
 
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)])
 def test_best_of_all_where_one_tensor_dominates(n, name, sign):
-    """This tensor has by far the largest scores: all negative, all positive or mixed."""
+    """The best is found if one tensor has by far the largest scores: all negative, all positive or mixed."""
     rng = rng_for("dominates", n, name, sign)
     for _ in range(10 if n < 6 else 3):
         scores = random_scores(n, rng)
@@ -114,20 +101,20 @@ def test_the_chart_derives_nothing_else(n, seed):
         new = heads[:word] + [head] + heads[word + 1 :]
         if word and brute.is_tree(new) and not is_in_class(new):
             with pytest.raises(ValueError):
-                best_tree(scores, only(new), False)
+                best_tree(scores, only(new))
 
 
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(n=st.integers(1, 16), seed=seeds, kind=st.sampled_from(KINDS))
 def test_no_tree_of_the_class_scores_higher(n, seed, kind):
-    """Of random ones, and of those that differ in a head from the best."""
+    """Neither random trees nor those that differ from the best in a head have a higher score."""
     rng = np.random.default_rng(seed)
     scores = random_scores(n, rng, kind)
     cost = costs(n, rng)[seed % 3]
     best = oneec.decode(**scores, cost=cost)
     check(ONEEC, best, n, scores, cost)
-    _, chart = best_tree(scores, cost, False)
+    _, chart = best_tree(scores, cost)
     near = 2 * tolerance(n, scores, cost)
     assert abs(chart - best.score) <= near
     single = oneec.decode(**scores, cost=cost, single_root=True)

@@ -1,4 +1,4 @@
-"""The rules of 1-Endpoint-Crossing and the recurrences that are generated from them, by enumeration."""
+"""The rules of 1-Endpoint-Crossing, by enumeration, and the recurrences that are generated from them."""
 
 from collections import Counter
 from pathlib import Path
@@ -17,9 +17,9 @@ every_rule = pytest.mark.parametrize("kernels, number", EVERY_RULE)
 
 
 def language(n, rules=RULES):
-    """All that the rules derive over nodes 0..n: the number of derivations by (state, crossed arcs, gaps).
+    """Return what the rules derive over nodes 0..n: the number of derivations by (state, crossed arcs, gaps).
 
-    Gaps are not filled: they are kept as (first node, second node, state), from left to right.
+    Gaps are not filled, but represented as (first node, second node, state), from left to right.
     """
     items = {}
 
@@ -57,7 +57,7 @@ def language(n, rules=RULES):
         return [((state, a, g), count) for a, g, count in found]
 
     def allowed(kind, nodes):
-        """Whether the nodes are in the order that ITEMS gives, or reversed."""
+        """Return whether the nodes are in the order that ITEMS gives, or reversed."""
         names = next(rule.result[1:] for rule in rules if rule.result[0] == kind)
         orders = [[nodes[names.index(name)] for name in order] for order in ITEMS[kind]]
         return any(order in (sorted(order), sorted(order, reverse=True)) for order in orders)
@@ -76,9 +76,9 @@ def language(n, rules=RULES):
 
 @pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_the_rules_derive_complexes(n):
-    """Crossed arcs and gaps are 1EC trees in which exactly the stated arcs are crossed, and all complexes occur.
+    """What is derived is 1EC trees in which exactly the stated arcs are crossed, and all complexes are derived.
 
-    A gap stands for an arc between its ends, or for none. Without one arc the tree may be in two components: 0 and n then
+    A gap represents an arc between its ends, or none. A tree may lack one arc and be in two components; then 0 and n
     have an arc from above.
     """
     found = set()
@@ -103,14 +103,14 @@ def test_the_rules_derive_complexes(n):
 
 @pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_the_rules_for_sums_derive_the_same_once(n):
-    """... while those for maxima derive some complexes several times."""
+    """The rules for sums derive every complex once, those for maxima some complexes several times."""
     once, often = language(n, SUM_RULES), language(n)
     assert set(once.values()) == {1} and once.keys() == often.keys()
     assert max(often.values()) == {3: 3, 4: 4, 5: 6, 6: 8}[n]
 
 
 def hang_together(arcs):
-    """Whether all arcs are connected by crossing."""
+    """Return whether all arcs are connected by crossing."""
     left = set(arcs)
     agenda = [left.pop()]
     while agenda:
@@ -127,7 +127,7 @@ def test_the_compiler_is_given_these_rules():
 
 
 def test_the_file_for_the_compiler_is_written_at_once(tmp_path, monkeypatch):
-    """A write that fails leaves the file as it was, and nothing else."""
+    """A write that fails changes no file."""
     path = tmp_path / "recurrences.hpp"
     path.write_text("of earlier rules")
 
@@ -146,7 +146,7 @@ def test_the_file_for_the_compiler_is_written_at_once(tmp_path, monkeypatch):
 
 @every_rule
 def test_every_rule_is_applied(kernels, number):
-    """If a rule is new and no kernel derives its result, the decoders are not built."""
+    """A rule that no kernel applies is an error when the decoders are built."""
     result = kernels[0].algebra.rules[number].result[0]
     fewer = [kernel._replace(targets=[one for one in kernel.targets if one.item != result]) for kernel in kernels]
     with pytest.raises(ValueError, match="^%s .*: no kernel applies this rule" % result):
@@ -155,7 +155,7 @@ def test_every_rule_is_applied(kernels, number):
 
 @pytest.mark.parametrize("rules", [RULES, SUM_RULES], ids=["maxima", "sums"])
 def test_the_table_of_the_rules(rules):
-    """The omitted states and instances are those that cannot be used in a complex."""
+    """The table has all states of a complex, and no instance in which a word has two heads."""
     states, table = tables(rules)
     assert states["gap"] == states["complex"] == STATES[2]
     for rule, rows in zip(rules, table):

@@ -1,9 +1,9 @@
-"""The range of scores: numbers between -1e30 and 1e30 are added up, anything below forbids, anything above is refused."""
+"""The range of scores: numbers between -1e30 and 1e30 are summed, lower ones forbid, and higher ones are errors."""
 
 import numpy as np
 import pytest
-from common import DECODERS, MH5, Search, hamming_cost, rng_for, tolerance
-from marginals_judge import MODELS, marginals
+from common import DECODERS, MH5, Search, decoders, hamming_cost, rng_for, tolerance
+from marginals_judge import every_model, marginals
 from oneec_judge import ONEEC
 
 from mh4.decoders import beam
@@ -13,7 +13,7 @@ FINITE = [-1e4, -1e9, -1e20, -9e29]
 
 
 class Wide(Search):
-    """Beam search, wide enough to be exact for short sentences."""
+    """Beam search with a beam that is wide enough to be exact for short sentences."""
 
     def decode(self, scores, cost=None, **options):
         return self.decode_scores(**scores, beam=20, **options)
@@ -25,8 +25,8 @@ BEAMS = [
     Wide("beam, local", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
 ]
 EXACT = [*DECODERS, *MH5, ONEEC]
-every_decoder = pytest.mark.parametrize("decoder", [*EXACT, *BEAMS], ids=lambda decoder: decoder.name)
-exact_decoder = pytest.mark.parametrize("decoder", EXACT, ids=lambda decoder: decoder.name)
+every_decoder = decoders(*EXACT, *BEAMS)
+exact_decoder = decoders(*EXACT)
 
 
 def masked(scores, where, mask):
@@ -34,7 +34,7 @@ def masked(scores, where, mask):
 
 
 def some(scores, rng, share):
-    """A random part of all scores, with this share in each tensor or none at all."""
+    """Return masks of random scores: the given share of each tensor, or none of it."""
     return {name: rng.random(tensor.shape) < share * (rng.random() < 0.6) for name, tensor in scores.items()}
 
 
@@ -49,7 +49,7 @@ def outcome(decode, scores, **options):
 @every_decoder
 @pytest.mark.parametrize("n", [*range(1, 7), *(pytest.param(n, marks=pytest.mark.slow) for n in (7, 8, 9))])
 def test_all_that_is_far_below_forbids(decoder, n):
-    """As -inf does: the same derivation, or the same error; in the cost as well."""
+    """Numbers far below have the same result or error as -inf, in scores and in the cost."""
     rng = rng_for("forbids", n)
     found = set()
     for draw in range(30):
@@ -71,7 +71,7 @@ def test_all_that_is_far_below_forbids(decoder, n):
 @exact_decoder
 @pytest.mark.parametrize("n", range(1, 10))
 def test_finite_masks_do_not_blur_the_other_scores(decoder, n):
-    """If there is a derivation without them, the best one is found as if they were forbidden."""
+    """If there is a derivation without masked scores, the result is that with forbidden scores."""
     rng = rng_for("finite", n)
     compared = 0
     for draw in range(20):
@@ -88,7 +88,7 @@ def test_finite_masks_do_not_blur_the_other_scores(decoder, n):
 @exact_decoder
 @pytest.mark.parametrize("n", range(1, 10))
 def test_sums_of_the_largest_scores(decoder, n):
-    """No sum leaves the range of float32, so that the best is found up to rounding."""
+    """Sums of the largest scores do not overflow float32: the best is found up to rounding."""
     rng = rng_for("largest", n)
     for largest in (1e29, 9.99e29):
         scores = {name: tensor * np.float32(largest) for name, tensor in decoder.sample(n, rng, "ties").items()}
@@ -117,7 +117,7 @@ def test_what_is_above_is_refused(decoder, number):
 
 @every_decoder
 def test_the_same_range_in_other_precisions(decoder):
-    """Numbers that only float64 has are below or above as well."""
+    """Numbers that are beyond the range of float32 forbid or are errors, too."""
     rng = rng_for("precision")
     scores = decoder.sample(5, rng)
     where = some(scores, rng, 0.2)
@@ -127,14 +127,13 @@ def test_the_same_range_in_other_precisions(decoder):
     for mask in (-1e30, -1e39, -1e300):
         wide = {name: np.where(where[name], mask, tensor.astype(np.float64)) for name, tensor in scores.items()}
         assert outcome(decoder.decode, wide) == expected
-    for name in scores:
-        wide[name][..., 1, 1] = 1e300
-        with pytest.raises(ValueError, match=f"{name}: .*1e.300 at "):
-            decoder.decode(wide)
-        break
+    name = next(iter(scores))
+    wide[name][..., 1, 1] = 1e300
+    with pytest.raises(ValueError, match=f"{name}: .*1e.300 at "):
+        decoder.decode(wide)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@every_model
 @pytest.mark.parametrize("n", range(1, 7))
 def test_marginals_of_forbidden_scores(model, n):
     rng = rng_for("marginals", n)
@@ -151,8 +150,8 @@ def test_marginals_of_forbidden_scores(model, n):
         assert all(result == results[0] for result in results)
 
 
-def test_the_error_says_what_forbids():
-    for decoder in (*EXACT, *BEAMS):
-        scores = {name: np.full_like(tensor, -2e30) for name, tensor in decoder.sample(4, rng_for("error")).items()}
-        with pytest.raises(ValueError, match="^no derivation: scores of -inf, or from -1e[+]30 down, forbid all"):
-            decoder.decode(scores)
+@every_decoder
+def test_the_error_says_what_forbids(decoder):
+    scores = {name: np.full_like(tensor, -2e30) for name, tensor in decoder.sample(4, rng_for("error")).items()}
+    with pytest.raises(ValueError, match="^no derivation: scores of -inf, or from -1e[+]30 down, forbid all"):
+        decoder.decode(scores)

@@ -1,9 +1,9 @@
-"""Random trees: how often each is drawn, against its probability; and for longer sentences, how often each arc is."""
+"""Random trees: the frequencies of trees, and of arcs in longer sentences, agree with their probabilities."""
 
 import brute
 import numpy as np
 import pytest
-from common import MH3, MH3_ARCS, MST, padded, rng_for
+from common import MH3, MH3_ARCS, MST, every_root, padded, rng_for
 from marginals_judge import SEQUENCES, extreme, marginals, sample
 from partition import distribution
 
@@ -14,16 +14,14 @@ MODELS = [*SEQUENCES, MST]
 SAMPLES = 30_000
 
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 
-
-LIMIT = 4.0  # of deviations, which have a standard normal distribution, about; seeds are fixed
+LIMIT = 4.0  # of deviations, whose distribution is nearly standard normal; seeds are fixed
 
 
 def deviation(observed, expected):
-    """How far the chi-squared statistic of counts is above what it should be, in standard deviations (Wilson & Hilferty, 1931).
+    """Return by how many standard deviations the chi-squared statistic of counts is too high (Wilson & Hilferty, 1931).
 
-    What is expected less than five times is put together, with more if that makes less than five.
+    Outcomes that are expected less than five times are pooled until five are expected.
     """
     order = np.argsort(expected)
     rare = max(int((expected < 5).sum()), int((np.cumsum(expected[order]) < 5).sum()) + 1)
@@ -36,7 +34,7 @@ def deviation(observed, expected):
 
 
 def deviation_of(found, expected):
-    """That of random trees from the probabilities of trees. No tree of probability 0 may be among them."""
+    """Return the deviation of random trees from probabilities of trees. A tree of probability 0 is an error."""
     counts = dict.fromkeys(expected, 0)
     trees, times = np.unique(found, axis=0, return_counts=True)
     for tree, count in zip(map(tuple, trees.tolist()), times):
@@ -46,7 +44,7 @@ def deviation_of(found, expected):
 
 
 def probabilities(model, n, scores, single_root):
-    """Those of all trees, by heads: of all derivations of a tree together."""
+    """Return the probabilities of all trees, by heads: the sums over their derivations."""
     candidates = model.candidates(n)
     _, probability = distribution(candidates.used(scores), candidates.single_root | (not single_root))
     found = dict.fromkeys(candidates.trees, 0.0)
@@ -71,7 +69,7 @@ def test_the_frequency_of_every_tree(model, single_root, n):
 @every_root
 @pytest.mark.parametrize("case", ["far above", "up or down", "some far below", "some far above", "100"])
 def test_large_and_small_scores(model, single_root, case):
-    """Also those that float64 has no room for."""
+    """Frequencies are right for scores beyond the range of float64."""
     n = 4
     for draw in range(3):
         scores = extreme(model, n, rng_for("extreme", case, draw), case)
@@ -81,7 +79,7 @@ def test_large_and_small_scores(model, single_root, case):
 
 @every_root
 def test_sums_too_small_for_an_inverse(single_root):
-    """Of weights from e^-700 to e^-745, of which float64 still has a few digits."""
+    """Frequencies are right for weights from e^-700 to e^-745, of which float64 has only a few digits."""
     for less in (-712, -720, -740):
         arcs = np.full((5, 5), -3000.0)
         arcs[0, 1], arcs[1, 2:], arcs[2, 3], arcs[3, 2], arcs[1, 4] = 0, (less, less - 1, 0), 0, 0, -1
@@ -112,7 +110,7 @@ def test_forbidden_scores(model, single_root):
 @every_root
 @pytest.mark.parametrize("n", [12, 30])
 def test_frequencies_of_arcs_are_marginals(model, single_root, n):
-    """Of each word's head; and in the class, with the root that is required."""
+    """The frequencies of each word's heads are its marginals. Samples are trees of the class with the right roots."""
     scores = model.sample(n, rng_for("arcs", n))
     found = sample(model, scores, 4000, rng=n, single_root=single_root)
     arcs = marginals(model, scores, single_root=single_root).arcs
@@ -128,7 +126,7 @@ def test_frequencies_of_arcs_are_marginals(model, single_root, n):
 
 
 def test_arcs_of_a_graph_of_hubs_and_a_long_cycle():
-    """Spanning trees where a random walk would take forever to find the root, and with words that nearly all depend on one."""
+    """Arcs have the right frequencies where a random walk hardly ever finds the root."""
     n = 40
     arcs = np.full((n + 1, n + 1), -40.0)
     words = np.arange(1, n + 1)
@@ -171,7 +169,7 @@ def test_bad_arguments(model):
         with pytest.raises(ValueError, match="samples: expected a number of samples"):
             sample(model, scores, samples)
     for samples in (2**62, 2**70):
-        with pytest.raises((MemoryError, ValueError)):  # numpy's ValueError, where the system does not say what memory there is
+        with pytest.raises((MemoryError, ValueError)):  # numpy's ValueError if available memory is unknown
             sample(model, scores, samples)
     with pytest.raises((TypeError, ValueError)):
         sample(model, scores, 3, rng="seed")

@@ -1,6 +1,6 @@
-"""Every decoder looks for signals while it works, ends with what their handler raises, and can be used again.
+"""Every decoder checks for signals, ends with the exception of their handler, and can be used again.
 
-The sentences here are so long that most decoders would take minutes for them.
+The sentences here are so long that most decoders would take minutes.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from calls import comparable
 from common import rng_for, sample
 
 from mh4.decoders import beam, memory, mh3, mh4, mh5, mhk, mst, oneec
@@ -23,11 +24,11 @@ pytestmark = pytest.mark.slow
 
 
 class Stopped(BaseException):
-    """What the handler raises."""
+    """The exception that the handler raises."""
 
 
 def random(*shape):
-    """Random scores, repeated, as this takes less time than most decoders would."""
+    """Return 9,973 random scores, repeated, as drawing all would take too long."""
     return np.resize(sample(9973, rng_for(shape), "normal"), shape)
 
 
@@ -47,12 +48,12 @@ def third_order(n):
 
 
 def wide(scores):
-    """Scores that float64 is not enough for."""
+    """Return scores whose sums exceed the range of float64."""
     return {name: tensor * np.float32(1e12) for name, tensor in scores.items()}
 
 
 def samples(n):
-    """So many that they take long."""
+    """Return options for so many samples that they take long."""
     return {"samples": n**3, "rng": 1}
 
 
@@ -60,7 +61,7 @@ def chain(n):
     return {"heads": np.arange(-1, n, dtype=np.int32)}
 
 
-# A function, what makes its arguments for n words, and the n of a long sentence.
+# By name: a function, a function that makes its arguments for n words, and the n of a long sentence.
 LONG = {
     "mh3": (mh3.decode, lambda n: transitions(n, 2, 1), 4000),
     "mh4": (mh4.decode, lambda n: transitions(n, 6), 1000),
@@ -90,17 +91,9 @@ LONG = {
 every_decoder = pytest.mark.parametrize("name", LONG)
 
 
-def comparable(result):
-    if hasattr(result, "heads"):
-        return result.score, result.heads.tolist()
-    if hasattr(result, "log_partition"):
-        return result.log_partition, result.arcs.tolist()
-    return np.asarray(result).tolist()
-
-
 @contextlib.contextmanager
 def alarm(handler, seconds):
-    """Within the block, a signal comes after some seconds."""
+    """Send a signal some seconds after the block begins."""
     before = signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
@@ -122,9 +115,9 @@ def test_signals_end_it(name, monkeypatch):
     for seconds in (0.05, 0.2):
 
         def asked(size, seconds=seconds):
-            """If it needs much memory, the time counts from when this is asked for: then the arguments have been checked.
+            """Start the timer when the chart requires memory, after the arguments are checked.
 
-            For marginals it counts from when the chart asks: before that, numpy takes long to write the arrays of results.
+            Marginals require memory for results first, which numpy takes long to write.
             """
             for_results = "marginals" in name and sys._getframe(1).f_code is memory.room_for.__code__
             signal.setitimer(signal.ITIMER_REAL, 60 if for_results else seconds)
@@ -132,7 +125,7 @@ def test_signals_end_it(name, monkeypatch):
         monkeypatch.setattr(memory, "require", asked)
         with pytest.raises(Stopped) as caught, alarm(stop, 60 if "marginals" in name else 1):
             function(**long)
-        # From a decoder that does not look for signals, their handler would be called by some function in Python that follows.
+        # If the decoder did not check for signals, the handler would be called by a later function in Python.
         where = caught.traceback[-2]
         compiled = str(where.path).endswith(".pyx")  # whose statements pytest cannot read
         assert compiled or where.name == "asked", f"{name} did not look for signals, but {where}"
@@ -142,7 +135,7 @@ def test_signals_end_it(name, monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in LONG if "marginals" not in name and "arcs" not in name][:10])
 def test_interrupted_from_the_keyboard(name):
-    """By Ctrl-C, in a process with Python's own handlers."""
+    """Ctrl-C ends a decoder in a process with Python's own handlers, and the decoder can be used again."""
     code = f"""
 import sys
 sys.path.insert(0, {str(__file__).rpartition("/")[0]!r})
@@ -169,7 +162,7 @@ def default():
 
 
 def test_handlers_may_decode():
-    """With a chart of their own, while the sentence's is half full."""
+    """A handler that decodes while a chart is half filled uses another chart."""
     long, short = transitions(250, 6, arcs=True), transitions(20, 6, arcs=True)
     expected = comparable(mh4.decode(**long)), comparable(mh4.decode(**short))
     found = []
@@ -180,7 +173,7 @@ def test_handlers_may_decode():
 
 
 def test_handlers_may_clear_the_flags_of_floating_point_exceptions():
-    """By which 1ec.marginals finds out that float64 is not enough; numpy clears them in almost every call."""
+    """1ec.marginals detects overflows by these flags, which numpy clears in almost every call."""
     scores = {name: 30 * tensor for name, tensor in third_order(30).items()}
     expected = comparable(oneec.marginals(**scores))
     calls = []
@@ -196,7 +189,7 @@ def test_handlers_may_clear_the_flags_of_floating_point_exceptions():
 
 
 def test_other_threads_go_on():
-    """Python runs handlers in the main thread only."""
+    """Signals do not interrupt decoders in other threads, as Python runs handlers in the main thread."""
     long = transitions(300, 6)
     expected = comparable(mh4.decode(**long))
     with ThreadPoolExecutor(2) as pool:
@@ -209,7 +202,7 @@ def test_other_threads_go_on():
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module has another name")
 @pytest.mark.parametrize("call", ("mst.decode(array(3001, 3001))", "mh4.decode(array(302, 302), array(6, 302, 302))"))
 def test_subinterpreters(call):
-    """A decoder neither runs handlers there, which are the main interpreter's, nor asks that for memory."""
+    """In a subinterpreter, a decoder does not run the signal handlers of the main interpreter, nor its Python code."""
     decode = f"""
 import numpy as np
 from mh4.decoders import mh4, mst

@@ -1,4 +1,4 @@
-"""Type hints of compiled modules: the stubs that setup.py writes agree with what is compiled. (Those in Python are mypy's.)"""
+"""The stubs that setup.py writes agree with the compiled modules."""
 
 import ast
 import importlib
@@ -14,7 +14,6 @@ STUBS = sorted(Path(mh4.__file__).parent.glob("*/*.pyi"))
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: "%s.%s" % (stub.parent.name, stub.stem))
 def test_stubs_have_the_parameters_of_the_compiled_functions(stub):
-    """Those that are given by name, too."""
     module = importlib.import_module("mh4.%s.%s" % (stub.parent.name, stub.stem))
     declared = {node.name: node.args for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef)}
     for name, of_stub in declared.items():

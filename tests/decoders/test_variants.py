@@ -1,4 +1,4 @@
-"""The charts are compiled for several kinds of processors, from which one is chosen at import."""
+"""The charts are compiled for several kinds of processors; one variant is chosen at import."""
 
 import os
 import subprocess

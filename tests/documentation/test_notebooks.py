@@ -1,4 +1,4 @@
-"""The notebooks that the documentation offers: they are its pages, and they run as one opens them in Jupyter."""
+"""The pages of the documentation that can be downloaded as notebooks run without errors in Jupyter."""
 
 import importlib
 import os
@@ -19,7 +19,7 @@ def notebooks(monkeypatch):
 
 
 def pages():
-    """Those that are offered as notebooks: the tutorial first, whose model the others use."""
+    """Return the pages that are offered as notebooks: the tutorial first, because the others use its model."""
     offered = [page for page in DOCS.rglob("*.md") if "```{notebook}" in page.read_text(encoding="utf-8")]
     return sorted(offered, key=lambda page: page.name != "tutorial.md")
 

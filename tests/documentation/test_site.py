@@ -1,4 +1,4 @@
-"""The chart that one can step through, in a real browser."""
+"""The interactive chart of the documentation, in a real browser."""
 
 import browser
 import pytest
@@ -11,7 +11,7 @@ from mh4.drawing import layout
 
 PAGE = toy.ROOT / "build" / "docs" / "docs" / "explanation" / "chart.html"
 pytestmark = [browser.needed, pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not built: make docs")]
-HEADS = arguments.tree([-1, 2, 7, 7, 7, 7, 7, 0, 9, 6])  # of the sentence of Figure 1, in docs/explanation/chart.md
+HEADS = arguments.tree([-1, 2, 7, 7, 7, 7, 7, 0, 9, 6])  # the tree of Figure 1, in docs/explanation/chart.md
 
 
 def test_the_chart_is_stepped_through_by_keys(chromium):

@@ -1,4 +1,4 @@
-"""What our build of DyNet computes faster: products, selections, gradients of parameters, Adam and masks, against numpy."""
+"""Compare our patched DyNet with numpy: products, selections, gradients of parameters, Adam and masks."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def parameter(collection, value):
 
 
 def backward(expression, outer):
-    """Go backward from sum(outer * expression)."""
+    """Compute the gradients of sum(outer * expression)."""
     loss = dy.dot_product(dy.reshape(expression, (outer.size,)), dy.inputTensor(outer.ravel(order="F")))
     loss.value()
     loss.backward()
@@ -28,7 +28,7 @@ def backward(expression, outer):
 @pytest.mark.parametrize("columns", [1, 2, 3, 5, 8, 9, 16, 20, 113])
 @pytest.mark.parametrize("seed", range(4))
 def test_products_and_their_gradients(columns, seed):
-    """Of all heights and depths: whole and partial vectors, tiles and strips."""
+    """Products are right for whole and partial vectors, tiles and strips, of all heights and depths."""
     rng = np.random.default_rng([columns, seed])
     rows, depth = rng.choice(SIZES, 2)
     depth += 256 * (seed % 2)  # more than a block
@@ -102,7 +102,7 @@ def test_gradients_of_parameters_add_up_over_uses_and_graphs():
         loss.backward()
         close(p.grad_as_array(), graph * (np.array([5, 7]) + 2 * np.array([1, 2])))
         close(unused.grad_as_array(), 0)
-        assert (np.array(constant.gradient()) == 0).all()  # a constant, of which no gradient is computed
+        assert (np.array(constant.gradient()) == 0).all()  # no gradient is computed for a constant
     loss.backward(full=True)
     close(constant.gradient(), np.array([1, 2]) + 2 * np.array([5, 7]))
     p.set_value([10.0, 20.0])
@@ -111,7 +111,7 @@ def test_gradients_of_parameters_add_up_over_uses_and_graphs():
 
 
 def test_adam():
-    """Kingma & Ba (2015), with clipped gradients, on more numbers than a block has."""
+    """Adam is that of Kingma & Ba (2015), with clipped gradients, on more numbers than fit into a block."""
     rng, collection = np.random.default_rng(3), dy.ParameterCollection()
     start = rng.normal(size=2500)
     p = parameter(collection, start)
@@ -132,7 +132,7 @@ def test_adam():
 
 @pytest.mark.parametrize("kept", [0.0, 0.3, 0.9, 1.0])
 def test_masks(kept):
-    """They are independent: within a mask, between masks, and from one seed to the next."""
+    """Bits are independent within a mask, between masks and between seeds."""
     masks = []
     for seed in (1, 2):
         dy.renew_cg()

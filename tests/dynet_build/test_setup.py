@@ -1,4 +1,4 @@
-"""The setup, which new users run before anything else. DyNet itself is not built here."""
+"""`make setup`: the cache of wheels, missing prerequisites, interruption, and the Makefile. DyNet is not built."""
 
 import io
 import json
@@ -11,15 +11,15 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 import types
 import zipfile
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from running import wait_for
+from toy import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import environment  # noqa: E402
@@ -39,19 +39,20 @@ def console(tmp_path):
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """Not the user's: the setup removes what does not run from it."""
+    """A private cache, because the setup deletes wheels that do not run from the cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def a_wheel(path):
+def a_wheel(folder):
+    path = folder / "dynet-1-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
         wheel.writestr("dynet.py", "x = 1\n" * 1000)
     return str(path)
 
 
 def test_a_placed_wheel_is_found_again(tmp_path):
-    wheel = a_wheel(tmp_path / "dynet-1-py3-none-any.whl")
-    folder = tmp_path / "cache [of mine]"  # brackets mean something to glob
+    wheel = a_wheel(tmp_path)
+    folder = tmp_path / "cache [of mine]"  # brackets are special to glob
     path = dynet_wheel.place(wheel, str(folder))
     assert dynet_wheel.cached(str(folder)) == path
     assert os.listdir(str(folder)) == ["dynet-1-py3-none-any.whl"]
@@ -60,7 +61,7 @@ def test_a_placed_wheel_is_found_again(tmp_path):
 
 def test_placing_that_fails_leaves_the_old_wheel(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
-    path = Path(dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), str(folder)))
+    path = Path(dynet_wheel.place(a_wheel(tmp_path), str(folder)))
     before = path.read_bytes()
 
     def interrupted(source, target):
@@ -77,8 +78,7 @@ def test_placing_that_fails_leaves_the_old_wheel(tmp_path, monkeypatch):
     "damage", [lambda whole: whole[: len(whole) // 2], lambda whole: b"", lambda whole: whole.replace(b"x = 1", b"y = 2", 1)]
 )
 def test_a_damaged_wheel_is_removed(tmp_path, damage):
-    path = tmp_path / "dynet-1-py3-none-any.whl"
-    a_wheel(path)
+    path = Path(a_wheel(tmp_path))
     path.write_bytes(damage(path.read_bytes()))
     assert dynet_wheel.cached(str(tmp_path)) is None
     assert not path.exists()
@@ -109,7 +109,7 @@ def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
 
     def build(console, jobs, work, env, folder):
         built.append(folder)
-        return dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), folder)
+        return dynet_wheel.place(a_wheel(tmp_path), folder)
 
     monkeypatch.setattr(dynet_wheel, "build", build)
     paths = [dynet_wheel.wheel(console, 1, str(tmp_path), {}) for _ in range(2)]
@@ -137,13 +137,13 @@ def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, con
     one = library("one")
     monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-313")
     assert library("another") == one and len(compiled) == 1
-    wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
-    dynet_wheel.forget(wheel, console, {})  # it may be due to a damaged library
+    wheel = dynet_wheel.place(a_wheel(tmp_path), dynet_wheel.wheel_folder())
+    dynet_wheel.forget(wheel, console, {})  # also deletes the library, which may be damaged
     assert library("third") == one and len(compiled) == 2 and dynet_wheel.cached(dynet_wheel.wheel_folder()) is None
 
 
 def test_the_library_is_compiled_again_for_another_compiler():
-    """Its bindings must have the same standard library."""
+    """The library is cached by compiler and options, because its bindings need the same standard library."""
     compilers = [("g++", ""), ("clang++", ""), ("clang++ -stdlib=libc++", ""), ("clang++", "-stdlib=libc++")]
     assert len({dynet_wheel.library_folder({"CXX": name, "CXXFLAGS": options}) for name, options in compilers}) == 4
     assert dynet_wheel.library_folder({"CXX": "g++", "LANG": "eu"}) == dynet_wheel.library_folder({"CXX": "g++"})
@@ -152,7 +152,7 @@ def test_the_library_is_compiled_again_for_another_compiler():
 @pytest.mark.parametrize("xdg", [None, "", "relative", "~/x", "./x"])
 @pytest.mark.parametrize("home", ["", "relative", "~"])
 def test_a_cache_without_a_home(tmp_path, monkeypatch, xdg, home):
-    """A relative XDG_CACHE_HOME is to be ignored, and there is no folder named ~."""
+    """A relative XDG_CACHE_HOME is ignored; without an absolute home there is no cache, and no folder ~ is made."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("XDG_CACHE_HOME")
     if xdg is not None:
@@ -163,7 +163,7 @@ def test_a_cache_without_a_home(tmp_path, monkeypatch, xdg, home):
     with pytest.raises(InputError, match="no place for the cache.*set HOME, or XDG_CACHE_HOME to the absolute path"):
         dynet_wheel.wheel_folder()
     monkeypatch.delenv("HOME")
-    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user who is in no list
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user without an entry in passwd
     with pytest.raises(InputError, match="no place for the cache"):
         dynet_wheel.wheel_folder()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -183,7 +183,7 @@ def test_a_setup_without_a_cache_does_not_begin(place, tmp_path, monkeypatch, ho
 
 
 def test_one_at_a_time_fills_the_cache(tmp_path, console):
-    """The others wait, and say so."""
+    """While one process fills the cache, others print that they are waiting."""
     folder = str(tmp_path / "folder")
     code = "import sys; from mh4.dynet_build import console, dynet_wheel\n"
     code += "with dynet_wheel.locked(%r, console.Console('')):\n    print('locked', flush=True); sys.stdin.read()" % folder
@@ -197,9 +197,9 @@ def test_one_at_a_time_fills_the_cache(tmp_path, console):
 
 
 def test_a_wheel_is_forgotten_but_not_its_lock(tmp_path, console):
-    """Else two could hold it."""
-    wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
-    for _ in range(2):  # as two that find it does not work
+    """The lock stays in the folder: without it, two processes could hold the lock."""
+    wheel = dynet_wheel.place(a_wheel(tmp_path), dynet_wheel.wheel_folder())
+    for _ in range(2):  # as by two processes for which the wheel does not work
         dynet_wheel.forget(wheel, console, {})
     for folder in (dynet_wheel.wheel_folder(), dynet_wheel.library_folder({})):
         assert os.listdir(folder) == ["lock"]
@@ -254,7 +254,7 @@ def test_python_too_old(version, monkeypatch):
 
 @pytest.mark.parametrize("version, warns", [(environment.NEWEST, False), ((3, environment.NEWEST[1] + 1), True)])
 def test_python_newer_than_tested(place, version, warns, monkeypatch):
-    """Is used, with a warning when .venv is made."""
+    """A newer Python is used, with a warning when .venv is made."""
     assert environment.complaint(version) is None
     made = []
     monkeypatch.setattr(environment.Environment, "is_ready", lambda _: False)
@@ -267,7 +267,7 @@ def test_python_newer_than_tested(place, version, warns, monkeypatch):
 
 @pytest.mark.parametrize("version", [(3, 9), (3, 12)])
 def test_the_python_of_the_environment_is_used_again(tmp_path, monkeypatch, version):
-    """Unless another one is selected; an environment without a record has none."""
+    """The recorded Python of the environment is used again, unless the user selects another one."""
     for folder in ("tools", ".venv"):
         (tmp_path / folder).mkdir()
     main, record, started = tmp_path / "tools" / "environment.py", tmp_path / ".venv" / "mh4-setup.json", []
@@ -340,15 +340,6 @@ def is_running(pid):
     return bool(state) and not state.startswith("Z")
 
 
-def ends(pid):
-    """Whether the process ends soon."""
-    for _ in range(1000):
-        if not is_running(pid):
-            return True
-        time.sleep(0.01)
-    return False
-
-
 @pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
 def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
     file = tmp_path / "pid"
@@ -366,28 +357,24 @@ def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert ends(int(file.read_text()))
+    wait_for(lambda: not is_running(int(file.read_text())))
 
 
 @pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
 def test_what_a_killed_setup_has_started_ends(tmp_path):
-    """So that it does not write to .venv while the next setup does."""
+    """Commands end with a killed setup, so that they do not write to .venv during the next one."""
     file = tmp_path / "pid"
     code = "from mh4.dynet_build.console import Console; Console(%r).run(['sh', '-c', 'sleep 600 & echo $! > %s; wait'])"
     setup = subprocess.Popen([sys.executable, "-c", code % (str(tmp_path / "log"), file)], cwd=str(ROOT))
-    for _ in range(1000):
-        if file.exists() and file.read_text().endswith("\n"):
-            break
-        time.sleep(0.01)
-    pid = int(file.read_text())
+    pid = int(wait_for(lambda: file.exists() and file.read_text().partition("\n")[0], setup))
     assert is_running(pid)
     setup.kill()
     setup.wait()
-    assert ends(pid)
+    wait_for(lambda: not is_running(pid))
 
 
 def test_commands_are_given_as_they_are(console):
-    """With bytes that are not UTF-8, and with no input."""
+    """Arguments are passed unchanged, also with bytes that are not UTF-8; standard input is empty."""
     odd = ["a b", "$HOME", "'", "", "*", "\udcff\n"]
     check = "import os, sys; print(sys.argv[1:]); raise SystemExit(sys.argv[1:] != %r or sys.stdin.read() != '')" % odd
     console.run([sys.executable, "-c", check, *odd])
@@ -437,7 +424,7 @@ def test_a_decoder_that_is_not_compiled_is_not_ready(place):
 
 @pytest.fixture
 def commands(place, monkeypatch):
-    """The commands of a setup, none of which is run."""
+    """The commands that a setup would run."""
     ran = []
     monkeypatch.setattr(environment, "find_compiler", dict)
     monkeypatch.setattr(environment.dynet_wheel, "wheel", lambda *_: "dynet.whl")
@@ -446,7 +433,7 @@ def commands(place, monkeypatch):
 
 
 def steps(place, commands):
-    """What a setup does, in a word for each command."""
+    """Return one word for each command of a setup."""
     del commands[:]
     reread(place).set_up()
     assert reread(place).is_ready()
@@ -485,14 +472,14 @@ def test_after_an_interruption_all_is_made_anew_after_a_failure_one_step(place, 
 
 
 def test_a_wheel_that_does_not_run_is_built_again(tmp_path, console):
-    """By the next attempt. One that pip could not install stays."""
+    """A wheel that does not run is deleted, so that it is built again; one that pip cannot install stays."""
     python = tmp_path / "python"
     for failing, kept, said in (
         ("*pip*", True, "could not be installed from"),
         ("-c*", False, "does not run"),
         ("none", True, ""),
     ):
-        wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
+        wheel = dynet_wheel.place(a_wheel(tmp_path), dynet_wheel.wheel_folder())
         python.write_text('#!/bin/sh\ncase "$*" in %s) exit 1;; esac\n' % failing)
         python.chmod(0o755)
         with pytest.raises(InputError, match=said) if said else nullcontext():
@@ -524,7 +511,7 @@ printf '%s\\n' "run: $*" "LANG is ${LANG-unset}" "UD is ${UD-unset}"
 
 @pytest.fixture
 def make(tmp_path):
-    """Runs make in a copy where the Pythons are stubs that print their arguments."""
+    """A function that runs make in a copy whose Pythons are stubs that print their arguments."""
     if not shutil.which("make"):
         pytest.skip("there is no make")
     shutil.copy(str(ROOT / "Makefile"), str(tmp_path))
@@ -561,7 +548,7 @@ ODD = ["it's", "a b", "a  b ", "`touch ran`", "a;touch ran", "a&b|c>d<e", 'a"b',
 def test_options_reach_the_study_as_they_are(make, tmp_path, odd):
     made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SETTING=x", "UD=" + odd, CONLL17=odd, JOBS="2")
     assert "run: tools/environment.py --this-python --jobs=2 --quiet\n" in made.stdout
-    # Those of the environment stay there.
+    # Environment variables (CONLL17, JOBS) are not passed as options.
     assert "run: -m experiments reproduce --LANG=eu --SETTING=x --SYSTEMS=mh3 mst --UD=%s\n" % odd in made.stdout
     assert "UD is %s\n" % odd in make("test", "UD=" + odd).stdout
     assert not (tmp_path / "ran").exists()

@@ -1,4 +1,4 @@
-"""Fixtures to run studies in a separate folder with a stand-in for mh4."""
+"""Fixtures for studies in a separate folder, with a stand-in for mh4."""
 
 import sys
 from functools import partial
@@ -12,36 +12,36 @@ from mh4.data import treebanks
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    """The folder with files that control the stand-in, and in which it records its calls."""
+    """The folder with instructions for the stand-in and its records of calls."""
     folder = tmp_path / "stand_in"
     folder.mkdir()
     monkeypatch.setenv("STAND_IN", str(folder))
-    monkeypatch.setattr(executor, "POLL_SECONDS", 0.02)  # no training takes long here
+    monkeypatch.setattr(executor, "POLL_SECONDS", 0.02)  # trainings are short here
     return folder
 
 
 @pytest.fixture
 def run(stand_in, tmp_path):
-    """A function that calls make reproduce with the stand-in. All its output is in tmp_path / "home"."""
+    """A function that calls make reproduce with the stand-in; all output is in tmp_path / "home"."""
     return partial(study, "reproduce", trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
 
 
 @pytest.fixture
 def run_features(stand_in, tmp_path):
-    """A function like `run`, for make features."""
+    """A function like `run` for make features."""
     return partial(study, "features", trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
 
 
 @pytest.fixture
 def hungarian(tmp_path, monkeypatch):
-    """A folder whose train and dev sets pass as UD 2.0. The data folder has no segmentation of the test set."""
+    """A folder whose train and dev sets count as UD 2.0; the data folder has no segmentation of the test set."""
     folder = tmp_path / "ud"
     folder.mkdir()
     texts = {"train": as_conllu(("a", 0, "root"), ("b", 1, "obj")), "dev": as_conllu(("b", 0, "root"), ("a", 1, "obj"))}
     for split, text in texts.items():
         (folder / ("hu-ud-%s.conllu" % split)).write_text(text)
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
-    treebanks.manifest()  # it is read only once
+    treebanks.manifest()  # read only once
     monkeypatch.setattr(treebanks, "DATA", tmp_path / "data")
     return folder
 

@@ -1,4 +1,4 @@
-"""Make artificial treebanks and records, and read the output of the stand-in, for the tests of experiments."""
+"""Artificial treebanks and records, and readers of what the stand-in writes, for the tests of experiments."""
 
 import gzip
 import json
@@ -20,19 +20,19 @@ sys.path.insert(0, str(ROOT))  # for the package `experiments`
 
 
 def study(*arguments, home=None, **bench):
-    """Return the exit code of `python -m experiments` with these arguments. home: its folder. bench: for Bench."""
+    """Return the exit code of `python -m experiments` for arguments; home: its folder; bench: arguments of Bench."""
     from experiments.__main__ import main
     from experiments.engine.workplace import Bench
 
     with pytest.raises(SystemExit) as ended, pytest.MonkeyPatch.context() as environment:
-        for name in ("UD", "LATER", "CONLL17"):  # `make test` may set them
+        for name in ("UD", "LATER", "CONLL17"):  # variables of `make test`
             environment.delenv(name, raising=False)
         main((*(("--home", str(home)) if home else ()), *arguments), prog_name="experiments", obj=Bench(**bench))
     return ended.value.code or 0
 
 
 def toy_settings(patch, settings, folder):
-    """Use this Config for parsers of the toy treebank, by a file in `folder`. patch: pytest's MonkeyPatch."""
+    """Make a Config that of parsers of the toy treebank, by a file in `folder`; patch: a MonkeyPatch."""
     from experiments.engine import treebank
 
     (folder / "toy.toml").write_text(settings.to_toml())
@@ -40,7 +40,7 @@ def toy_settings(patch, settings, folder):
 
 
 def trained(patch, home, *runs, updates=40):
-    """Briefly train parsers of the toy treebank; return a summary of each training. runs: pairs of system and seed."""
+    """Briefly train parsers of the toy treebank, given by system and seed, and return their summaries."""
     paths, assignments = treebanks.locate("toy"), ["training.max_updates=%d" % updates, "training.evaluate_updates=20"]
     short = config.with_settings(toy_language.SMALL, assignments)
     toy_settings(patch, short, home)
@@ -50,24 +50,24 @@ def trained(patch, home, *runs, updates=40):
 
 
 def usage(name):
-    """Return the usage of a study, with which its file begins."""
+    """Return the usage of a study from the beginning of its file."""
     begin = (ROOT / "experiments" / "studies" / (name + ".py")).read_text(encoding="utf-8").partition("``:")[0]
     return begin.removeprefix('"""``')
 
 
 def calls(stand_in, name="calls"):
-    """Return the stand-in's calls to train or, with "parses", to parse."""
+    """Return the recorded calls of the stand-in to train or, with "parses", to parse."""
     path = stand_in / name
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def toy(*more):
-    """Return the arguments for two systems on the toy treebank, and more."""
+    """Return the arguments for two systems on the toy treebank."""
     return ("--lang", "toy", "--systems", "mh3 mst", "--jobs", "2") + more
 
 
 def as_conllu(*words):
-    """Return a sentence in CoNLL-U from (form, head, relation) triples."""
+    """Return a sentence of (form, head, relation) triples as CoNLL-U."""
     return "".join("%d\t%s\t_\t_\t_\t_\t%d\t%s\t_\t_\n" % (k, *word) for k, word in enumerate(words, start=1)) + "\n"
 
 
@@ -77,13 +77,13 @@ def row(lang, split, release):
 
 
 def fake_manifest(monkeypatch, rows):
-    """Replace the manifest. rows: its rows by the content of a file; all other content is unknown."""
+    """Replace the manifest; rows: its row for each content of a file. All other files are unknown."""
     by_blob = {blob_id(content.encode("utf-8")): row for content, row in rows.items()}
     monkeypatch.setattr(treebanks, "identify_blob", by_blob.get)
 
 
 def settings(system, lang="hu", settings_of="", **changed):
-    """Return the current settings of a system, as in a record, with some sections changed."""
+    """Return today's settings of a system as in a record, with some sections changed."""
     from experiments.engine.treebank import Treebank
 
     found = asdict(Treebank(lang, lang, "", {}, {}, settings=settings_of).config(system))
@@ -91,7 +91,7 @@ def settings(system, lang="hu", settings_of="", **changed):
 
 
 def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", changed=(), **more):
-    """Write the record of a run, by default on data of no treebank. changed: settings that are not the current ones."""
+    """Write the record of a run, by default on files of no treebank; changed: settings that differ from today's."""
     content = {"system": system, "seed": seed, "dev_uas": uas, "lang": lang, "release": release}
     content.update(train={"path": "t.conllu", "git_blob": train}, dev={"path": "d.conllu", "git_blob": "bb"})
     content.update(dev_las=uas - 5, seconds=3725.0, commit="abc", date="2018-07-15", reproduce="make reproduce LANG=" + lang)
@@ -102,14 +102,14 @@ def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train=
 
 
 def recorded(results, run, row=""):
-    """Return the record of a run such as "hu/mh3-seed1"; None if there is none."""
+    """Return the record of a run such as "hu/mh3-seed1", or None."""
     path, stem = results / (run.rpartition("/")[0] + ".jsonl"), run.rpartition("/")[2]
     found = map(json.loads, path.read_text().splitlines() if path.exists() else ())
     return next((one for one in found if ("%(system)s-seed%(seed)d" % one, one.get("row", "")) == (stem, row)), None)
 
 
 def rewrite(results, run, content):
-    """Replace the record of a run by `content`, or remove it if that is None."""
+    """Replace the record of a run by `content`, or delete it if that is None."""
     path, row = results / (run.rpartition("/")[0] + ".jsonl"), (content or {}).get("row", "")
     path.parent.mkdir(parents=True, exist_ok=True)
     before = json.dumps(recorded(results, run, row))
@@ -119,7 +119,7 @@ def rewrite(results, run, content):
 
 
 def kept(tmp_path, run="hu/mh3-seed1", row=""):
-    """Return the record of a run that was finished in `home`."""
+    """Return the record of a run in `home`."""
     return recorded(tmp_path / "home" / "results", run, row)
 
 
@@ -131,12 +131,12 @@ def trees_file(results, run):
 
 
 def trees(path):
-    """Return the text of a file of predicted trees."""
+    """Return the saved trees of a model as text."""
     return gzip.decompress(path.read_bytes()).decode("utf-8")
 
 
 def tables(page):
-    """Return the tables of a page: for each, its rows, as cells by column."""
+    """Return the tables of a page, each a list of rows: dicts from column to cell."""
     found, header = [], None
     for line in page.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line[1:-1].split(" | ")] if line.startswith("| ") else None

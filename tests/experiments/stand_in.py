@@ -1,8 +1,8 @@
-"""A stand-in for ``mh4 train`` and ``mh4 parse`` that fulfils their contract but learns nothing.
+"""A stand-in for ``mh4 train`` and ``mh4 parse`` that writes the same files but learns nothing.
 
 Files in the folder $STAND_IN control it: `fail` (runs that fail), `slow` (a run that waits until the file is removed),
-`mute` (a run whose model cannot parse). The scores that it reports depend only on the system and the seed. In its
-predicted trees, the first word depends on the root, and all others depend on the first word.
+and `mute` (a run whose model cannot parse). Its scores depend only on the system and the seed. In its trees, the first
+word is the root, and all others depend on it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Tables as csv, and means over seeds."""
+"""Means over seeds and their differences."""
 
 import statistics
 
@@ -20,7 +20,7 @@ def test_averages_over_seeds():
 
 
 def test_a_difference_of_means():
-    """With its standard error, if both are known to vary."""
+    """A difference has a standard error if both means have a standard deviation."""
     one, other = Average(85.0, 0.3, (1, 2, 3)), Average(84.5, 0.4, (1, 2))
     assert pages.difference(one, other) == "+0.50 ± %.2f" % (0.03 + 0.08) ** 0.5 == "+0.50 ± 0.33"
     assert pages.difference(other, one) == "-0.50 ± 0.33" and pages.difference(one, None) == pages.difference(None, one) == ""

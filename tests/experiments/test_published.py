@@ -11,7 +11,7 @@ from mh4.parser.systems import SYSTEMS, GreedySystem
 
 
 def test_the_papers_numbers_have_the_papers_averages():
-    """The last rows of Tables 4, 5 and 6."""
+    """The numbers have the averages in the last rows of Tables 4, 5 and 6."""
     averages = {"mh3": (86.49, 78.91, 73.02), "mst": (86.69, 78.90, 72.55), "mh4-hybrid": (87.27, 79.57, 73.27)}
     averages |= {"1ec": (87.21, 79.44, 73.03), "ensemble": (None, 80.83, 74.18), "mh4-two": (86.79, None, None)}
     averages |= {"greedy-mh3": (85.60, None, None), "greedy-mh4": (85.27, None, None), "stanford": (None, 80.85, 75.67)}
@@ -23,16 +23,12 @@ def test_the_papers_numbers_have_the_papers_averages():
             numbers = [number[0] for number in column if number]
             assert len(numbers) == (10 if average else 0)
             assert not average or mean(numbers) == pytest.approx(average, abs=0.01)
-    assert (
-        published.dev_uas("hu", "UD 1.4", "mst")
-        is published.test_las("hu", "UD 1.4", "mst")
-        is published.test_table("toy")
-        is None
-    )
+    assert published.dev_uas("hu", "UD 1.4", "mst") is published.test_las("hu", "UD 1.4", "mst") is None
+    assert published.test_table("toy") is None
 
 
 def test_the_registry_is_in_the_order_of_table_4():
-    """Global parsers first, then greedy ones; systems that are not in the table come after those that are."""
+    """Global parsers precede greedy ones, and among both, systems of the table precede others."""
     with open(published.FOLDER / "table4_dev_uas.csv", encoding="utf-8", newline="") as lines:
         columns = list(dict.fromkeys(row["system"] for row in csv.DictReader(lines)))
 

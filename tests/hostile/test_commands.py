@@ -1,4 +1,4 @@
-"""Hostile input on the command line: one sentence and exit code 2."""
+"""Commands with hostile arguments, files and streams end with one sentence and exit code 2."""
 
 import json
 import os
@@ -15,13 +15,12 @@ import pytest
 import sandbox
 from click.testing import CliRunner
 from sweep import Sweep
+from toy import ROOT
 
 from mh4.cli.group import Commands
 from mh4.parser.model_files import FILES
 
 pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +34,22 @@ def good(sweep):
     return str(sweep.good)
 
 
-def refused(*arguments, stdin=b"", **limits):
-    """The message."""
-    done = sandbox.run(*arguments, stdin=stdin, **limits)
+def refused(*arguments, **options):
+    """Return the message of a command that is rejected."""
+    done = sandbox.run(*arguments, **options)
     assert done.complaint() == "" and done.code == 2 and done.stdout == b"", (done, done.complaint())
     return done.stderr[len("mh4: ") : -1]
 
 
-def accepted(*arguments, stdin=b"", **limits):
-    """The output."""
-    done = sandbox.run(*arguments, stdin=stdin, **limits)
+def accepted(*arguments, **options):
+    """Return the output of a command that succeeds."""
+    done = sandbox.run(*arguments, **options)
     assert done.complaint() == "" and done.code == 0, (done, done.complaint())
     return done.stdout
 
 
 def shell(command, *arguments):
-    """A shell command in which "$@" is the command mh4 with these arguments."""
+    """Run a shell command in which "$@" is the command mh4 with these arguments."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
     words = ["sh", "-c", command, "sh", sys.executable, "-m", "mh4", *arguments]
     return subprocess.run(words, stdout=-1, stderr=-1, stdin=subprocess.DEVNULL, env=environment)
@@ -71,7 +70,7 @@ def test_closed_streams(good):
 
 
 def test_a_closed_stream_is_not_replaced_by_a_file(sweep, tmp_path):
-    """DyNet writes to file descriptor 2, whatever that is."""
+    """If standard error is closed, no output file becomes file descriptor 2, to which DyNet writes."""
     out = tmp_path / "out.conllu"
     done = shell('"$@" <&- 2>&-', "parse", "--model", str(sweep.models["mst"]), str(sweep.good), "-o", str(out))
     assert done.returncode == 0 and done.stdout == b""
@@ -81,20 +80,17 @@ def test_a_closed_stream_is_not_replaced_by_a_file(sweep, tmp_path):
 def test_standard_input_is_read_once(good):
     once = "standard input can be read only once, so only one file can be -"
     content = corpus.GOOD.encode()
-    assert refused("coverage", "-", "-", stdin=content) == once
-    assert refused("evaluate", "-", "-", stdin=content) == once
-    assert refused("compare", good, "-", "-", stdin=content) == once
-    assert refused("ensemble", "--vote", "-", "-", stdin=content) == once
-    assert refused("view", "-", "-", stdin=content) == once
+    for command in (["coverage", "-"], ["evaluate", "-"], ["compare", good, "-"], ["ensemble", "--vote", "-"], ["view", "-"]):
+        assert refused(*command, "-", stdin=content) == once
     assert accepted("evaluate", "-", good, stdin=content) == accepted("evaluate", good, good)
     assert accepted("compare", good, "-", good, stdin=content).count(b"100.00") > 0
 
 
-def test_output_is_printable_in_any_locale(sweep, tmp_path):
+def test_output_is_printable_in_any_locale(tmp_path):
     path = tmp_path / "größe.conllu"
     path.write_text(corpus.GOOD)
     done = shell('PYTHONIOENCODING=ascii "$@"', "coverage", str(path))
-    assert done.returncode == 0 and "größe.conllu".encode() in done.stdout  # click does not believe in ASCII
+    assert done.returncode == 0 and "größe.conllu".encode() in done.stdout  # click replaces ASCII by UTF-8
     odd = os.fsencode(tmp_path) + b"/\xff.conllu"
     Path(os.fsdecode(odd)).write_text(corpus.GOOD)
     done = shell('PYTHONIOENCODING=utf-8 "$@"', "coverage", os.fsdecode(odd))
@@ -127,7 +123,7 @@ WITH_PATHS = [
 
 @pytest.mark.parametrize("arguments", WITH_PATHS, ids=" ".join)
 def test_an_empty_path(good, tmp_path, monkeypatch, arguments):
-    """Not taken for the current folder."""
+    """An empty path is rejected and not taken for the current folder."""
     monkeypatch.chdir(tmp_path)
     for place, argument in enumerate(arguments):
         if argument.isupper():
@@ -139,7 +135,7 @@ def test_an_empty_path(good, tmp_path, monkeypatch, arguments):
 
 @pytest.mark.parametrize("option", ["--train", "--dev"])
 def test_training_reads_files(good, tmp_path, option):
-    """More than once, so standard input and pipes cannot be used."""
+    """Training reads files more than once, so that standard input and pipes are rejected."""
     arguments = [good if a == "GOOD" else str(tmp_path / "model") if a == "MODEL" else a for a in TRAINING]
     place = arguments.index(option) + 1
     arguments[place] = "-"
@@ -158,13 +154,13 @@ NAMES = {"escapes": ESCAPES, "lines": "a\nb", "no UTF-8": os.fsdecode(b"\xff\xfe
 
 
 def harmless(text):
-    """Whether a terminal would only show it."""
+    """Return whether a terminal would only display this text."""
     return not re.search(rb"[^\n -~\x80-\xff]|\xc2[\x80-\x9f]", text)
 
 
 @pytest.fixture(params=NAMES)
-def odd(request, sweep, tmp_path, monkeypatch):
-    """A part of names of files and folders."""
+def odd(request, tmp_path, monkeypatch):
+    """A part of the names of files and folders."""
     monkeypatch.chdir(tmp_path)
     name = NAMES[request.param]
     for end in ("1", "2"):
@@ -172,8 +168,8 @@ def odd(request, sweep, tmp_path, monkeypatch):
     return name
 
 
-def test_odd_names(sweep, odd, tmp_path):
-    """Every command takes them, and prints them so that a terminal shows them on a line."""
+def test_odd_names(sweep, odd):
+    """Every command accepts odd names and prints them harmlessly on one line."""
     one, two, model = ("x%s%s" % (odd, end) for end in ("1.conllu", "2.conllu", "model"))
     printed = [accepted(*sweep.training("mst", Path(one), Path(model))), accepted("info", model)]
     assert printed[1].count(b"x") and printed[1].split(b"\n")[0].endswith(b"parameters")
@@ -208,7 +204,7 @@ def test_odd_names(sweep, odd, tmp_path):
 
 
 def test_escapes_in_files(sweep, tmp_path):
-    """Relations, tags, words, comments and the record of a training; output in CoNLL-U has every byte."""
+    """Escape sequences in CoNLL-U files and training records are printed harmlessly; CoNLL-U output has every byte."""
     path, model = tmp_path / "odd.conllu", tmp_path / "model"
     word = corpus.word(1, "w" + ESCAPES[:-1], 0, "root", "X" + ESCAPES[:-1], xpos="Y" + ESCAPES[:-1])
     other = corpus.word(2, "v", 1, "dep" + ESCAPES[:-1])
@@ -235,7 +231,7 @@ def test_escapes_in_files(sweep, tmp_path):
 
 
 def test_no_bars_in_logs(sweep, good, monkeypatch, tmp_path):
-    """Whatever the environment says of terminals: standard error is none."""
+    """No progress bar is printed unless standard error is a terminal, whatever the environment says."""
     for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "CLICOLOR_FORCE"):
         monkeypatch.setenv(setting, "1")
     assert b"\x1b" not in accepted("parse", "--model", str(sweep.models["mst"]), good)
@@ -244,7 +240,7 @@ def test_no_bars_in_logs(sweep, good, monkeypatch, tmp_path):
 
 
 def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
-    """Not of characters that no font has, nor of a folder for its fonts that it cannot write to."""
+    """Matplotlib does not warn of missing glyphs or an unwritable font folder, and its errors are one sentence."""
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     Path("\U00020000\u0e01.conllu").write_text(corpus.GOOD)
@@ -252,21 +248,17 @@ def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
     environment = dict(os.environ, PYTHONPATH=str(ROOT), MPLCONFIGDIR="/dev/null/none", HOME="/dev/null")
     words = [sys.executable, "-c", code, "coverage", "\U00020000\u0e01.conllu", "--plot", "plot.png"]
     done = subprocess.run(words, stdout=-1, stderr=-1, env=environment)
-    assert (done.returncode, done.stderr) == (0, b"mh4: the plot written to plot.png\n") and Path(
-        "plot.png"
-    ).stat().st_size > 1000
+    assert (done.returncode, done.stderr) == (0, b"mh4: the plot written to plot.png\n")
+    assert Path("plot.png").stat().st_size > 1000
     done = subprocess.run(words, stdout=-1, stderr=-1, env={**environment, "MPLBACKEND": "none"})
-    assert (
-        done.returncode == 2
-        and done.stderr.startswith(b"mh4: a plot needs matplotlib, which cannot be imported: ")
-        and done.stderr.count(b"\n") == 1
-    )
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1
+    assert done.stderr.startswith(b"mh4: a plot needs matplotlib, which cannot be imported: ")
 
 
 # ----------------------------------------------------------------------------------- outputs that would overwrite inputs
 
 NOT_THERE = ("checkpoint.npz", "origin.json", "vectors.npz")  # in MODEL
-# The output comes last, the file that it would overwrite is named before it.
+# The output is the last argument; the file that it would overwrite is named before.
 OVERWRITING = [
     ["parse", "--model", "MODEL", "A", "-o", "A"],
     *(["parse", "--model", "MODEL", "A", "-o", "MODEL/" + name] for name in FILES if name not in NOT_THERE),
@@ -284,7 +276,7 @@ OVERWRITING = [
 
 @pytest.fixture
 def inputs(sweep, tmp_path, monkeypatch):
-    """Files A.png and B.png, which are CoNLL-U, and a model, in the current folder; and what they contain."""
+    """The contents of the current folder: A.png and B.png, which are CoNLL-U, and a model."""
     monkeypatch.chdir(tmp_path)
     for name in ("A.png", "B.png"):
         (tmp_path / name).write_text(corpus.GOOD, encoding="utf-8")
@@ -298,7 +290,7 @@ def named(arguments):
 
 @pytest.mark.parametrize("arguments", OVERWRITING, ids=" ".join)
 def test_an_output_that_is_an_input(sweep, inputs, tmp_path, arguments):
-    """By its name, by other names and by links, before anything is done."""
+    """An output that is also an input, by any of its names or by a link, is rejected before work starts."""
     *command, output = named(arguments)
     for name in (output, "./" + output, str(tmp_path / output)):
         message = refused(*command, name)
@@ -307,7 +299,7 @@ def test_an_output_that_is_an_input(sweep, inputs, tmp_path, arguments):
     os.symlink(output, "symbolic" + end), os.link(output, "hard" + end)
     for name in ("symbolic" + end, "hard" + end):
         assert refused(*command, name).startswith("%s would overwrite %s, " % (name, output))
-        if "/" not in output:  # also if the input is called by the other name
+        if "/" not in output:  # then also with the names exchanged
             renamed = [name if argument == output else argument for argument in command]
             assert refused(*renamed, output).startswith("%s would overwrite %s, " % (output, name))
         os.unlink(name)
@@ -336,8 +328,8 @@ def test_standard_output_that_is_an_input(sweep, inputs, tmp_path):
     assert sweep.contents(tmp_path) == inputs
 
 
-def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
-    """Though they are in the folder of the model, or have been written before, or are devices."""
+def test_outputs_that_are_none_of_the_inputs(inputs):
+    """Outputs may be in the folder of the model, may exist already, and may be devices."""
     for output in ("MODEL/parsed.conllu", "MODEL/", "new/", "/dev/null"):
         for _ in range(2):
             assert accepted("parse", "--model", "MODEL", "A.png", "-o", output) == b""
@@ -347,9 +339,6 @@ def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
     assert done.code == 0
     done = shell('"$@" <A.png >>out', "parse", "--model", "MODEL", "-")
     assert done.returncode == 0 and Path("out").stat().st_size > 100
-
-
-# ----------------------------------------------------------------------------------------------------------------- size
 
 
 # --------------------------------------------------------------------------------------------------------------- memory
@@ -374,7 +363,7 @@ def test_memory_that_runs_out_anywhere(message):
 
 @pytest.fixture(scope="module")
 def mh5(sweep):
-    """A model whose decoder takes too much memory for the sentences of a file, and the file."""
+    """A model, and a file with sentences for which its decoder takes too much memory."""
     model, path = sweep.folder / "mh5", sweep.folder / "long.conllu"
     accepted(*sweep.training("mh5-hybrid", sweep.good, model))
     path.write_bytes(corpus.sentence_of(320) + corpus.GOOD.encode() + corpus.sentence_of(320))
@@ -383,7 +372,7 @@ def mh5(sweep):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_sentence_that_is_decoded_otherwise(mh5, jobs):
-    """A line for each, with its place; with --quiet, nothing."""
+    """Each sentence that another decoder decodes is reported with its place, unless --quiet is given."""
     model, path = mh5
     parse = ["parse", "--model", model, path, "--jobs", jobs, "--longest", "1000"]
     done = shell('"$@"', *parse)
@@ -411,7 +400,7 @@ def test_other_commands_that_warn(mh5):
 
 @pytest.mark.parametrize("only, every", [("files", 25), ("models", 40)])
 def test_a_sample_of_the_sweep(only, every):
-    """Every 25th of the files, and every 40th of the models, that `make sweep` tries: test_damaged_models.py loads each."""
+    """Try every 25th file and every 40th model of `make sweep`; test_damaged_models.py loads every model."""
     script = [sys.executable, str(ROOT / "tests/hostile/sweep.py"), "--only", only, "--every", str(every)]
     done = subprocess.run(script, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=str(ROOT)))
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()

@@ -1,4 +1,4 @@
-"""Damaged models: each is refused in one sentence, or parses as if it were intact; none is believed."""
+"""Damaged models and trainings: each is rejected in one sentence, or works as if it were intact."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 import toy
 from click.testing import CliRunner
 from damage import damages
-from running import refused
+from running import refused, refuses
 
 import mh4
 from mh4 import cli
@@ -49,13 +49,12 @@ def model(intact, tmp_path):
 
 
 def parsed(folder, sentences):
-    return [
-        (s.heads.tolist(), s.deprels, s.upos, s.xpos, s.feats) for s in mh4.load(str(folder)).parse(sentences[:20], tags=True)
-    ]
+    found = mh4.load(str(folder)).parse(sentences[:20], tags=True)
+    return [(s.heads.tolist(), s.deprels, s.upos, s.xpos, s.feats) for s in found]
 
 
 def info(folder):
-    """The exit code of `mh4 info`, and its output or the one sentence that it says instead."""
+    """Return the exit code of `mh4 info`, and its output or the one sentence of its error."""
     done = CliRunner().invoke(cli.main, ["info", str(folder)])
     assert done.exit_code in (0, 2), done.output
     if done.exit_code == 2:
@@ -64,18 +63,18 @@ def info(folder):
 
 
 def arrays(folder):
-    """The weights, without checksums."""
+    """Return the weights without checksums."""
     with np.load(folder / "weights.npz") as file:
         return {name: array for name, array in file.items() if name not in ("checksum", "vocabulary")}
 
 
 def old(folder, **changed):
-    """Weights as an earlier version saved them, without checksums; some of them changed."""
+    """Save the weights, some of them changed, without checksums, as an earlier version did."""
     np.savez(folder / "weights.npz", **{**arrays(folder), **changed})
 
 
 DAMAGES = {one.name: one for one in damages()}
-# What an earlier version, which saved no checksums, could not notice.
+# Damages that cannot be noticed in models of an earlier version, which saved no checksums.
 UNNOTICED = "reordered|negated|exchanged|all zero|e.38|float16|aaaa"
 MESSAGES = {
     'config.toml: format = "2"': "a model of format '2', but",
@@ -93,7 +92,7 @@ MESSAGES = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage(model, intact, sentences, name):
-    """Every one that `make sweep` tries with all commands."""
+    """A damaged model is rejected by `load` and by `info`, or parses as before; `make sweep` tries all commands."""
     one = DAMAGES[name]
     one.apply(model)
     try:
@@ -123,7 +122,7 @@ def test_damage_of_models_without_checksums(model, name):
 
 
 def test_what_is_no_damage(model, intact, sentences):
-    """Weights without checksums, and other spaces in the vocabulary."""
+    """Weights without checksums and other white space in the vocabulary are valid."""
     old(model)
     tables = json.loads((model / "vocabulary.json").read_text(encoding="utf-8"))
     (model / "vocabulary.json").write_text(json.dumps(tables), encoding="utf-8")
@@ -133,10 +132,10 @@ def test_what_is_no_damage(model, intact, sentences):
 
 @pytest.mark.parametrize("name", ["config.toml", "vocabulary.json", "weights.npz"])
 def test_random_damage_is_noticed_or_does_not_matter(model, intact, sentences, name):
-    """A byte changed, bytes lost or added, the rest cut off: the parses are the same, or there are none."""
+    """With bytes changed, lost, added or cut off, the parses are the same, or the model is rejected."""
     expected, content, draw = parsed(intact, sentences), (intact / name).read_bytes(), random.Random(1)
     noticed = 0
-    # In the last section of settings, training, any weight of tags may be meant, and 0 says that they are not predicted.
+    # Not in the last section of config.toml: other weights of tags are valid there, and 0 turns their prediction off.
     most = content.index(b"[training]") if name == "config.toml" else len(content)
     for trial in range(60):
         at = draw.randrange(most)
@@ -160,19 +159,14 @@ def test_random_damage_is_noticed_or_does_not_matter(model, intact, sentences, n
 
 
 def test_settings_from_a_pipe(tmp_path):
-    """As in `--config <(...)`; bounded, too."""
-    assert (
-        CliRunner()
-        .invoke(cli.main, ["train", *TRAIN, "--config", "/dev/zero"])
-        .output.startswith("mh4: /dev/zero: cannot be read: not a file")
-    )
+    """--config may be a pipe, as in `--config <(...)`, of limited size."""
+    assert refuses("train", *TRAIN, "--config", "/dev/zero").startswith("mh4: /dev/zero: cannot be read: not a file")
     os.mkfifo(tmp_path / "fifo")
     for text, said in (("[nonsense]\n", "no section 'nonsense'"), ("#" * 10**6, "larger than 64 KB")):
         writer = threading.Thread(target=write, args=(tmp_path / "fifo", text))
         writer.start()
-        message = CliRunner().invoke(cli.main, ["train", *TRAIN, "--config", str(tmp_path / "fifo")]).output
+        assert said in refuses("train", *TRAIN, "--config", str(tmp_path / "fifo"))
         writer.join()
-        assert said in message and message.count("\n") == 1
 
 
 TRAIN = ["--system", "mst", "--train", "none", "--dev", "none", "--model", "none"]
@@ -191,7 +185,7 @@ def test_info_and_pack_survive_a_record_of_wrong_types(model, change):
     (model / "summary.json").write_text(json.dumps({**summary, **change}))
     code, said = info(model)
     assert code == 2 and "summary.json: damaged" in said
-    if "updates" not in change:  # of which a card has nothing
+    if "updates" not in change:  # a model card has no number of updates
         assert refused(lambda: card.pack(str(model), str(model / "packed"), {})) == "%s: damaged" % (model / "summary.json")
 
 
@@ -206,7 +200,7 @@ NEVER_END = {
 @pytest.mark.parametrize("name", ["summary.json", "metrics.jsonl"])
 @pytest.mark.parametrize("kind", NEVER_END)
 def test_records_that_never_end(model, sentences, monkeypatch, name, kind):
-    """Neither read nor written to, whether the model is described or trained."""
+    """Records of training that might never end are neither read nor written, by `info` or by training."""
     monkeypatch.chdir(model)
     (model / "summary.json").unlink()
     (model / name).unlink(missing_ok=True)
@@ -225,14 +219,14 @@ def test_info_of_a_run_whose_last_line_is_being_written(model):
 
 
 def test_scores_that_are_not_numbers(model, sentences):
-    """Of weights that are numbers, but so large that the network overflows, as they may be without a checksum."""
+    """Weights so large that the network overflows, possible without a checksum, are reported."""
     everything = arrays(model)
     old(model, **{name: np.full_like(array, 3e38) for name, array in everything.items()})
     assert "the scores of %s cannot be decoded" % model in refused(lambda: parsed(model, sentences))
 
 
 def test_a_damaged_model_does_not_harm_others(model, intact, sentences, tmp_path):
-    """DyNet multiplies with what is in memory, where the damaged model has left numbers that are none."""
+    """NaN that a damaged model leaves in DyNet's memory does not affect other models."""
     settings = config.with_settings(toy.SMALL, ["training.max_updates=10", "training.evaluate_updates=5"])
 
     def train(name):
@@ -251,7 +245,7 @@ def test_a_damaged_model_does_not_harm_others(model, intact, sentences, tmp_path
 
 
 def test_a_damaged_run_is_not_resumed(sentences, tmp_path):
-    """Nor does it end as if nothing had happened: the checkpoint, the best weights and the record must be intact."""
+    """A run with a damaged checkpoint, weights or record is not resumed; a damaged vocabulary is made again."""
 
     def learner(folder, **options):
         return trainer(sentences, folder, "mst", config.with_settings(TINY, ["training.max_updates=30"]), **options)
@@ -276,5 +270,5 @@ def test_a_damaged_run_is_not_resumed(sentences, tmp_path):
             assert name in refused(learner(folder).run)
     folder = Path(shutil.copytree(str(tmp_path / "cut"), str(tmp_path / "vocabulary")))
     cut_off(folder / "vocabulary.json")
-    assert learner(folder).run()["dev_uas"] == whole["dev_uas"]  # the training data say what it is
+    assert learner(folder).run()["dev_uas"] == whole["dev_uas"]
     assert parsed(folder, sentences) == parsed(tmp_path / "whole", sentences)

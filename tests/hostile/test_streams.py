@@ -1,4 +1,4 @@
-"""Standard input and output: all bytes of every command, or an exit code that is not 0; never less in silence."""
+"""Standard streams that fail or stall: commands print all their bytes, or exit with a code other than 0."""
 
 import fcntl
 import os
@@ -17,12 +17,15 @@ from pathlib import Path
 import corpus
 import pytest
 import sandbox
+from running import INSTALLED
 from sweep import Sweep
+from toy import ROOT
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[2]
-SENTENCES = 40  # enough for more bytes than a page, which is what the smallest pipe holds
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+PYTHON_M = [sys.executable, "-m", "mh4"]
+SENTENCES = 40  # enough for more than a page, the size of the smallest pipe
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,7 @@ def sweep(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def places(sweep):
-    """What the capital letters in the commands below stand for."""
+    """The paths for the names in capitals in the commands below."""
     long = sweep.folder / "long.conllu"
     long.write_text(corpus.GOOD * SENTENCES, encoding="utf-8")
     return {"LONG": str(long), "MODEL": str(sweep.models["mst"]), "FOLDER": str(sweep.folder / "toy")}
@@ -61,7 +64,7 @@ def command(arguments, places):
 
 @pytest.fixture(scope="module")
 def expected(places):
-    """What each command prints."""
+    """The output of each command."""
     found = {}
     for arguments in PRINTING:
         done = sandbox.run(*command(arguments, places))
@@ -73,7 +76,7 @@ def expected(places):
 @printing
 @unbuffered
 def test_a_full_disk(places, expected, arguments, unbuffered):
-    """One that is full, and one that takes some bytes first: all but the last, or a page."""
+    """The error is reported on a disk that is full, or has space for one page, or for all bytes except the last."""
     with open("/dev/full", "wb") as full:
         done = sandbox.run(*command(arguments, places), stdout=full.fileno(), unbuffered=unbuffered)
     said = "mh4: standard output: (cannot be written: )?%s\n"
@@ -89,21 +92,21 @@ def test_a_full_disk(places, expected, arguments, unbuffered):
 
 
 def small_pipe():
-    """The ends of a pipe that takes 4096 bytes until it is full."""
+    """Return the ends of a pipe that holds 4096 bytes."""
     reading, writing = os.pipe()
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     return reading, writing
 
 
 def waiting(pipe):
-    """The number of bytes that wait for the reader of a pipe."""
+    """Return the number of unread bytes in a pipe."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 @printing
 @unbuffered
 def test_a_pipe_that_does_not_block(places, expected, arguments, unbuffered):
-    """And is full when the command begins, with a reader that does not hurry."""
+    """All bytes reach the slow reader of a non-blocking pipe that is full when the command begins."""
     reading, writing = small_pipe()
     os.set_blocking(writing, False)
     filled, got = os.write(writing, b"." * 4096), []
@@ -135,17 +138,14 @@ def test_a_reader_that_is_gone(places, arguments, unbuffered):
     assert (done.code, done.stderr) == (141, "")
 
 
-SCRIPT = Path(sys.executable).with_name("mh4")
-
-
-@pytest.mark.parametrize("start", [[sys.executable, "-m", "mh4"], [str(SCRIPT)]], ids=["python -m mh4", "mh4"])
+@pytest.mark.parametrize("start", [PYTHON_M, [str(INSTALLED)]], ids=["python -m mh4", "mh4"])
 @pytest.mark.parametrize("setting", [{"PYTHONUNBUFFERED": "1"}, {}], ids=["unbuffered", "buffered"])
 def test_as_users_start_it(places, expected, tmp_path, start, setting):
     if not os.path.exists(start[0]):
         pytest.skip("mh4 is not installed")
-    arguments = ("evaluate", "LONG", "LONG", "--json", "--by", "deprel")  # which prints everything at once
+    arguments = ("evaluate", "LONG", "LONG", "--json", "--by", "deprel")  # a command that prints everything at once
     whole, started = expected[arguments], [*start, *command(arguments, places)]
-    options = {"stderr": -1, "env": {**os.environ, "PYTHONPATH": str(ROOT), **setting}}
+    options = {"stderr": -1, "env": {**ENVIRONMENT, **setting}}
     assert subprocess.run(started, stdout=-1, **options).stdout == whole
     with open(tmp_path / "out", "wb") as out:
         limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (2048, 2048))
@@ -160,9 +160,9 @@ def test_as_users_start_it(places, expected, tmp_path, start, setting):
 def test_a_command_that_waits_for_its_reader_can_be_ended(places, number, blocking):
     reading, writing = small_pipe()
     os.set_blocking(writing, blocking)
-    started = [sys.executable, "-m", "mh4", *command(["view", "LONG"], places)]
-    process = subprocess.Popen(started, stdout=writing, stderr=-1, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    while waiting(reading) < 3000:  # of 4096: a write of a line or two goes in as a whole or not at all
+    started = [*PYTHON_M, *command(["view", "LONG"], places)]
+    process = subprocess.Popen(started, stdout=writing, stderr=-1, env=ENVIRONMENT)
+    while waiting(reading) < 3000:  # of 4096: short writes enter a pipe as a whole or not at all
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
@@ -173,24 +173,23 @@ def test_a_command_that_waits_for_its_reader_can_be_ended(places, number, blocki
 
 @pytest.mark.parametrize("reader", ["a full disk", "nobody"])
 def test_messages_that_cannot_be_written(places, tmp_path, reader):
-    """They stop no work, and change no exit code."""
+    """Messages that cannot be written stop no work and change no exit code."""
     reading, writing = os.pipe()
     os.close(reading)
     stderr = os.open("/dev/full", os.O_WRONLY) if reader == "a full disk" else writing
     for name in ("a.conllu", "b.conllu"):
         (tmp_path / name).symlink_to(places["LONG"])
-    started = [sys.executable, "-m", "mh4", "parse", "--model", places["MODEL"], "--verbose", "-o", str(tmp_path / "out")]
-    options = {"stderr": stderr, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
-    assert subprocess.run([*started, str(tmp_path)], **options).returncode == 0
+    started = [*PYTHON_M, "parse", "--model", places["MODEL"], "--verbose", "-o", str(tmp_path / "out")]
+    assert subprocess.run([*started, str(tmp_path)], stderr=stderr, env=ENVIRONMENT).returncode == 0
     assert sorted(os.listdir(tmp_path / "out")) == ["a.conllu", "b.conllu"]
-    assert subprocess.run([*started, str(tmp_path / "none")], **options).returncode == 2
+    assert subprocess.run([*started, str(tmp_path / "none")], stderr=stderr, env=ENVIRONMENT).returncode == 2
     os.close(stderr)
 
 
 @pytest.mark.parametrize("name, said", [("INT", "interrupted"), ("TERM", "stopped by SIGTERM")])
 @pytest.mark.usefixtures("ending_signals")
 def test_a_signal_while_python_compiles(name, said):
-    """As it does when it imports a module without its bytecode."""
+    """A signal ends a command while Python compiles, as for a module without bytecode."""
     code = """if True:
         import os, subprocess, sys
         from mh4.cli.group import _stopped_by_signals
@@ -200,14 +199,14 @@ def test_a_signal_while_python_compiles(name, said):
             print("went on")
     """
     started = [sys.executable, "-c", code, name]
-    done = subprocess.run(started, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(started, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.stdout == "" and "mh4.cli.group.Stopped: " + said in done.stderr
 
 
 @pytest.mark.parametrize("number, said", [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "stopped by SIGTERM")])
 @pytest.mark.usefixtures("ending_signals")
 def test_a_signal_whose_exception_is_dropped(number, said):
-    """Python drops what is raised in some callbacks; that by another signal ends the command as usual."""
+    """A signal ends the command although Python drops exceptions raised in some callbacks."""
     code = """if True:
         import os, signal, sys
         from mh4.cli.group import _stopped_by_signals, reporting_errors
@@ -220,24 +219,19 @@ def test_a_signal_whose_exception_is_dropped(number, said):
     """
     for more, ended in (([], -number), (["raise"], 128 + number)):
         started = [sys.executable, "-c", code, str(int(number)), *more]
-        done = subprocess.run(started, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        done = subprocess.run(started, capture_output=True, text=True, env=ENVIRONMENT)
         assert (done.returncode, done.stdout, done.stderr) == (ended, "", "mh4: %s\n" % said if more else "")
 
 
 def test_a_folder_that_is_deleted(places, tmp_path):
-    started = "rmdir %s && exec %s -m mh4 parse --model %s %s -o out" % (
-        tmp_path,
-        sys.executable,
-        places["MODEL"],
-        places["LONG"],
-    )
-    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
-    done = subprocess.run(["sh", "-c", started], capture_output=True, text=True, **options)
+    arguments = ["parse", "--model", places["MODEL"], places["LONG"], "-o", "out"]
+    started = ["sh", "-c", 'rmdir "$0" && exec "$@"', str(tmp_path), *PYTHON_M, *arguments]
+    done = subprocess.run(started, capture_output=True, text=True, cwd=tmp_path, env=ENVIRONMENT)
     assert (done.returncode, done.stderr) == (2, "mh4: the current folder: No such file or directory\n")
 
 
 def test_no_folder_for_temporary_files(monkeypatch, capsys):
-    """As in a container that is read-only; they are named, not the current folder."""
+    """If no folder for temporary files is writable, as in a read-only container, the message names those folders."""
     from mh4.cli.group import reporting_errors
 
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -265,7 +259,7 @@ READING = [
 
 
 def hesitant(content, writing):
-    """A thread that writes the content with pauses: in a sentence, between two, and before the end."""
+    """Return a thread that writes the content with pauses: in a sentence, between two, and before the end."""
 
     def write():
         with open(writing, "wb", buffering=0) as file:

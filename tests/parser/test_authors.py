@@ -1,4 +1,4 @@
-"""The settings of the authors' runs: each changes what it says, and a parser learns with all of them."""
+"""The settings of the authors' runs: each has its effect, and parsers learn with all of them."""
 
 import functools
 import json
@@ -29,11 +29,6 @@ from mh4.util.batching import shuffled_minibatches
 
 AUTHORS = toy.ROOT / "experiments" / "settings" / "authors.toml"
 seeds = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory):
-    return toy.sentences(tmp_path_factory.mktemp("toy"))
 
 
 def model(sentences, system="mh4-hybrid", *assignments):
@@ -72,9 +67,9 @@ def test_tables_of_other_systems_are_checked_too(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, system in systems.SYSTEMS.items() if system.in_paper])
-def test_every_system_learns_with_the_authors_settings(name, everything, tmp_path):
-    """To parse what it has seen; untrained, it has an eighth of the arcs right."""
-    some = [sentence for sentence in everything if trees.is_projective(sentence.heads)][:30]
+def test_every_system_learns_with_the_authors_settings(name, sentences, tmp_path):
+    """Every system learns to parse its training data, of which an untrained parser has an eighth of the arcs right."""
+    some = [sentence for sentence in sentences if trees.is_projective(sentence.heads)][:30]
     small = ["training.max_updates=80", "training.evaluate_updates=40", "training.learning_rate=0.005"]
     settings = config.with_settings(systems.settings([str(AUTHORS)], name, toy.SMALL), small)
     summary = Trainer(name, settings, some, some, str(tmp_path)).run()
@@ -87,11 +82,11 @@ def test_every_system_learns_with_the_authors_settings(name, everything, tmp_pat
 # The encoder
 
 
-def test_an_embedding_by_itself(everything):
-    """Words that keep their embedding have no other input; others only their spelling."""
-    words = [everything[0].words[0], "neverseen"]
+def test_an_embedding_by_itself(sentences):
+    """The input of a word is its embedding plus its spelling, or only one of both."""
+    words = [sentences[0].words[0], "neverseen"]
     for how in ("sum", "embedding"):
-        found = model(everything, "mst", "encoder.word_input='%s'" % how)
+        found = model(sentences, "mst", "encoder.word_input='%s'" % how)
         dy.renew_cg()
         inputs = found.encoder._words([Sentence(words)], None)
         spelled = found.encoder._spell(words, None)
@@ -103,28 +98,28 @@ def test_an_embedding_by_itself(everything):
         np.testing.assert_allclose(inputs.npvalue()[:, 1], spelled.npvalue()[:, 1], atol=1e-6)
 
 
-def test_the_range_of_embeddings(everything):
-    """Of a row of the table by itself, sqrt(3 / dimensions), or of the whole table, sqrt(6 / (rows + columns))."""
+def test_the_range_of_embeddings(sentences):
+    """Embeddings are drawn up to sqrt(3 / dimensions) by rows, or up to sqrt(6 / (rows + columns)) by tables."""
     for how in ("row", "table"):
-        found = model(everything, "mst", "encoder.embeddings='%s'" % how).encoder
+        found = model(sentences, "mst", "encoder.embeddings='%s'" % how).encoder
         for table in (found.word_embeddings.as_array(), found.char_embeddings.as_array()):
             most = np.sqrt(3 / table.shape[1] if how == "row" else 6 / sum(table.shape))
             assert 0.98 * most < abs(table).max() <= most * (1 + 1e-6)
 
 
-def test_word_boundaries_are_characters(everything):
-    found = model(everything, "mst", "encoder.word_boundaries=true", "dropout.char=1e30")
-    plain = model(everything, "mst")
+def test_word_boundaries_are_characters(sentences):
+    found = model(sentences, "mst", "encoder.word_boundaries=true", "dropout.char=1e30")
+    plain = model(sentences, "mst")
     characters = len(found.vocabulary.chars)
     assert found.encoder.char_embeddings.shape()[0] == plain.encoder.char_embeddings.shape()[0] + 2
     assert found.encoder._spelling("ab").tolist()[::3] == [characters, characters + 1] and len(plain.encoder._spelling("ab")) == 2
     assert found.encoder._chars_kept[-2:].tolist() == [1, 1] and found.encoder._chars_kept[:-2].max() < 1e-20
 
 
-def test_inputs_are_scaled_where_words_are_dropped(everything):
-    sentence, values = everything[0], []
+def test_inputs_are_scaled_where_words_are_dropped(sentences):
+    sentence, values = sentences[0], []
     for scaled in ("false", "true"):
-        found = model(everything, "mst", "dropout.word=0.5", "dropout.word_scaled=" + scaled)
+        found = model(sentences, "mst", "dropout.word=0.5", "dropout.word_scaled=" + scaled)
         dy.renew_cg()
         values.append(found.encoder._words([sentence], np.random.default_rng(1)).npvalue())
     np.testing.assert_allclose(values[1], 2 * values[0], rtol=1e-6)
@@ -132,11 +127,11 @@ def test_inputs_are_scaled_where_words_are_dropped(everything):
 
 
 @pytest.mark.parametrize("system, before", [("mh3", True), ("mh4-hybrid", False), ("1ec", False), ("greedy-mh4", False)])
-def test_learned_vectors_of_the_end(system, before, everything):
-    """The sentence LSTM does not read the end, whose vectors belong to the positions where it can be, before or after the MLPs."""
-    found = model(everything, system, "scorer.end='learned'")
+def test_learned_vectors_of_the_end(system, before, sentences):
+    """The sentence LSTM does not read the end, which has a learned vector by position, before or after the MLPs."""
+    found = model(sentences, system, "scorer.end='learned'")
     dy.renew_cg()
-    scores = found.build(everything[:3])
+    scores = found.build(sentences[:3])
     scores.last.forward()
     ends = [stop - 1 for _, stop in scores._columns]
     vectors = scores._vectors.npvalue()
@@ -148,8 +143,8 @@ def test_learned_vectors_of_the_end(system, before, everything):
         np.testing.assert_array_equal(at, np.repeat(vector.as_array(), 3, axis=1))
     if system == "1ec":
         assert set(scorer.after.vectors) == {"g", "si"}
-    lengths = [len(sentence) + 1 for sentence in everything[:3]]
-    alone = [found.build([sentence]) for sentence in everything[2:3]]
+    lengths = [len(sentence) + 1 for sentence in sentences[:3]]
+    alone = [found.build([sentence]) for sentence in sentences[2:3]]
     alone[0].last.forward()
     np.testing.assert_allclose(alone[0]._vectors.npvalue(), vectors[:, ends[1] + 1 :], atol=1e-5)
     assert vectors.shape[1] == sum(lengths) + 3
@@ -158,9 +153,9 @@ def test_learned_vectors_of_the_end(system, before, everything):
 # The scorers
 
 
-def test_bilinear_scores_of_arcs(everything):
-    found = model(everything, "mst", "scorer.arcs=bilinear")
-    scores = found.build(everything[:1])
+def test_bilinear_scores_of_arcs(sentences):
+    found = model(sentences, "mst", "scorer.arcs=bilinear")
+    scores = found.build(sentences[:1])
     scores.last.forward()
     (arcs,) = [each["arcs"] for each in scores.trees.arrays()]
     h, m = (scores.trees.positions[position].npvalue()[:-1, :-1] for position in ("h", "m"))
@@ -182,9 +177,9 @@ def test_orthogonal_matrices(bilinear):
 
 
 @pytest.mark.parametrize("system", ["greedy-mh4", "greedy-mh4-three", "greedy-mh4-two"])
-def test_joint_scores_are_those_that_search_uses(system, everything):
-    found = model(everything, system, "scorer.greedy='joint'", "scorer.end='learned'")
-    scores = found.build(everything[:3])
+def test_joint_scores_are_those_that_search_uses(system, sentences):
+    found = model(sentences, system, "scorer.greedy='joint'", "scorer.end='learned'")
+    scores = found.build(sentences[:3])
     scores.last.forward()
     arrays, decode = scores.trees.arrays(), Parser(found).decode
     derivations = [decode(**tensors, single_root=True) for tensors in arrays]
@@ -214,48 +209,47 @@ def test_joint_search_makes_no_illegal_transition_even_if_all_others_score_minus
     np.testing.assert_array_equal(transitions.run(found.transitions, 2), found.heads)
 
 
-def test_what_is_learned_and_written(everything):
+def test_what_is_learned_and_written(sentences):
     sentence = Sentence(["a", "b"], ["N", "V"], ["NN", "VB|x"], ["_", "_"], ["nmod:poss", "root"], np.array([-1, 2, 0]))
     settings = config.with_settings(config.Config(), ["scorer.xpos_with_upos=true", "scorer.label_subtypes=false"])
     (found,) = authors.learned([sentence], settings)
     assert found.xpos == ["N|NN", "V|VB|x"] and found.deprels == ["nmod", "root"]
     assert authors.learned([sentence], config.Config()) == [sentence]
-    found = model(everything, "mst", "scorer.xpos_with_upos=true", "training.feats_weight=0")
-    (parsed,) = Parser(found).parse(everything[:1], tags=True)
-    assert set(parsed.xpos) <= {tag for s in everything for tag in s.xpos} and parsed.feats == everything[0].feats
+    found = model(sentences, "mst", "scorer.xpos_with_upos=true", "training.feats_weight=0")
+    (parsed,) = Parser(found).parse(sentences[:1], tags=True)
+    assert set(parsed.xpos) <= {tag for s in sentences for tag in s.xpos} and parsed.feats == sentences[0].feats
 
 
-def test_members_that_predict_other_strings_have_no_say_in_these(everything):
-    """Models of the pair of UPOS and XPOS vote for UPOS and FEATS as all do; those without subtypes do not vote for labels."""
-    ours = Parser(model(everything, "mst"))
-    theirs = Parser(model(everything, "mh3", "scorer.xpos_with_upos=true", "scorer.label_subtypes=false"))
-    alone, both = theirs.parse(everything, tags=True), Ensemble([theirs, ours]).parse(everything, tags=True)
+def test_members_that_predict_other_strings_have_no_say_in_these(sentences):
+    """Models that predict pairs of UPOS and XPOS do not vote for XPOS, and those without subtypes not for labels."""
+    ours = Parser(model(sentences, "mst"))
+    theirs = Parser(model(sentences, "mh3", "scorer.xpos_with_upos=true", "scorer.label_subtypes=false"))
+    alone, both = theirs.parse(sentences, tags=True), Ensemble([theirs, ours]).parse(sentences, tags=True)
     for column in ("xpos", "deprels"):
         assert [getattr(s, column) for s in both] == [getattr(s, column) for s in alone]
     for column in ("upos", "feats"):
         assert [getattr(s, column) for s in both] != [getattr(s, column) for s in alone]
 
 
-def test_a_column_that_a_treebank_lacks_is_not_predicted(everything):
-    """It is left as it is, and other members of an ensemble decide on it."""
-    lacking = [replace(s, xpos=["_"] * len(s), feats=["_"] * len(s)) for s in everything]
-    ours = Parser(model(everything, "mst"))
+def test_a_column_that_a_treebank_lacks_is_not_predicted(sentences):
+    """A missing column stays as it is in a parse, and other members of an ensemble predict it."""
+    lacking = [replace(s, xpos=["_"] * len(s), feats=["_"] * len(s)) for s in sentences]
+    ours = Parser(model(sentences, "mst"))
     for changed in ([], ["scorer.xpos_with_upos=true"]):
         found = model(lacking, "mst", *changed)
         assert found.learned_tags == ["upos", "xpos", "feats"] and found.predicted_tags == ["upos"]
-        parsed = Parser(found).parse(everything[:5], tags=True)
-        assert [(s.xpos, s.feats) for s in parsed] == [(s.xpos, s.feats) for s in everything[:5]]
-        expected, voted = ours.parse(everything[:5], tags=True), Ensemble([Parser(found), ours]).parse(everything[:5], tags=True)
+        parsed = Parser(found).parse(sentences[:5], tags=True)
+        assert [(s.xpos, s.feats) for s in parsed] == [(s.xpos, s.feats) for s in sentences[:5]]
+        expected, voted = ours.parse(sentences[:5], tags=True), Ensemble([Parser(found), ours]).parse(sentences[:5], tags=True)
         assert [(s.xpos, s.feats) for s in voted] == [(s.xpos, s.feats) for s in expected]
 
 
-def test_labels_of_roots(everything):
-    """If they are free, the model's scores decide."""
-    heads = [sentence.heads for sentence in everything[:10]]
-    found = model(everything, "mst", "scorer.root_label=false", "scorer.single_root=false")
-    parsed = Parser(found).parse(everything[:10])
-    tied = Parser(model(everything, "mst", "scorer.single_root=false")).parse(everything[:10])
-    assert any(label != "root" for s in parsed for label, head in zip(s.deprels, s.heads[1:]) if head == 0) and heads
+def test_labels_of_roots(sentences):
+    """With root_label = false, any label is possible for dependents of the root."""
+    found = model(sentences, "mst", "scorer.root_label=false", "scorer.single_root=false")
+    parsed = Parser(found).parse(sentences[:10])
+    tied = Parser(model(sentences, "mst", "scorer.single_root=false")).parse(sentences[:10])
+    assert any(label != "root" for s in parsed for label, head in zip(s.deprels, s.heads[1:]) if head == 0)
     assert all((label == "root") == (head == 0) for s in tied for label, head in zip(s.deprels, s.heads[1:]))
 
 
@@ -264,7 +258,7 @@ def test_labels_of_roots(everything):
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
 def test_the_late_sequence(n):
-    """Shift, unless the buffer is empty, the head of b0 is below s0, or b0 is the head of a node of the stack."""
+    """The sequence shifts unless the buffer is empty, the head of b0 is below s0, or b0 heads a node of the stack."""
     for heads in trees_of(n):
         rows = authors.late(heads)
         assert (rows is not None) == trees.is_projective(heads)
@@ -288,7 +282,7 @@ def test_the_chart_sequence(n):
 
 
 def first_by_definition(arcs, single_root):
-    """The order of candidates written out: items and what they consist of, by recursion."""
+    """Return the score and heads of the first best derivation, by recursion in the order of candidates."""
     n = len(arcs) - 1
 
     def arc(h, m, end, last=False):
@@ -346,7 +340,7 @@ def test_the_first_of_the_best_derivations(seed):
 @pytest.mark.parametrize("name", ["projective", "mh4", "1ec"])
 @pytest.mark.parametrize("single_root", [False, True])
 def test_the_first_of_the_nearest_trees(name, single_root):
-    """It keeps as many arcs as any; in the class, the tree stays as it is."""
+    """The tree found keeps the most arcs; a tree of the class stays as it is."""
     for heads in [tree for n in range(1, 6) for tree in trees_of(n)][:: 1 if name == "projective" else 3]:
         found = authors.nearest(heads, name, single_root=single_root)
         near = trees.nearest(heads, name, single_root=single_root or name == "projective" and not trees.is_projective(heads))
@@ -357,7 +351,7 @@ def test_the_first_of_the_nearest_trees(name, single_root):
 
 
 def test_eisner_has_the_smallest_split_points():
-    """Where all trees are equally good, each span is split as far to the left as possible."""
+    """The best tree is found; of equally good ones, that with each span split as far to the left as possible."""
     assert authors.eisner(np.zeros((5, 5))).tolist() == [-1, 0, 1, 2, 3]
     rng = np.random.default_rng(1)
     for n in range(1, 6):
@@ -367,9 +361,9 @@ def test_eisner_has_the_smallest_split_points():
         assert authors.eisner(arcs).tolist() == list(best)
 
 
-def test_a_fixed_derivation_of_mh3(everything, tmp_path):
-    """Its target is the late sequence, whatever the scores: the violation is the best derivation's, or more."""
-    projective = next(s for s in everything if trees.is_projective(s.heads) and len(s) > 4)
+def test_a_fixed_derivation_of_mh3(sentences, tmp_path):
+    """The target is the late sequence for any scores, so the violation is at least that of the best derivation."""
+    projective = next(s for s in sentences if trees.is_projective(s.heads) and len(s) > 4)
     best, late = (
         authors.parts(systems.get("mh3"), config.with_settings(toy.SMALL, how)).system
         for how in ((), ("training.sequences=late",))
@@ -393,9 +387,9 @@ def test_a_fixed_derivation_of_mh3(everything, tmp_path):
     learner.learn([0, 1])
 
 
-def test_illegal_rivals(everything):
-    """They compete with the gold transition only if the setting says so, and only in MH4."""
-    heads = next(s.heads for s in everything if len(s) > 4)
+def test_illegal_rivals(sentences):
+    """Illegal transitions compete with the gold one only with illegal_rivals, and only in MH4."""
+    heads = next(s.heads for s in sentences if len(s) > 4)
     for name, illegal in product(("greedy-mh3", "greedy-mh4"), (False, True)):
         settings = config.with_settings(toy.SMALL, ["training.illegal_rivals=%s" % str(illegal).lower()])
         system = authors.parts(systems.get(name), settings).system
@@ -403,20 +397,20 @@ def test_illegal_rivals(everything):
         assert rivals.all() == (illegal and name == "greedy-mh4") and rivals[rows[1:, 0], np.arange(rivals.shape[1])].all()
 
 
-def test_long_sentences_are_not_learned(everything, tmp_path):
-    longest = max(map(len, everything[:20])) - 1
-    learner = trainer(everything[:20], tmp_path, "mh4-hybrid", "training.longest=%d" % longest)
-    too_long = [k for k, sentence in enumerate(everything[:20]) if len(sentence) > longest]
+def test_long_sentences_are_not_learned(sentences, tmp_path):
+    longest = max(map(len, sentences[:20])) - 1
+    learner = trainer(sentences[:20], tmp_path, "mh4-hybrid", "training.longest=%d" % longest)
+    too_long = [k for k, sentence in enumerate(sentences[:20]) if len(sentence) > longest]
     assert [k for k, tree in enumerate(learner.trees) if tree is None] == too_long
-    with_trees = trainer(everything[:20], tmp_path / "b", "mh4-hybrid")
+    with_trees = trainer(sentences[:20], tmp_path / "b", "mh4-hybrid")
     losses = []
     for each in (learner, with_trees):
-        sentences = [each.train[k] for k in too_long]
-        losses.append(minibatch_loss(each.model, each.settings, sentences, [each.trees[k] for k in too_long]).value())
+        given = [each.train[k] for k in too_long]
+        losses.append(minibatch_loss(each.model, each.settings, given, [each.trees[k] for k in too_long]).value())
     assert 0 < losses[0] < losses[1]
     learner.learn(too_long)
     joint_learner = trainer(
-        everything[:20], tmp_path / "c", "greedy-mh4", "training.longest=%d" % longest, "scorer.greedy='joint'"
+        sentences[:20], tmp_path / "c", "greedy-mh4", "training.longest=%d" % longest, "scorer.greedy='joint'"
     )
     joint_learner.learn(too_long)
 
@@ -434,10 +428,10 @@ def test_minibatches_of_any_length():
     assert spread[False] > 2 * spread[True]
 
 
-def test_dense_updates_change_all_embeddings(everything, tmp_path):
+def test_dense_updates_change_all_embeddings(sentences, tmp_path):
     changed = {}
     for sparse in ("true", "false"):
-        learner = trainer(everything[:30], tmp_path / sparse, "mst", "training.sparse_updates=" + sparse)
+        learner = trainer(sentences[:30], tmp_path / sparse, "mst", "training.sparse_updates=" + sparse)
         learner.learn(list(range(15)))
         table = learner.model.encoder.char_embeddings
         before = table.as_array()
@@ -447,29 +441,29 @@ def test_dense_updates_change_all_embeddings(everything, tmp_path):
     assert changed["false"] > changed["true"]
 
 
-def test_the_rate_falls_before_training_ends(everything, tmp_path):
-    """After `patience` evaluations without improvement it is divided by 4; after the last fall, training ends."""
+def test_the_rate_falls_before_training_ends(sentences, tmp_path):
+    """The rate is divided by 4 after `patience` evaluations without improvement; training ends after the last fall."""
     settings = ["training.evaluate_updates=1", "training.patience=2", "training.rate_falls=2", "training.learning_rate=1e-12"]
-    learner = trainer(everything[:10], tmp_path, "mst", *settings, "training.batch_tokens=1000", "training.averaged_updates=1")
+    learner = trainer(sentences[:10], tmp_path, "mst", *settings, "training.batch_tokens=1000", "training.averaged_updates=1")
     summary = learner.run()
     assert learner.progress.falls == 2 and learner.optimizer.learning_rate == pytest.approx(1e-12 / 16)
     assert summary["evaluations"] == 1 + 3 * 2
 
 
 @pytest.mark.slow
-def test_resuming_after_the_rate_fell(everything, tmp_path):
+def test_resuming_after_the_rate_fell(sentences, tmp_path):
     settings = ["training.evaluate_updates=1", "training.patience=1", "training.rate_falls=3", "training.max_updates=20"]
     settings += ["training.learning_rate=0.05"]
     settings += ["training.best_by=las", "training.keep_last=true", "dropout.lstm=0.3", "training.batches=any"]
-    whole = trainer(everything[:20], tmp_path / "whole", "mst", *settings)
+    whole = trainer(sentences[:20], tmp_path / "whole", "mst", *settings)
     whole.run()
     assert whole.progress.falls > 0
     for cut in (3, 6):
-        first = trainer(everything[:20], tmp_path / str(cut), "mst", *settings)
+        first = trainer(sentences[:20], tmp_path / str(cut), "mst", *settings)
         first.listener = toy.Cut(evaluations=cut)
         with pytest.raises(KeyboardInterrupt):
             first.run()
-        second = trainer(everything[:20], tmp_path / str(cut), "mst", *settings)
+        second = trainer(sentences[:20], tmp_path / str(cut), "mst", *settings)
         second.run()
         assert second.progress.falls == whole.progress.falls
         for name, array in second.model._arrays().items():
@@ -477,7 +471,7 @@ def test_resuming_after_the_rate_fell(everything, tmp_path):
 
 
 @pytest.mark.parametrize("keep_last", ["false", "true"])
-def test_which_evaluation_is_the_best(keep_last, everything, tmp_path, monkeypatch):
+def test_which_evaluation_is_the_best(keep_last, sentences, tmp_path, monkeypatch):
     scores = iter([(50, 40), (60, 30), (40, 40), (70, 20)])
 
     def scored(gold, parsed, tags):
@@ -491,7 +485,7 @@ def test_which_evaluation_is_the_best(keep_last, everything, tmp_path, monkeypat
         "training.best_by=las",
         "training.keep_last=" + keep_last,
     ]
-    summary = trainer(everything[:10], tmp_path, "mst", *settings).run()
+    summary = trainer(sentences[:10], tmp_path, "mst", *settings).run()
     assert summary["best_evaluation"] == (3 if keep_last == "true" else 1)
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [line["best_dev_uas"] for line in lines] == ([50, 50, 40, 40] if keep_last == "true" else [50] * 4)

@@ -17,7 +17,7 @@ def test_toml_round_trip():
 
 def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
     path = tmp_path / "a.toml"
-    path.write_text("[training]\npatience = 2\nclip = 1\n", encoding="utf-8-sig")  # with the byte order mark of some editors
+    path.write_text("[training]\npatience = 2\nclip = 1\n", encoding="utf-8-sig")  # with a byte order mark
     read = systems.settings([str(path)], "mst")
     assert read.training.patience == 2 and read.training.clip == 1.0 and read.encoder == Config().encoder
 
@@ -44,7 +44,7 @@ def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
         ("encoder.units=true", "cannot be True"),
         ("encoder.x.y=1", "no setting 'encoder.x.y'"),
         ("__class__.encoder=1", "no section '__class__'"),
-        ("training.label_weight=0", "expected a number from 1e-30 to 1e+30"),  # labels are always predicted
+        ("training.label_weight=0", "expected a number from 1e-30 to 1e+30"),  # labels are always learned
     ],
 )
 def test_what_is_no_setting_is_refused(assignment, message):

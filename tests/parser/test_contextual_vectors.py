@@ -1,7 +1,8 @@
-"""Contextual vectors: models train and parse with them; other sentences, dimensions and files are refused in one sentence."""
+"""Contextual vectors: models train and parse with them; other sentences, dimensions and invalid files are errors."""
 
 import pickle
 import warnings
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,9 +15,7 @@ import mh4
 from mh4.data.sentence import Sentence
 from mh4.parser import config, long_sentences
 from mh4.parser.contextual_vectors import Contextual, Window, key
-from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
-from mh4.parser.vocabulary import Vocabulary
 from mh4.training.trainer import Trainer
 
 DIMENSIONS = 4
@@ -37,16 +36,10 @@ def files(sentences, tmp_path_factory):
 
 
 def model(sentences, files=()):
-    made = Model("mst", SETTINGS, Vocabulary.of(sentences[:30], toy.SMALL), 1)
+    made = toy.untrained("mst", sentences[:30], settings=SETTINGS)
     if files:
         made.read_contextual(files)
     return made
-
-
-def arcs(model, sentence):
-    with model.lock:
-        ((_, scores),) = model.score([sentence])
-        return scores.trees.arrays()[0]["arcs"]
 
 
 def test_the_matrix_of_a_sentence(sentences, files):
@@ -59,14 +52,10 @@ def test_the_matrix_of_a_sentence(sentences, files):
 
 
 @pytest.mark.slow
-def test_models(sentences, files, tmp_path):
-    """Training learns from them: the heads are in them, and the words all look the same."""
-    words = [["x"] * len(s) for s in sentences[:12]]
-    alike = [
-        type(s)(w, **{c: getattr(s, c) for c in ("upos", "xpos", "feats", "deprels", "heads")}) for s, w in zip(sentences, words)
-    ]
-    by_length = {len(s): s for s in alike}  # sentences of the same words have one matrix
-    kept = list(by_length.values())
+def test_models(sentences, tmp_path):
+    """Training learns from vectors that contain the heads, of words that are all the same."""
+    alike = [replace(s, words=["x"] * len(s)) for s in sentences[:12]]
+    kept = list({len(s): s for s in alike}.values())  # sentences of the same words have one matrix
     given = {
         key(s.words): np.stack([np.cos((s.heads[1:] - np.arange(1, len(s) + 1)) * f) for f in (0.1, 0.2, 0.4, 0.8)], 1)
         for s in kept
@@ -89,8 +78,8 @@ def test_models(sentences, files, tmp_path):
     assert [sentence.heads.tolist() for sentence in pickle.loads(pickle.dumps(parser)).parse(kept)] == heads
 
 
-def test_windows_of_long_sentences(sentences, files, tmp_path, monkeypatch):
-    """The words of a window have the vectors that they have in the sentence."""
+def test_windows_of_long_sentences(sentences, tmp_path, monkeypatch):
+    """The words of a window have their vectors in the whole sentence."""
     words = [word for sentence in sentences[:20] for word in sentence.words][:60]
     matrix = np.random.default_rng(2).normal(size=(60, DIMENSIONS)).astype(np.float32)
     pieces = [(words[at : at + 20], matrix[at : at + 20]) for at in (0, 20, 40)]
@@ -135,8 +124,8 @@ def test_what_is_refused(sentences, files, tmp_path):
             assert message in refused(lambda: Contextual([str(tmp_path / "bad")]).of(sentences[0]))
 
 
-def test_a_sentence_in_several_files(sentences, files, tmp_path):
-    """It has to have the same vectors in all of them; they are compared once, when it is asked for."""
+def test_a_sentence_in_several_files(sentences, tmp_path):
+    """A sentence with other vectors in another file is an error when its vectors are requested."""
     paths = [str(tmp_path / name) for name in ("one", "two", "three")]
     given = matrices(sentences[:3])
     names = list(given)

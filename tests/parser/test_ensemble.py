@@ -1,4 +1,4 @@
-"""Ensembles: the tree with the most votes, by enumeration; labels of all members; files as members; the command."""
+"""Ensembles: the tree with the most votes, by enumeration; labels of all members; votes from files; the command."""
 
 import re
 import subprocess
@@ -26,7 +26,7 @@ BRUTE = {"mst": "all", "mh4": "mh4", "1ec": "1ec"}
 
 
 def support(heads, votes):
-    """The number of votes for the arcs of a tree, and minus the sum of the arcs' earliest voters (the last if none)."""
+    """Return the number of votes for the arcs of a tree, and minus the sum of their first voters (last if none)."""
     voters = [[k for k, other in enumerate(votes) if other[m] == heads[m]] for m in range(1, len(heads))]
     return sum(map(len, voters)), -sum(min(each, default=len(votes) - 1) for each in voters)
 
@@ -34,7 +34,7 @@ def support(heads, votes):
 @pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES)
 def test_the_tree_has_most_votes_of_its_class(tree):
-    """Among all single-root trees, with the earliest voters among ties; members may have several roots."""
+    """The tree has the most votes of all single-root trees, then the earliest voters. Votes may have several roots."""
     rng = np.random.default_rng(1)
     outside = 0
     for _ in range(150):
@@ -50,7 +50,7 @@ def test_the_tree_has_most_votes_of_its_class(tree):
 
 
 def test_long_sentences_and_many_members_are_exact():
-    """The class decoders use float32, the decoder of all trees float64: both find the same number of votes."""
+    """Decoders in float32 do not lose votes of long sentences and many members."""
     rng = np.random.default_rng(3)
     attached = [int32([-1, 0, *(rng.integers(max(1, m - 4), m) for m in range(2, 61))]) for _ in range(9)]
     votes = [trees.nearest(heads, "projective", single_root=True) for heads in attached]  # in every class
@@ -63,7 +63,7 @@ def test_long_sentences_and_many_members_are_exact():
 
 @pytest.fixture(scope="module")
 def models(treebank):
-    """Folders of three models of different systems, trained on different sentences; the last has different labels."""
+    """Folders of models of three systems, trained on different sentences, the last with other labels."""
     sentences = toy.sentences(treebank)
     settings = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=30"])
     folders = []
@@ -145,7 +145,7 @@ def test_labels_of_files_count_for_the_arcs_that_they_have():
 
     assert parsed(one, two, three) == ([-1, 0, 1, 1], ["root", "obj", "case"])
     assert parsed(two, one, three) == ([-1, 0, 1, 1], ["root", "nsubj", "case"])
-    # A label of another arc counts if no member has the arc, "_" never does, and the fallback is dep.
+    # A label of another arc counts if no member has the arc, "_" never counts, and the fallback is dep.
     silent = replace(two, deprels=["_", "", "_"])
     assert parsed(silent, one, silent) == ([-1, 0, 1, 1], ["root", "obj", "det"])
     assert parsed(silent) == ([-1, 0, 1, 1], ["root", "dep", "dep"])

@@ -1,4 +1,4 @@
-"""What our build of DyNet adds: the memory of a graph, known and got before it is computed; values without copies of copies."""
+"""Additions of our build of DyNet: memory for a graph is allocated before it is computed; values are copied once."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def locked():
 
 
 def product(n):
-    """An expression of (n, n) numbers, 1 to n in each column."""
+    """Return an expression of (n, n) numbers, 1 to n in each column."""
     dy.renew_cg()
     column = np.arange(1.0, n + 1)
     return graph.product(dy.inputTensor(column.reshape(n, 1)), dy.inputTensor(np.ones((1, n))))
@@ -58,8 +58,8 @@ def test_parameters_come_back_as_they_were_set():
         assert (dy.lookup(table, shape[0] - 1).npvalue() == table.as_array()[-1]).all()
 
 
-def test_the_memory_of_a_graph_is_known_beforehand_and_got_at_once():
-    small, large = product(10), None
+def test_the_memory_of_a_graph_is_known_beforehand_and_allocated_at_once():
+    small = product(10)
     needed, kept = dy.cg().memory()
     assert 400 < needed < 4000 and dy.cg().memory(True)[0] < 4000
     n = int((kept / 4) ** 0.5) + 1000
@@ -71,12 +71,12 @@ def test_the_memory_of_a_graph_is_known_beforehand_and_got_at_once():
     assert needed_after == needed <= kept < needed + 64 * MB
     assert large.npview()[n - 1, n - 1] == n
     graph.forward(product(n + 1))
-    assert dy.cg().memory()[1] == kept  # the next is as large, or nearly
+    assert dy.cg().memory()[1] == kept  # the new graph is hardly larger
     del small
 
 
 def test_gradients_too():
-    parameters = dy.ParameterCollection()  # which has to last as long as its parameters
+    parameters = dy.ParameterCollection()  # must outlive its parameters
     parameter = parameters.add_parameters((2000, 3000), init=1)
     dy.renew_cg()
     loss = dy.sum_elems(dy.square(parameter))
@@ -103,7 +103,7 @@ def test_too_little_memory_is_noticed_before_anything_is_computed(monkeypatch):
 
 
 def test_after_running_out_dynet_can_be_used():
-    """The memory that it had is given up for more, in vain."""
+    """A failed request for memory, which frees all memory of DyNet, is followed by graphs that work."""
     for gradients in (False, True):
         product(10)
         with pytest.raises(MemoryError, match=r"^the network needs another \d+ MB$"):
@@ -115,7 +115,7 @@ def test_after_running_out_dynet_can_be_used():
 
 
 def test_more_numbers_than_dynet_can_hold():
-    """Whose sizes are 32 bits wide: it would write beyond the end of a matrix that is too small."""
+    """A matrix of more numbers than 32 bits can count is an error, not a write beyond a smaller matrix."""
     dy.renew_cg()
     huge = dy.zeros((50_000, 50_000))
     with pytest.raises(MemoryError, match="needs a matrix of 2500000000 numbers, more than DyNet can hold"):

@@ -1,4 +1,4 @@
-"""Parsing around heads that are given."""
+"""Parsing with given heads."""
 
 import re
 from dataclasses import replace
@@ -15,22 +15,18 @@ from mh4.data.sentence import Sentence
 from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.parser import kept_heads, long_sentences
-from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
-from mh4.parser.vocabulary import Vocabulary
 
 
 @pytest.fixture(scope="module")
-def gold(tmp_path_factory):
-    return [s for s in toy.sentences(tmp_path_factory.mktemp("kept")) if len(s) > 3][:30]
+def gold(sentences):
+    return [s for s in sentences if len(s) > 3][:30]
 
 
 @pytest.fixture(scope="module")
 def parsers(gold):
-    """Untrained ones, whose trees have little to do with gold."""
-    return {
-        name: Parser(Model(name, toy.SMALL, Vocabulary.of(gold, toy.SMALL), 1)) for name in ("mh3", "mh4-hybrid", "mst", "1ec")
-    }
+    """Untrained parsers, whose trees have little in common with gold."""
+    return {name: Parser(toy.untrained(name, gold)) for name in ("mh3", "mh4-hybrid", "mst", "1ec")}
 
 
 def partly(sentence, rng, share=0.5):
@@ -41,7 +37,7 @@ def partly(sentence, rng, share=0.5):
 
 
 def test_a_word_labelled_as_root_is_one(parsers, gold):
-    """Although its head is open; two such words have no tree."""
+    """A word without a head that is labelled root becomes the root; two such words are an error."""
     for sentence in gold[:10]:
         for word in (1, len(sentence)):
             labels = ["root" if m == word else "_" for m in range(1, len(sentence) + 1)]
@@ -50,14 +46,14 @@ def test_a_word_labelled_as_root_is_one(parsers, gold):
     heads = gold[0].heads.copy()
     heads[heads == 0] = -1
     (found,) = parsers["mst"].parse([replace(gold[0], heads=heads)], keep_heads=True)
-    assert found.heads.tolist() == gold[0].heads.tolist() and found.note == ""  # so that HEAD is written
+    assert found.heads.tolist() == gold[0].heads.tolist() and found.note == ""  # so HEAD is written
     two = replace(gold[0], heads=None, deprels=["root", "root", *["_"] * (len(gold[0]) - 2)])
     assert "words 1 and 2 both have head 0" in refused(lambda: parsers["mst"].parse([two], keep_heads=True))
 
 
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
 def test_a_word_with_another_label_is_not_the_root(parsers, gold, name):
-    """The tree is the best of the others: that with a cost beyond all scores for this root."""
+    """The tree is the best of those in which the word with another label is not the root."""
     parser = parsers[name]
     for sentence in gold[:10]:
         (free,) = parser.parse([replace(sentence, heads=None, deprels=None)], keep_heads=True)
@@ -94,7 +90,7 @@ def test_what_is_given_stays_and_the_rest_is_the_best_tree_around_it(parsers, go
         words = np.arange(1, len(before) + 1)
         np.testing.assert_allclose(after.probabilities[1:], marginals[after.heads[1:], words], rtol=1e-3, atol=1e-5)
         changed += not (after.heads == np.where(fixed, before.heads, without.heads)).all()
-    assert changed  # the words around those that are given get other heads than without them
+    assert changed  # given heads change the heads of other words
 
 
 def test_complete_trees_stay_whatever_their_class(parsers):
@@ -108,7 +104,7 @@ def test_complete_trees_stay_whatever_their_class(parsers):
 
 @pytest.mark.parametrize("beyond", [None, "skip"])
 def test_complete_trees_stay_whatever_their_length(parsers, gold, beyond):
-    """They get the tags of a parse, without a note on how that was found."""
+    """Complete trees of any length are kept without a note, and get the tags of a parse."""
     sentence, parser = gold[0], parsers["mh4-hybrid"]
     bare = replace(sentence, upos=None, xpos=None, feats=None)
     (found,) = parser.parse([bare], keep_heads=True, tags=True, longest=2, beyond=beyond)
@@ -144,7 +140,7 @@ def test_heads_that_cannot_be_kept(parsers, why):
 
 @pytest.mark.parametrize("single_root", [True, False])
 def test_heads_that_no_tree_has_and_the_first_in_the_way(single_root):
-    """Against trying all trees: with one head less there is a tree, with it there is none."""
+    """Heads have an obstacle if no tree has them; without the head that is named, there is a tree."""
     rng = np.random.default_rng(3)
     every = [np.array(tree) for tree in brute.all_trees(6) if not single_root or brute.has_single_root(tree)]
     of_class = {name: np.array([t for t in every if trees.in_class(t, name)]) for name in ("any", "projective", "mh4", "1ec")}
@@ -174,7 +170,7 @@ def test_token_lists(parsers):
     assert [token["deprel"] for token in found][::2] == ["x:y", "z"]
 
 
-def test_what_is_no_head_is_refused(parsers):
+def test_what_is_no_head_is_refused(parsers, gold):
     for heads in ([-1, 1], [-1, 5, 0], [-1.0, 0, 1], "none"):
         with pytest.raises(InputError, match="sentence 1: its heads are"):
             parsers["mst"].parse([Sentence(["a", "b"], heads=heads)], keep_heads=True)
@@ -184,7 +180,7 @@ def test_what_is_no_head_is_refused(parsers):
                 parsers["mst"].parse([Sentence(["a", "b"], heads=heads, deprels=deprels)], keep_heads=True)
     with pytest.raises(InputError, match="beam decoding cannot keep heads, only exact and mbr can"):
         Parser(parsers["mh4-hybrid"].model, "beam").parse([["a"]], keep_heads=True)
-    greedy = Parser(Model("greedy-mh4", toy.SMALL, parsers["mst"].model.vocabulary, 1))
+    greedy = Parser(toy.untrained("greedy-mh4", gold))
     with pytest.raises(InputError, match="^greedy decoding cannot keep heads, and greedy-mh4 has no decoding that can$"):
         greedy.parse([["a"]], keep_heads=True)
     with pytest.raises(InputError, match="beam cannot keep heads: choose mst or skip"):
@@ -194,7 +190,7 @@ def test_what_is_no_head_is_refused(parsers):
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, name, share):
-    """Of sentences too long for the memory, as of all others; also of a root in a window that is not the first."""
+    """Sentences that are parsed in windows keep given heads, also across windows, and a root in a later window."""
     monkeypatch.setattr(long_sentences, "window", lambda parser: 30)
     monkeypatch.setattr(long_sentences, "default", lambda *arguments, **options: 40)
     rng = np.random.default_rng(6)
@@ -203,7 +199,7 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
         tree = np.array(brute.random_tree(100, rng, single_root=True), dtype=np.int32)
         labels = ["x%d" % m for m in range(100)]
         given = partly(Sentence(words, heads=tree, deprels=labels), rng, share)
-        given.heads[1 + np.flatnonzero((rng.random(100) < 0.5) & (tree[1:] > 0))] = -1  # those that have another label than roots
+        given.heads[1 + np.flatnonzero((rng.random(100) < 0.5) & (tree[1:] > 0))] = -1  # labelled, so not roots
         (found,) = long_sentences.parse(parsers[name], [given], keep_heads=True)
         assert " in windows of up to " in found.note
         arguments.tree(found.heads, 100)
@@ -214,7 +210,7 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
 
 
 def test_the_best_trees_with_their_probabilities(parsers, gold):
-    """All trees of a short sentence in order; their probabilities add up to 1, and each is the probability of all its arcs together."""
+    """All trees of a short sentence are found in order, with the joint probabilities of their arcs, whose sum is 1."""
     for name in ("mh4-hybrid", "mst", "1ec"):
         given = [Sentence(gold[0].words[:3]), Sentence(gold[0].words[:4], heads=np.array([-1, -1, 0, -1, 2]), deprels=["x"] * 4)]
         with pytest.warns(RuntimeWarning, match="temperature 1"):
@@ -226,7 +222,7 @@ def test_the_best_trees_with_their_probabilities(parsers, gold):
             assert [int(note[1]) for note in notes] == list(range(1, len(every) + 1))
             scores, probabilities = ([float(note[k]) for note in notes] for k in (2, 3))
             assert scores == sorted(scores, reverse=True) and sum(probabilities) == pytest.approx(1, abs=1e-3)
-            if name != "mh4-hybrid":  # whose trees may have several derivations
+            if name != "mh4-hybrid":  # whose scores are those of derivations
                 ratios = np.exp(np.array(scores) - scores[0])
                 np.testing.assert_allclose(probabilities, ratios / ratios.sum(), atol=1e-3)
         (alone,) = parsers[name].parse([given[1]], keep_heads=True)

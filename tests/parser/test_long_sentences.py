@@ -1,4 +1,4 @@
-"""Sentences that are too long: decoded by another search, in windows, or not at all; all others as always."""
+"""Sentences that are too long are decoded by another search, in windows, or not at all; all others as usual."""
 
 import re
 
@@ -19,13 +19,13 @@ from mh4.parser.parsing import Parser
 
 
 @pytest.fixture(scope="module")
-def sentences(tmp_path_factory):
-    return toy.sentences(tmp_path_factory.mktemp("beyond"))[:40]
+def sentences(sentences):
+    return sentences[:40]
 
 
 @pytest.fixture(scope="module")
 def models(sentences):
-    """Untrained ones."""
+    """Untrained models."""
     several = config.with_settings(toy.SMALL, ["scorer.single_root=false"])
     made = {name: toy.untrained(name, sentences) for name in ("mh4-hybrid", "mst", "1ec", "greedy-mh4")}
     return {**made, "several roots": toy.untrained("mst", sentences, settings=several)}
@@ -63,7 +63,7 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
 @pytest.mark.parametrize("size", [30, 47, 1000])
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "several roots", "greedy-mh4"])
 def test_windows(models, sentences, monkeypatch, name, size):
-    """Each is parsed as a sentence; with a single root, it is the first's."""
+    """Each window is parsed like a sentence. A single root is that of the first window."""
     monkeypatch.setattr(long_sentences, "window", lambda parser: size)
     sentence, parser = long(sentences, 141), Parser(models[name])
     (found,) = long_sentences.parse(parser, [sentence], 20, tags=True)
@@ -87,7 +87,7 @@ def test_windows(models, sentences, monkeypatch, name, size):
 
 
 def test_python_has_the_same_rule(models, sentences, monkeypatch):
-    """The same trees and notes, also as TokenLists, and the scores of these."""
+    """Parser.parse has the same trees and notes as long_sentences.parse, and Parser.test their scores."""
     parser, ensemble = Parser(models["mh4-hybrid"]), Ensemble([Parser(models["mh4-hybrid"]), Parser(models["mst"])])
     done = []
     for either in (parser, ensemble):
@@ -129,23 +129,23 @@ def test_a_skipped_token_list_is_as_it_was(models):
 
 
 @pytest.mark.parametrize(
-    "name, decode, how, said",
+    "name, how, said",
     [
-        ("mst", None, "beam", "mst has no beam search, which beyond=beam needs: choose mst or skip"),
-        ("1ec", None, "beam", "1ec has no beam search, which beyond=beam needs: choose mst or skip"),
-        ("mh4-hybrid", None, "mst", "mh4-hybrid has no scores of arcs, which beyond=mst needs: choose beam or skip"),
-        ("greedy-mh4", None, "mst", "greedy-mh4 has no scores of arcs, which beyond=mst needs: choose beam or skip"),
+        ("mst", "beam", "no beam search, which beyond=beam needs: choose mst or skip"),
+        ("1ec", "beam", "no beam search, which beyond=beam needs: choose mst or skip"),
+        ("mh4-hybrid", "mst", "no scores of arcs, which beyond=mst needs: choose beam or skip"),
+        ("greedy-mh4", "mst", "no scores of arcs, which beyond=mst needs: choose beam or skip"),
     ],
 )
-def test_what_a_system_cannot_do_is_refused(models, sentences, name, decode, how, said):
-    """Even if no sentence needs it."""
+def test_what_a_system_cannot_do_is_refused(models, sentences, name, how, said):
+    """The error does not depend on the length of sentences."""
     for given in (sentences, sentences[:1]):
-        with pytest.raises(InputError, match=re.escape(said)):
-            long_sentences.parse(Parser(models[name], decode), given, None, how)
+        with pytest.raises(InputError, match="%s has %s" % (name, said)):
+            long_sentences.parse(Parser(models[name]), given, None, how)
 
 
 def test_what_is_decoded_as_usual_is_not_called_too_long(models, sentences):
-    """The search that is asked for is kept, so that only windows and sentences without probabilities differ from others."""
+    """Long sentences that are decoded by the usual search have a note only if they lack probabilities."""
     mh4_hybrid, spanning, greedy = models["mh4-hybrid"], models["mst"], models["greedy-mh4"]
     for model, decode, width, said in (
         (mh4_hybrid, "greedy", None, "greedy"),
@@ -162,14 +162,14 @@ def test_what_is_decoded_as_usual_is_not_called_too_long(models, sentences):
             found = long_sentences.parse(parser, sentences[:5], 1, confidence=True)
             assert all((a.heads == b.heads).all() for a, b in zip(found, expected))
             assert all(s.note.startswith(said + ", ") and s.probabilities is None for s in found)
-    found = long_sentences.parse(Ensemble([Parser(spanning)], "mh4"), sentences[:5], 1)  # which otherwise votes for trees of MH4
+    found = long_sentences.parse(Ensemble([Parser(spanning)], "mh4"), sentences[:5], 1)  # not by votes for trees of MH4
     assert all(s.note.startswith("mst, ") for s in found)
     votes = [SentenceWithVotes(s.words, votes=[parsed]) for s, parsed in zip(sentences[:5], expected)]
     assert not any(s.note for s in long_sentences.parse(Ensemble([]), votes, 1))
 
 
 class Forgetful(Parser):
-    """Has memory for so many words in a sentence."""
+    """A parser that has memory for sentences of up to `room` words."""
 
     room = 0
 
@@ -181,7 +181,7 @@ class Forgetful(Parser):
 
 @pytest.mark.parametrize("room", [10_000, 40, 12])
 def test_memory_that_runs_out(models, sentences, monkeypatch, room):
-    """For exact decoding of one sentence, for whole sentences, or for everything beyond 12 words."""
+    """If memory runs out, sentences are parsed in windows as long as memory allows."""
     monkeypatch.setattr(Forgetful, "room", room)
     monkeypatch.setattr(long_sentences, "_SHORTEST", 5)
     short, parser = [s for s in sentences if len(s) <= 12], Forgetful(models["mh4-hybrid"])
@@ -229,8 +229,8 @@ def test_ensembles(models, sentences, monkeypatch):
     assert whole.note.startswith("beam 64 and mst in windows of up to 50 words, ")
 
 
-def test_votes_are_for_whole_sentences(sentences, monkeypatch):
-    """Without windows, as long as there is memory."""
+def test_votes_are_for_whole_sentences(monkeypatch):
+    """Votes are combined without windows. Sentences for which memory runs out are skipped."""
     heads = np.arange(-1, 100, dtype=np.int32)
     vote = Sentence(["w"] * 100, heads=heads, deprels=["x"] * 100)
     given = SentenceWithVotes(["w"] * 100, upos=["_"] * 100, xpos=["_"] * 100, feats=["_"] * 100, votes=[vote])
@@ -248,6 +248,3 @@ def test_votes_are_for_whole_sentences(sentences, monkeypatch):
     monkeypatch.setattr(trees, "best", none)
     (found,) = long_sentences.parse(Ensemble([]), [given])
     assert found.heads is None and found.note == "skipped, there was not enough memory for 100 words"
-
-
-# ------------------------------------------------------------------------------------------------------------ defaults

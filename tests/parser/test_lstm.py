@@ -1,4 +1,4 @@
-"""The bi-LSTM over many sequences, a node of DyNet, equals the plain one, word by word, in numpy: its states and its derivatives."""
+"""The bi-LSTM node of DyNet, over many sequences, has the states and derivatives of a plain LSTM in numpy."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def sigmoid(x):
 
 
 def plain_lstm(weights, vectors, state_mask=1.0, cell_mask=1.0):
-    """The coupled-gate LSTM with peepholes on one sequence (inputs, n), step by step in numpy; weights: half of Layer.weights."""
+    """Run the coupled-gate LSTM with peepholes on one sequence (inputs, n); weights: half of Layer.weights."""
     W, U, to_input_gate, to_output_gate, b = weights
     h = c = np.zeros(U.shape[1])
     outputs = []
@@ -29,7 +29,7 @@ def plain_lstm(weights, vectors, state_mask=1.0, cell_mask=1.0):
 
 
 def plain_layer(directions, vectors, lengths, masks=None):
-    """A layer on sequences (inputs, N) side by side; directions: the weights of each; masks: as for `Layer.masked`."""
+    """Run a layer on consecutive sequences (inputs, N); directions: both weights; masks: as for `Layer.masked`."""
     ranks = np.argsort(np.argsort(-np.array(lengths), kind="stable"))
     inputs, units = len(vectors), len(directions[0][2])
     outputs = []
@@ -57,7 +57,7 @@ def random_masks(rng, layer, lengths, dropout=0.4):
 
 
 def random_layer(rng, inputs, units):
-    """A layer whose biases are not zero, and the parameters, with which DyNet frees the weights."""
+    """Return a layer with random biases, and the parameters, which must outlive it."""
     parameters = dy.ParameterCollection()
     layer = Layer(inputs, units, parameters)
     for *_, bias in halves(layer.weights):
@@ -112,7 +112,7 @@ def test_masks_drop_at_the_rate_and_keep_the_mean():
 
 
 def gradients(layer, vectors, lengths, masks, outer):
-    """The states and the derivatives of sum(outer * states): by the input, then by all weights."""
+    """Return the states and the derivatives of sum(outer * states) with respect to the input and all weights."""
     dy.renew_cg()
     x = dy.parameter(layer.vectors)
     layer.vectors.set_value(vectors)
@@ -128,7 +128,7 @@ def gradients(layer, vectors, lengths, masks, outer):
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("inputs, units", [(3, 1), (6, 17), (16, 16), (40, 48), (193, 67)])
 def test_the_node_and_its_derivatives(inputs, units, lengths, masked):
-    """States are the plain LSTM's, derivatives its finite differences along directions near them, in double precision."""
+    """States are those of the plain LSTM, and derivatives agree with its finite differences in double precision."""
     rng = np.random.default_rng([inputs, len(lengths)])
     layer, parameters = random_layer(rng, inputs, units)
     layer.vectors = parameters.add_parameters((inputs, sum(lengths)))
@@ -151,7 +151,7 @@ def test_the_node_and_its_derivatives(inputs, units, lengths, masked):
 
 
 def test_the_node_depends_on_nothing_that_was_in_memory():
-    """Earlier graphs may have left anything there, and a graph may go backward several times."""
+    """Results do not depend on memory that earlier graphs wrote, nor on earlier backward passes of the same graph."""
     rng, lengths = np.random.default_rng(1), [2, 5, 1, 5, 3]
     layer, parameters = random_layer(rng, 7, 19)
     layer.vectors = parameters.add_parameters((7, 16))

@@ -12,7 +12,7 @@ from mh4.decoders import beam
 from mh4.parser import oracle
 from mh4.transitions import EMPTY, LA2, MH3, MH4, RA, SH, Configuration
 
-# The paper's example of a tree that the transition system produces but MH4 does not derive, and its computation.
+# The paper's example of a tree that the transition system makes but MH4 does not derive, and its sequence.
 EXAMPLE_HEADS = [-1, 3, 0, 5, 2, 4]
 EXAMPLE = [SH, SH, SH, LA2, SH, SH, LA2, SH, RA, RA, RA]
 
@@ -20,7 +20,7 @@ BOTH = pytest.mark.parametrize("codes", [MH3, MH4], ids=["mh3", "mh4"])
 
 
 def check(rows, heads, codes):
-    """The rows form a sequence that makes the tree and attaches each word as early as possible."""
+    """Check that the rows form a sequence that makes the tree and attaches each word as early as possible."""
     n = len(heads) - 1
     configuration, missing = Configuration(n), np.bincount(heads[1:], minlength=n + 1)
     for code, *positions in rows.tolist():

@@ -1,4 +1,4 @@
-"""Parsing files in chunks, and with several processes."""
+"""Parsing files in chunks and by several processes."""
 
 import pytest
 import toy
@@ -40,12 +40,12 @@ def test_chunks_come_back_in_order(model, monkeypatch, jobs):
             done.append(block)
             assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1
     assert done == read and len(done) == 80
-    assert ahead < 70  # the file is not read whole before there is a result
+    assert ahead < 70  # the first results come before the file is read
 
 
 @pytest.fixture
 def children(monkeypatch):
-    """The processes that are started; there seem to be two cores."""
+    """The processes that are started, as if on two cores."""
     found, start = [], processes.Child
     monkeypatch.setattr(processes, "Child", lambda: found.append(start()) or found[-1])
     monkeypatch.setattr(cpu, "cores", lambda: 2)
@@ -58,7 +58,7 @@ def blocks_of(number):
 
 @pytest.mark.slow
 def test_as_many_processes_as_make_sense(model, monkeypatch, children):
-    """Not more than there are cores, nor than there are chunks."""
+    """There are at most as many processes as cores and as chunks."""
     for least, most in [(1, 1), (2, 3)]:
         with parallel.processes(99_999_999_999) as pool:
             assert len(list(parallel.parse(Parser.load, (model,), blocks_of(10), pool))) == 10
@@ -82,7 +82,7 @@ def test_files_share_the_processes(model, tmp_path, children):
 
 @pytest.mark.slow
 def test_processes_end_with_the_block(model, monkeypatch, children):
-    """Although the parse is not over."""
+    """Processes end when the block ends, also in the middle of a parse."""
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
     with parallel.processes(2) as pool:
         next(parallel.parse(Parser.load, (model,), blocks_of(10**9), pool))

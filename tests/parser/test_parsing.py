@@ -1,4 +1,4 @@
-"""Labels: "root" is only for words headed by the root, and subtypes are restored; trees of systems with arc scores."""
+"""Loading parsers, what they parse, and the labels, tags and errors of a parse."""
 
 import os
 from copy import deepcopy
@@ -18,7 +18,7 @@ from mh4.parser.systems import SYSTEMS
 
 
 def test_untrained_parsers_label_roots_too(tmp_path):
-    """Also where there may be several."""
+    """Dependents of the root, and only these, are labelled root, also if there may be several."""
     sentences = toy.sentences(tmp_path)[:20]
     for several in (False, True):
         settings = config.with_settings(toy.SMALL, ["scorer.single_root=%s" % str(not several).lower()])
@@ -30,7 +30,7 @@ def test_untrained_parsers_label_roots_too(tmp_path):
 
 
 def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
-    """In a decoder, that sentence; in the network, which takes many at once, the longest."""
+    """The error names the sentence that a decoder had no memory for, or the longest sentence of the network."""
     sentences = toy.sentences(tmp_path)[:40]
     parser = Parser(toy.untrained("mst", sentences))
     decode, unlucky = parser.decode, sentences[17]
@@ -72,7 +72,7 @@ def saved(tmp_path_factory):
 
 @pytest.mark.slow
 def test_paths_of_models(saved, tmp_path, monkeypatch):
-    """Of any kind; an empty one is not the current folder."""
+    """Paths may be of any type. An empty path, which is not the current folder, is an error."""
 
     class Elsewhere:
         def __fspath__(self):
@@ -124,7 +124,7 @@ def test_a_decoding_that_the_system_does_not_have(system, decoding, has):
 
 
 def test_anything_with_words_is_parsed(saved):
-    """Sentences and words from lists, tuples, iterators, generators and arrays."""
+    """Sentences and words may be in lists, tuples, iterators, generators and arrays."""
     words = [["ta", "kaluma", "."], ["ta", "zenita", "."]]
     for parser in (mh4.load(saved), mh4.load([saved])):
         expected = [(s.words, s.heads.tolist(), s.deprels) for s in parser.parse(words)]
@@ -160,7 +160,7 @@ NO_WORDS = [
 
 @pytest.mark.parametrize("place", range(len(NO_WORDS)))
 def test_what_is_no_sentence(saved, place):
-    """Alone or among others; all errors fit a line."""
+    """What is no sentence, alone or among others, is an error of one line."""
     for parser in (mh4.load(saved), mh4.load([saved]), mh4.Ensemble([])):
         for given in ([NO_WORDS[place]], [["ta"], NO_WORDS[place]], (each for each in [NO_WORDS[place]])):
             with pytest.raises(InputError, match="cannot parse .*: expected a list of words, each a non-empty string") as error:
@@ -187,7 +187,7 @@ def test_the_message_says_which_sentence_it_is(saved, bad):
 
 @pytest.mark.parametrize("name", ["confidence", "transitions", "tags", "allow_empty", "keep_deps", "keep_heads"])
 def test_what_is_neither_true_nor_false(saved, name):
-    """Such as the strings of a configuration, of which "no" would be true; numpy's own are."""
+    """Only booleans, also of numpy, are accepted: the string "no" would be true."""
     parser = mh4.load(saved)
     assert len(parser.parse([["a"]], None, **{name: np.bool_(False)})) == 1
     for wrong in ("no", "", 0, 1, None, [], np.ones(2)):
@@ -197,14 +197,14 @@ def test_what_is_neither_true_nor_false(saved, name):
 
 @pytest.mark.parametrize("wrong", ["x", 3, 0, ""])
 def test_progress_that_cannot_be_called(saved, wrong):
-    """It is refused before anything is parsed."""
+    """What cannot be called is an error before anything is parsed."""
     for use in (mh4.load(saved).parse, mh4.load([saved]).parse, mh4.load(saved).test):
         with pytest.raises(InputError, match="^progress cannot be %r, expected a function$" % wrong):
             use([Sentence(["ta"], deprels=["root"], heads=np.array([-1, 0], dtype=np.int32))], wrong)
 
 
 def test_sentences_without_words_can_be_allowed(saved):
-    """They get empty trees, in their places."""
+    """With allow_empty, sentences without words have empty trees."""
     for parser in (mh4.load(saved), mh4.load([saved])):
         given = [[], ["ta", "kaluma"], Sentence([]), TokenList([]), iter([])]
         parsed = parser.parse(given, allow_empty=True)
@@ -260,7 +260,7 @@ def raising(error):
 
 
 def test_labels_of_a_treebank_without_root(tmp_path):
-    """The label of the root's dependents is then one of the others, also in ensembles, and also if root is not tied to the root."""
+    """Without a label root, or with root_label = false, dependents of the root have other labels, also in ensembles."""
     given = toy.sentences(tmp_path)[:20]
     shouted = [replace(one, deprels=[label.upper() for label in one.deprels]) for one in given]
     for sentences, free in ((shouted, False), (given, True)):
@@ -274,7 +274,7 @@ def test_labels_of_a_treebank_without_root(tmp_path):
         assert [one.deprels for one in mh4.Ensemble([parser, parser]).parse(sentences)] == [one.deprels for one in alone]
 
 
-@pytest.mark.filterwarnings("ignore:.*has no calibration.json")  # as it has not been trained
+@pytest.mark.filterwarnings("ignore:.*has no calibration.json")  # the model is untrained
 def test_what_belongs_to_an_earlier_tree_goes(saved):
     parser = mh4.load(saved)
     (first,) = parser.parse([["ta", "kaluma", "."]], confidence=True)

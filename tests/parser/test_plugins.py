@@ -1,4 +1,4 @@
-"""Systems of other packages, by entry points."""
+"""Systems of other packages, which are found by entry points."""
 
 import os
 import subprocess

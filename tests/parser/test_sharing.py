@@ -1,4 +1,4 @@
-"""Parsers in threads, in several processes and after pickling; what is left when parsing processes are killed."""
+"""Parsers in threads, in several processes and after pickling, and killed processes of a parse."""
 
 import copy
 import multiprocessing
@@ -40,7 +40,7 @@ def trees(parser, sentences):
 
 
 def in_threads(*functions):
-    """The results of the functions, called at once in a thread each."""
+    """Return the results of the functions, called at the same time in a thread each."""
     results = [None] * len(functions)
     together = threading.Barrier(len(functions))
 
@@ -58,7 +58,7 @@ def in_threads(*functions):
 
 @pytest.mark.slow
 def test_threads_share_parsers(folders, sentences):
-    """Four share one parser, others have their own; an ensemble takes part; each also parses one sentence at a time."""
+    """Threads that share a parser, other parsers and an ensemble have the results of one thread."""
     parsers = [Parser.load(folder) for folder in folders.values()]
     used = [parsers[0]] * 4 + parsers[1:] + [Ensemble(parsers)]
     expected = [trees(parser, sentences[:80]) for parser in used]
@@ -93,12 +93,12 @@ def test_a_sentence_that_is_refused_leaves_the_parser_to_other_threads(folders, 
 
 @pytest.mark.slow
 def test_threads_parse_while_another_trains(folders, sentences, tmp_path):
-    """The training has the same result as one that has the process for itself."""
+    """A training and parses in another thread do not change each other's results."""
     settings = config.with_settings(toy.SMALL, ["training.max_updates=30", "training.evaluate_updates=10", "dropout.lstm=0.3"])
 
     class Slow(Listener):
         def update(self, words, loss):
-            time.sleep(0.001)  # let the other thread have the lock
+            time.sleep(0.001)  # give the lock to the other thread
 
     def train(name):
         trainer = Trainer("mh4-two", settings, sentences[:40], sentences[40:60], str(tmp_path / name), listener=Slow())
@@ -144,7 +144,7 @@ def test_processes_share_a_parser(folders, sentences, method):
 
 
 def test_a_fork_while_a_thread_parses(folders, sentences):
-    """The child's only thread could otherwise find the lock held for good, or half a graph."""
+    """A child that is forked during a parse can parse: neither the lock nor half of a graph is inherited."""
     parser = Parser.load(folders["mst"])
     expected = trees(parser, sentences[:30])
     stop = threading.Event()
@@ -180,7 +180,7 @@ def test_a_fork_while_a_thread_parses(folders, sentences):
 @pytest.mark.parametrize("whom", ["parent by SIGTERM", "parent by SIGHUP", "parent by SIGKILL", "worker by SIGKILL"])
 @pytest.mark.usefixtures("ending_signals")
 def test_killing_parsing_processes(folders, tmp_path, whom):
-    """None outlives its parent, none is missed, and the output stays as it was."""
+    """No process outlives its parent, a killed one is an error, and the output file does not change."""
     toy.sentences(tmp_path)
     (tmp_path / "in").write_text((tmp_path / "toy-ud-train.conllu").read_text(encoding="utf-8") * 400, encoding="utf-8")
     (tmp_path / "out").write_text("precious\n")

@@ -1,4 +1,4 @@
-"""Vectors of words: every format gives the same ones; models with them train, are saved, and parse words that they never saw."""
+"""Vectors of words: all formats are read; models with vectors train, are saved, and parse words unseen in training."""
 
 import bz2
 import gzip
@@ -12,10 +12,9 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import toy
-from click.testing import CliRunner
+from running import refuses, succeeds
 
 import mh4
-from mh4 import cli
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.parser.model import Model
@@ -124,7 +123,7 @@ def test_other_files_are_refused(content, message, tmp_path):
 
 
 def test_a_word_that_does_not_end(tmp_path):
-    """No more of it is read than a word may have."""
+    """A file without a line break is rejected before more than the longest possible word is read."""
     os.mkfifo(tmp_path / "v")
     written = []
 
@@ -171,7 +170,7 @@ def tensors(model, sentence):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["frozen", "tuned"])
 def test_models(how, vectors, sentences, tmp_path):
-    """All copies of a model parse as it does, words unseen in training included; only tuned vectors are learned."""
+    """Copies of a model parse words unseen in training as the model does. Only tuned vectors are learned."""
     parser = trained(how, vectors, sentences, tmp_path)
     unseen = [["zebra", *sentences[0].words[1:]]]
     found = parser.parse(unseen)[0].heads.tolist()
@@ -188,7 +187,7 @@ def test_models(how, vectors, sentences, tmp_path):
 
 @pytest.mark.parametrize("how", ["frozen", "tuned"])
 def test_vectors_are_the_input(how, vectors, sentences):
-    """Before training, frozen and tuned ones give the same scores, which depend on the vectors, except where there is none."""
+    """Scores of untrained models depend on the vectors. Frozen vectors of zeros are the same as no vectors."""
     chosen, vocabulary = settings(how), Vocabulary.of(sentences[:30], toy.SMALL)
     other = Vectors(vectors.words, 2 * vectors.matrix, vectors.learned)
     none = Vectors(["of no sentence"], vectors.matrix[:2].copy(), 1)
@@ -220,7 +219,7 @@ def test_models_without_their_vectors(vectors, sentences, tmp_path):
 
 @pytest.mark.slow
 def test_training_by_name(sentences, treebank, tmp_path):
-    """The command's function: settings follow from what is given, and what is missing or does not fit is refused."""
+    """mh4.train infers the settings of vectors. Missing and unsuitable files are errors."""
     words = sorted({word for sentence in sentences for word in sentence.words})
     path = tmp_path / "toy.vec"
     path.write_text("\n".join(lines(words, np.random.default_rng(3).normal(size=(len(words), 3)))) + "\n")
@@ -228,12 +227,12 @@ def test_training_by_name(sentences, treebank, tmp_path):
     few = {"training": {"max_updates": 4, "evaluate_updates": 4}, "encoder": {"units": 16, "char_units": 16}}
     parser = mh4.train(**files, model=tmp_path / "a", system="mst", config=few, vectors=path)
     assert parser.model.config.encoder.vectors == "frozen" and parser.model.vectors.dimensions == 3
-    said = CliRunner().invoke(cli.main, ["info", str(tmp_path / "a")]).output
+    said = succeeds("info", str(tmp_path / "a")).decode()
     assert "vectors of %d words, %d of them in the training treebank\n" % (len(words), parser.model.vectors.learned) in said
     begun = mh4.train(**files, model=tmp_path / "b", config={"training": {"max_updates": 8}}, init=tmp_path / "a")
     assert begun.model.vectors.words == parser.model.vectors.words
     command = ["parse", "--model", tmp_path / "a", treebank / "toy-ud-test.conllu", "-o", tmp_path / "a" / "vectors.npz"]
-    assert "would overwrite" in CliRunner().invoke(cli.main, list(map(str, command))).output
+    assert "would overwrite" in refuses(*map(str, command))
     with pytest.raises(InputError, match="cannot be given with init, the model to begin with"):
         mh4.train(**files, model=tmp_path / "c", init=tmp_path / "a", vectors=path)
     for setting, message in (("vectors=tuned", "--vectors FILE"), ("contextual=3", "--contextual FILE")):

@@ -1,4 +1,4 @@
-"""Tree distributions for PyTorch, against the batches of decoders that they call, and by numerical gradients."""
+"""Tree distributions for PyTorch, against the batches of decoders that they call and numerical gradients."""
 
 import copy
 import itertools
@@ -8,7 +8,7 @@ import threading
 import brute
 import numpy as np
 import pytest
-from common import rng_for
+from common import every_root, padded, rng_for
 
 from mh4.decoders import batch
 from mh4.decoders.batch import DECODERS
@@ -20,27 +20,20 @@ WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
 WITH_SAMPLES = [name for name, decoder in DECODERS.items() if decoder.sample]
 every_decoder = pytest.mark.parametrize("name", DECODERS)
 every_sum = pytest.mark.parametrize("name", WITH_SUMS)
-every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 LENGTHS, LONGEST = [3, 1, 4], 5
 FORMS = {"mh3": [(), ("arcs",)], "mh4": [(), ("arcs",), ("reduce_s1s0",), ("arcs", "reduce_s1s0")]}  # optional tensors left out
 
 
 def sample(name, rng, dtype=torch.float64, left_out=(), lengths=LENGTHS, longest=LONGEST, padding=float("nan")):
-    """Random scores of a batch, whose padding is not to be read, and lengths."""
+    """Return random scores of a batch, without the tensors in `left_out`, and lengths."""
     tensors = {}
-    for tensor, shape in DECODERS[name].tensors.items():
-        if tensor in left_out:
-            continue
-        numbers = torch.from_numpy(rng.normal(size=(len(lengths), *shape.of(longest)))).to(dtype)
-        for b, n in enumerate(lengths):
-            numbers[b, ..., n + shape.rows :, :] = padding
-            numbers[b, ..., n + shape.columns :] = padding
-        tensors[tensor] = numbers
+    for tensor, numbers in padded(name, lengths, longest, rng, left_out=left_out).items():
+        tensors[tensor] = torch.from_numpy(np.where(np.isnan(numbers), padding, numbers)).to(dtype)
     return tensors, torch.tensor(lengths)
 
 
 def arrays(tensors):
-    """The scores for the functions of mh4.decoders.batch."""
+    """Return the scores for the functions of mh4.decoders.batch."""
     return {tensor: numbers.numpy() for tensor, numbers in tensors.items()}
 
 
@@ -49,7 +42,7 @@ def forms(names):
 
 
 def dot(counts, tensors):
-    """The sum of all scores, each as often as it is used; (B,)."""
+    """Return the sum of all scores, each times its count; (B,)."""
     return sum((counts[tensor] * numbers.nan_to_num().numpy()).reshape(3, -1).sum(axis=1) for tensor, numbers in tensors.items())
 
 
@@ -72,7 +65,7 @@ def test_values_are_those_of_the_decoder(name, left_out, single_root):
     found = TreeDistribution(name, tensors, lengths, single_root=single_root)
     best = batch.decode(name, arrays(tensors), LENGTHS, single_root=single_root)
     assert found.argmax.dtype == torch.long and found.argmax.tolist() == best.heads.tolist()
-    near(found.max, best.scores, 1e-6)  # there, of scores rounded to float32
+    near(found.max, best.scores, 1e-6)  # the decoder rounds scores to float32
     if name in WITH_SUMS:
         sums = batch.marginals(name, arrays(tensors), LENGTHS, single_root=single_root)
         near(found.log_partition, sums.log_partition)
@@ -93,7 +86,7 @@ def test_the_probability_of_partial_trees(name):
         with_heads = batch.log_partition(name, arrays(tensors), LENGTHS, heads=heads.numpy(), single_root=True, allow_none=True)
         expected = with_heads - found.log_partition.numpy()
         near(found.log_prob(heads), expected)
-        heads[:, 0] = 0  # as other libraries have it; this, and the padding, is ignored
+        heads[:, 0] = 0  # as in other libraries; this and the padding are ignored
         heads[1, 2:] = 77
         near(found.log_prob(heads), expected)
     cycle = torch.tensor([[-1, 2, 1, 0, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, -1, -1, 3, -1, -1]])
@@ -138,7 +131,7 @@ def test_structured_hinge(name):
 
 @every_sum
 def test_the_probability_of_several_trees_of_each_sentence(name):
-    """As of PyTorch's own distributions, whatever the shape of samples."""
+    """log_prob accepts samples of any shape, as in PyTorch's own distributions."""
     rng = rng_for("torch samples", name)
     tensors, lengths = sample(name, rng)
     first = next(iter(tensors.values())).requires_grad_()
@@ -161,7 +154,7 @@ def test_the_probability_of_several_trees_of_each_sentence(name):
 
 
 def gradients(name, function, rng, left_out=(), second=False, fast=True, **options):
-    """Check the gradients of a function of a distribution by all scores, of which some are padding; fast: by a random projection."""
+    """Check the gradients of a function of a distribution with respect to all scores; fast: by a random projection."""
     tensors, lengths = sample(name, rng, lengths=[3, 1], longest=3, left_out=left_out, padding=0.3)
     names = list(tensors)
     inputs = [tensors[each].requires_grad_() for each in names]
@@ -183,7 +176,7 @@ def test_gradients_of_sums(name, left_out, what):
 
 
 WHOLE, PARTIAL = torch.tensor([[-1, 2, 0, 2], [-1, 0, -1, -1]]), torch.tensor([[-1, -1, -1, 2], [-1, 0, -1, -1]])
-GRADIENTS = {  # functions of a distribution and another one, and whether they can be differentiated twice
+GRADIENTS = {  # by name: a function of two distributions, and whether it can be differentiated twice
     "log_prob": (lambda trees, other: trees.log_prob(WHOLE), True),
     "log_prob of partial trees": (lambda trees, other: trees.log_prob(PARTIAL), True),
     "kl": (lambda trees, other: trees.kl(other), False),
@@ -206,7 +199,7 @@ def test_gradients(name, what):
 
 @every_sum
 def test_gradients_with_forbidden_scores_and_whatever_padding(name):
-    """They are finite, and 0 where nothing is to be read."""
+    """Gradients are finite, and 0 in the padding."""
     for padding in (float("nan"), float("inf"), -float("inf")):
         tensors, lengths = sample(name, rng_for("torch padding", name), padding=padding)
         first = next(iter(tensors))
@@ -221,7 +214,7 @@ def test_gradients_with_forbidden_scores_and_whatever_padding(name):
             found.log_prob(found.argmax),
             found.structured_hinge(found.argmax),
         ]
-        # The gradient of what is beyond a sentence may be NaN, as log(0) times 0 is.
+        # In the padding, the gradient of log(0) times 0 would be NaN.
         inside = torch.zeros(found.marginals.shape)
         for b, n in enumerate(LENGTHS):
             inside[b, : n + 1, 1 : n + 1] = 1
@@ -248,7 +241,7 @@ def test_gradients_that_are_not_finite_stay_in_their_sentence():
 
 @pytest.mark.parametrize("what", ["entropy", "marginals", "log_partition"])
 def test_what_is_not_known_is_refused(what):
-    """The second derivative, or of log_partition the third, though parts of it are known."""
+    """Derivatives that are not implemented are errors: the third of log_partition, and the second of others."""
     tensors, lengths = sample("mst", rng_for("torch third"))
     arcs = tensors["arcs"].requires_grad_()
     result = getattr(TreeDistribution("mst", tensors, lengths), what)
@@ -272,7 +265,7 @@ def test_backward_can_be_called_for_each_result():
 
 @pytest.mark.parametrize("name", WITH_SAMPLES)
 def test_samples_are_those_of_the_decoder(name):
-    """By a seed that PyTorch draws."""
+    """Samples are those of the decoder with a seed that PyTorch draws."""
     tensors, lengths = sample(name, rng_for("torch sample", name), torch.float32)
     one, two = (TreeDistribution(name, tensors, lengths, threads=threads) for threads in (1, 2))
     assert one.sample().shape == (3, LONGEST + 1) and one.sample((0, 2)).shape == (0, 2, 3, LONGEST + 1)
@@ -322,7 +315,7 @@ def test_integers_of_any_type(dtype):
 
 @every_sum
 def test_another_default_device(name):
-    """Results are on the device of the scores. (What is on meta has no numbers.)"""
+    """Results are on the device of the scores, not on another default device."""
     tensors, lengths = sample(name, rng_for("torch device", name))
     heads = TreeDistribution(name, tensors, lengths).argmax
     for numbers in tensors.values():
@@ -349,14 +342,14 @@ def test_copies(copied):
     tensors["shift"].requires_grad_()
     trees = TreeDistribution("mh4", tensors, lengths)
     assert torch.equal(copied(trees).log_partition, trees.log_partition)
-    again = copied(trees)  # of what has been computed, too
+    again = copied(trees)  # with computed results
     again.log_partition.sum().backward()
     assert torch.equal(again.marginals, trees.marginals) and torch.equal(again.argmax, trees.argmax)
     assert again.scores["shift"].grad.any() and tensors["shift"].grad is None
 
 
 def test_threads_do_not_wait_for_each_other(monkeypatch):
-    """One has begun to sum, and another sums meanwhile; nor would a process wait that is forked then."""
+    """While one thread computes sums, another thread, or a forked process, computes others."""
     tensors, lengths = sample("mh3", rng_for("torch at once"))
     begun, go_on, original = threading.Event(), threading.Event(), batch.marginals
 
@@ -384,7 +377,7 @@ def test_threads_do_not_wait_for_each_other(monkeypatch):
 
 
 def test_compiled():
-    """`torch.compile` leaves the decoders as they are, and compiles what is around them."""
+    """A function compiled by `torch.compile` calls the decoders and has the same results."""
     tensors, lengths = sample("mh4", rng_for("torch compile"), torch.float32)
     heads, names = some_trees(rng_for("torch compile")), list(tensors)
 
@@ -410,7 +403,7 @@ def test_an_empty_batch():
 
 
 class TestErrors:
-    """Each is one sentence, which names the sentence of the batch."""
+    """An error names the sentence of the batch."""
 
     def make(self, name="mh4", change=lambda tensors: None, lengths=LENGTHS, **options):
         tensors, _ = sample(name, rng_for("torch errors", name))

@@ -1,4 +1,4 @@
-"""PyTorch is an extra."""
+"""PyTorch is optional."""
 
 import subprocess
 import sys

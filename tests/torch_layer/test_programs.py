@@ -1,4 +1,4 @@
-"""The example of a parser, and the benchmark of distributions, run."""
+"""The examples and the benchmark that need PyTorch run."""
 
 import os
 import re
@@ -35,7 +35,7 @@ batch_tokens = 300
 evaluate_updates = 20
 max_updates = %d
 """
-# What no training file has: an unknown character, long words, a multiword token.
+# Sentences unlike those of training: an unknown character, long words, a multiword token.
 ROW = "%s\t%s" + 8 * "\t_" + "\n"
 STRANGE = "".join([ROW % (1, "☃"), "\n", ROW % ("1-2", "ab"), ROW % (1, "a"), ROW % (2, "b" * 50), ROW % (3, "c" * 99), "\n"])
 
@@ -53,7 +53,7 @@ class Example:
         self.model, self.folder = folder / "parser.pt", folder
 
     def trained(self, *options, updates=60):
-        """The UAS on dev of each evaluation."""
+        """Train, and return the UAS on dev of each evaluation."""
         config = self.folder / "small.toml"
         config.write_text(SMALL % updates)
         files = ["--train", self.train, "--dev", self.dev, "--model", self.model, "--config", config]
@@ -62,7 +62,7 @@ class Example:
         return [float(line.fullmatch(each)[1]) for each in printed.splitlines()]
 
     def parsed(self, path):
-        """A file, parsed by the model; all but heads, labels and enhanced graphs is as it was."""
+        """Return the sentences of a file parsed by the model; check that only heads, labels and DEPS have changed."""
         text = run(toy.ROOT / "examples" / "torch_parser.py", "parse", "--model", self.model, path)
         (self.folder / "parsed.conllu").write_text(text)
         kept = [line for line in path.read_text().splitlines() if not re.match(r"\d+\.", line)]  # all but empty nodes
@@ -102,7 +102,7 @@ def test_a_file_that_is_none(example):
 
 
 def bert(folder, sentences, tokens=512):
-    """The folder of a tiny BERT with random weights, which reads so many tokens; its word pieces are the characters."""
+    """Save a tiny random BERT for up to `tokens` tokens, which are characters; return its tokenizer and model."""
     transformers = pytest.importorskip("transformers", reason="transformers is not installed: `make torch-test` runs this test")
     folder.mkdir()
     characters = sorted({character for words in sentences for word in words for character in word})
@@ -125,7 +125,7 @@ def test_the_example_with_a_transformer(example):
 
 
 def test_contextual_vectors(tmp_path):
-    """Those of words are means over their tokens. A sentence that is too long is cut in halves; a word that is, at its end."""
+    """Vectors of words are means over their tokens. Too long sentences are halved, too long words cut at the end."""
     pytest.importorskip("safetensors", reason="safetensors is not installed: `make torch-test` runs this test")
     a, b, long = ["ab", "a", "bab"], ["bb", "ba", "b"], ["a" * 50]
     sentences = [a, b, a + b, long, ["a" * 8]]
@@ -134,7 +134,7 @@ def test_contextual_vectors(tmp_path):
     script, output = toy.ROOT / "examples" / "contextual_vectors.py", tmp_path / "x.safetensors"
     printed = run(script, "--transformer", tmp_path / "bert", "-o", output, tmp_path / "x.conllu")
     assert printed == "%s: vectors of 5 sentences\n" % output
-    assert output.stat().st_mode == (tmp_path / "x.conllu").stat().st_mode  # others of the machine may read it
+    assert output.stat().st_mode == (tmp_path / "x.conllu").stat().st_mode  # readable by the same users
     for folder, to, said in (("none", output, "none' does not exist"), ("bert", tmp_path / "x.conllu", "would overwrite")):
         assert said in run(script, "--transformer", tmp_path / folder, "-o", to, tmp_path / "x.conllu", failing=True)
     vectors = Contextual([str(output)])

@@ -22,7 +22,7 @@ every_kind_of_nodes = pytest.mark.parametrize("nodes", NODES)
 
 
 def vectors(name, nodes="words", padding=0.0, lengths=LENGTHS, longest=LONGEST):
-    """Random ones, and lengths; with other vectors in the padding."""
+    """Return random vectors of nodes, with `padding` beyond each sentence, and lengths."""
     rng = rng_for("scores", name)
     more = 2 if nodes == "all" else 0
     hidden = torch.from_numpy(rng.normal(size=(len(lengths), longest + 2, UNITS)).astype(np.float32))
@@ -38,14 +38,14 @@ def scorer(name, nodes="words", **options):
 
 
 def loss(name, scores, lengths):
-    """One that every score tensor gets gradients from."""
+    """Return a loss that has gradients with respect to every score tensor."""
     gold = torch.tensor([[-1, 2, 0, 2, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, 2, 0, 4, 2, -1]])
     trees = TreeDistribution(name, scores, lengths)
     return (trees.log_partition if DECODERS[name].marginals else trees.structured_hinge(gold)).sum()
 
 
 def inside(name, tensor, b):
-    """The corner of a tensor that a sentence uses."""
+    """Return the index of the corner of a tensor that a sentence uses."""
     return (b, ...) + tuple(slice(side) for side in DECODERS[name].tensors[tensor].of(LENGTHS[b])[-2:])
 
 
@@ -63,7 +63,7 @@ def test_a_distribution_takes_them(name, nodes):
 
 
 def test_positions_are_those_of_the_systems():
-    """And the end of the sentence is a node of a tensor where the system's tensor has it."""
+    """Tensors have the positions and shapes of the systems in the registry."""
     for name, system in SYSTEM_OF.items():
         for tensor in SYSTEMS[system].tensors:
             shape = DECODERS[name].tensors[tensor.name]
@@ -75,9 +75,9 @@ def test_positions_are_those_of_the_systems():
 
 
 def used(tensor, shape, n):
-    """The pairs of nodes of a tensor that a decoder can ask for.
+    """Return the pairs of nodes of a tensor that a decoder may read.
 
-    A missing sibling or grandparent, and the end of the buffer, are node n+1, which is not on the stack.
+    Node n+1 is a missing sibling or grandparent, or the end of the buffer, but never on the stack.
     """
     more = [shape.rows, shape.columns]
     sides = [n + (m if p in ENDS else 1) for p, m in zip(POSITIONS[tensor], more)]
@@ -87,7 +87,7 @@ def used(tensor, shape, n):
 @every_decoder
 @every_kind_of_nodes
 def test_the_padding_has_no_influence(name, nodes):
-    """And gradients reach every parameter."""
+    """Scores and gradients, which all parameters have, do not depend on the padding."""
     model = scorer(name, nodes)
     results = []
     for padding in (0.0, 5.0, torch.nan, torch.inf):
@@ -99,14 +99,14 @@ def test_the_padding_has_no_influence(name, nodes):
         more = 2 if nodes == "all" else 0
         for b, n in enumerate(LENGTHS):
             assert (hidden.grad[b, n + more :] == 0).all()
-            assert (hidden.grad[b, :n] != 0).any(dim=1).all() or n == 1  # which has one tree
+            assert (hidden.grad[b, :n] != 0).any(dim=1).all() or n == 1  # one tree only
         results.append([*(made[tensor][inside(name, tensor, b)] for tensor in made for b in range(3))])
         results[-1] += [weights.grad.clone() for weights in model.parameters()]
         assert all(weights.grad.any() for weights in model.parameters())
     for others in results[1:]:
         for first, other in zip(results[0], others, strict=True):
             torch.testing.assert_close(first, other)
-    alone = model(hidden[:1, : LENGTHS[0] + more].detach(), lengths[:1])  # of shorter padding
+    alone = model(hidden[:1, : LENGTHS[0] + more].detach(), lengths[:1])  # with less padding
     for tensor, numbers in alone.items():
         torch.testing.assert_close(numbers[inside(name, tensor, 0)], made[tensor][inside(name, tensor, 0)])
 
@@ -114,14 +114,14 @@ def test_the_padding_has_no_influence(name, nodes):
 @pytest.mark.parametrize("end", ["encoded", "learned"])
 @pytest.mark.parametrize("name", SYSTEM_OF)
 def test_they_are_those_of_the_scorer_in_dynet(name, end):
-    """With the same weights and vectors. (Its learned ends of mh3 are before the MLPs otherwise.)"""
+    """With the same weights and vectors, scores are those of the scorer in DyNet."""
     pytest.importorskip("dynet", reason="DyNet is not installed")
     from mh4.parser import authors
     from mh4.parser.network.graph import dy, lock
 
     config = with_settings(Config(), ["scorer.end=%s" % end, "scorer.mlp_units=%d" % MLP_UNITS, "encoder.units=%d" % 8])
     chosen = authors.parts(SYSTEMS[SYSTEM_OF[name]], config)
-    system = replace(chosen.system, tree_class="any")
+    system = replace(chosen.system, tree_class="any")  # otherwise, mh3 has learned ends before the MLPs
     torch.manual_seed(1)
     model = Scores(name, 8, MLP_UNITS, nodes="all" if end == "encoded" else "words").eval()
     columns, stop = [], 0
@@ -139,7 +139,7 @@ def test_they_are_those_of_the_scorer_in_dynet(name, end):
         found = model(torch.nn.utils.rnn.pad_sequence(sentences, batch_first=True), torch.tensor(LENGTHS))
     with lock:
         dy.renew_cg()
-        parameters = dy.ParameterCollection()  # which frees them when it is gone
+        parameters = dy.ParameterCollection()  # must outlive the scorer
         theirs = chosen.scorer(system, config, parameters)
         ends = theirs.after.vectors if end == "learned" else {}
         assert set(theirs.mlps) == set(model.mlps) and set(ends) >= set(getattr(model, "ends", ()))
@@ -178,7 +178,7 @@ def test_other_types_and_no_sentences():
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8], ids=str)
 def test_lengths_of_a_narrow_type(dtype):
-    """Whose largest number is the number of words: the end of the sentence is one further."""
+    """Lengths may be the largest number of their type, although the end of the sentence is one more."""
     words = torch.iinfo(dtype).max
     hidden = torch.from_numpy(rng_for("narrow", words).normal(size=(1, words, 7))).float()
     model = scorer("mh3")

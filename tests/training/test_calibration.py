@@ -1,4 +1,4 @@
-"""Probabilities of arcs: in parsing, on the command line, calibrated on dev, and minimum-Bayes-risk decoding with them."""
+"""Probabilities of arcs: in parsing, on the command line, calibrated on dev, and for minimum-Bayes-risk decoding."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import toy
 from common import rng_for
+from running import mh4 as run
 from running import refuses, succeeds
 
 import mh4
@@ -42,7 +43,7 @@ def trained(tmp_path_factory):
 @pytest.mark.parametrize("name", WITH_MARGINALS)
 @pytest.mark.parametrize("single_root", [False, True])
 def test_minimum_bayes_risk(name, single_root):
-    """The tree of the class with the highest sum of marginals, among all of them."""
+    """The tree found has the highest sum of marginals of all trees of the class."""
     system = SYSTEMS[name]
     for n in (1, 2, 3, 4, 5):
         trees = brute.class_trees(n, {"any": "all"}.get(system.tree_class, system.tree_class))
@@ -58,7 +59,7 @@ def test_minimum_bayes_risk(name, single_root):
 
 
 def test_probabilities_of_parsed_arcs(trained):
-    """Those that the marginals of the scores divided by the temperature give to the arcs of the parse."""
+    """Probabilities are marginals of scores divided by the temperature. The trees are those of a plain parse."""
     parser = mh4.load(str(trained / "model"))
     temperature = parser.model.temperature
     assert temperature != 1
@@ -94,7 +95,7 @@ def test_systems_without_probabilities_say_so(name, tmp_path):
 
 @pytest.mark.slow
 def test_confidence_on_the_command_line(trained, tmp_path):
-    """ArcProb and LabelProb join what MISC has; nothing else changes."""
+    """ArcProb and LabelProb are added to MISC, where they replace earlier ones; nothing else changes."""
     model, file = str(trained / "model"), tmp_path / "in.conllu"
     text = (trained / "toy-ud-test.conllu").read_text()
     lines = text.splitlines(keepends=True)
@@ -128,8 +129,6 @@ def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_pa
     folder = tmp_path / "model"
     model = toy.untrained("mst", sentences, folder)
     assert Model.load(str(folder)).temperature is None
-    from running import mh4 as run
-
     said = "%s has no calibration.json, so its probabilities are at temperature 1" % folder
     for command in (
         ["parse", "--confidence"],
@@ -156,7 +155,7 @@ def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_pa
 
 @pytest.mark.slow
 def test_training_ends_with_calibration(trained):
-    """The temperatures are the best for the gold arcs and labels of dev; systems without marginals get none."""
+    """The temperatures are the best ones for gold arcs and labels of dev. Systems without marginals have none."""
     folder = str(trained / "model")
     with open(os.path.join(folder, FILE)) as file:
         found = json.load(file)

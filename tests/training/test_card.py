@@ -1,17 +1,16 @@
-"""Packed models: the same parser in one file, with a card; damaged and hostile files are refused in one sentence."""
+"""Packed models: one file has the same parser and a card; damaged and hostile files are errors of one sentence."""
 
 import json
 import os
 import shutil
 import stat
 import subprocess
-import sys
 import zipfile
 
 import pytest
 import toy
 from click.testing import CliRunner
-from running import refused, refuses
+from running import COMMAND, refused, refuses
 
 import mh4
 from mh4 import cli
@@ -44,7 +43,7 @@ def run(*arguments):
 
 
 def rewritten(packed, path, change):
-    """A copy of a packed model with other members; its manifest agrees with them."""
+    """Write a copy of a packed model with changed members, and return its path."""
     with zipfile.ZipFile(packed) as file:
         members = {name: file.read(name) for name in file.namelist()}
     change(members)
@@ -55,7 +54,7 @@ def rewritten(packed, path, change):
 
 
 @pytest.mark.slow
-def test_parses_as_the_folder_does(folder, packed, treebank, tmp_path):
+def test_parses_as_the_folder_does(folder, packed, treebank):
     arguments = ["--confidence", "--tags", treebank / "toy-ud-dev.conllu"]
     expected = run("parse", "--model", folder, *arguments)
     assert expected.exit_code == 0 and "ArcProb=" in expected.output
@@ -73,24 +72,12 @@ def test_is_the_same_every_time(folder, packed, treebank, tmp_path):
     done = run("pack", folder, "-o", again, *options, "--test", treebank / "toy-ud-dev.conllu")
     assert done.exit_code == 0 and done.output.splitlines()[-1] == "Written: %s" % again
     assert again.read_bytes() == packed.read_bytes()
-    command = [
-        sys.executable,
-        "-m",
-        "mh4",
-        "pack",
-        folder,
-        "-o",
-        "/dev/stdout",
-        *options,
-        "--test",
-        treebank / "toy-ud-dev.conllu",
-    ]
+    command = [*COMMAND, "pack", folder, "-o", "/dev/stdout", *options, "--test", treebank / "toy-ud-dev.conllu"]
     assert subprocess.run(command, capture_output=True, check=True).stdout == packed.read_bytes()
-    assert run("pack", folder, "-o", folder / "config.toml").exit_code == 2
 
 
 def test_names_of_several_lines_are_refused(folder, tmp_path):
-    """They would break the card's head, which model hubs read."""
+    """Line breaks, which would break the card's header for model hubs, are errors."""
     done = run("pack", folder, "-o", tmp_path / "toy.mh4", "--licence", "CC0\n1.0")
     assert done.exit_code == 2 and "licence: expected a single line without control characters, got 'CC0\\n1.0'" in done.output
     assert not (tmp_path / "toy.mh4").exists()
@@ -138,7 +125,7 @@ def test_the_card_of_a_reproduced_model(folder, tmp_path):
 
 def test_what_cannot_be_packed(folder, packed, tmp_path, monkeypatch):
     out = str(tmp_path / "m.mh4")
-    monkeypatch.setattr(card, "evaluate", None)  # which takes long: nothing is parsed before it is known that it can be recorded
+    monkeypatch.setattr(card, "evaluate", None)  # errors come before the test set is parsed
     assert "cannot be read: Is a directory" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path)))
     os.mkfifo(tmp_path / "fifo")
     assert "fifo: not a regular file" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path / "fifo")))
@@ -152,7 +139,7 @@ def test_what_cannot_be_packed(folder, packed, tmp_path, monkeypatch):
     (tmp_path / "model" / "checkpoint.npz").touch()
     assert "its training has not ended" in refused(lambda: card.pack(str(tmp_path / "model"), out, {}))
     assert not (tmp_path / "m.mh4").exists()
-    for name in ("origin.json", "checkpoint.npz"):  # which are not there
+    for name in ("origin.json", "checkpoint.npz"):  # which do not exist
         line = refuses("pack", str(folder), "-o", str(folder / name))
         assert line.endswith("would overwrite %s, which is read: choose another output" % (folder / name))
     assert refused(lambda: card.card_of(model_files.opened(str(folder)))).startswith("%s: no card there" % folder)
@@ -186,17 +173,25 @@ def test_other_compression(packed, tmp_path, method, damaged):
     assert refused(lambda: mh4.load(path)).endswith("made by mh4 pack")
 
 
-def test_every_member_is_checked(packed, tmp_path):
-    def changed(members):
-        members["config.toml"] = members["config.toml"].replace(b"seed = 1", b"seed = 2")
+@pytest.mark.parametrize(
+    "member, old, new, said",
+    [
+        ("config.toml", b"seed = 1", b"seed = 2", "/config.toml: damaged: its content does not match its checksum"),
+        ("manifest.json", b'"format": 1', b'"format": 2', ": packed in format 2, but this mh4 reads format 1; use the "),
+    ],
+    ids=["another content", "another format"],
+)
+def test_changed_members(packed, tmp_path, member, old, new, said):
+    def change(members):
+        members[member] = members[member].replace(old, new)
 
-    path = rewritten(packed, tmp_path / "m.mh4", changed)
-    assert refused(lambda: mh4.load(path)) == "%s/config.toml: damaged: its content does not match its checksum" % path
+    path = rewritten(packed, tmp_path / "m.mh4", change)
+    assert refused(lambda: mh4.load(path)).startswith(path + said)
 
 
 @pytest.mark.slow
 def test_hostile_files(packed, tmp_path):
-    """Files with other members, whatever paths they have, are refused, as are small files that would fill the memory."""
+    """Files with other members of any path, and small files that would fill the memory, are errors."""
 
     def add(name, content=b""):
         return lambda members: members.update({name: content})
@@ -211,21 +206,13 @@ def test_hostile_files(packed, tmp_path):
         assert path.stat().st_size < 10**6
         message = refused(lambda path=path: mh4.load(path))
         assert message.startswith("%s/%s: damaged: larger than" % (path, name)), message
-        if name != "manifest.json":  # its members are not read for this
+        if name != "manifest.json":  # the members are not read
             assert checksums.of_model(str(path)) == checksums.of_model(str(packed))
     for manifest in (b"{}", b"[]", b"[" * 100_000, b'{"format": 1, "sha256": 3}', b'{"format": 1, "sha256": {"card.md": ""}}'):
         path = rewritten(packed, tmp_path / "m.mh4", add("manifest.json", manifest))
         assert refused(lambda path=path: mh4.load(path)).endswith("made by mh4 pack")
     path = rewritten(packed, tmp_path / "m.mh4", lambda members: members.pop("manifest.json"))
     assert "no manifest.json there" in refused(lambda: mh4.load(path))
-
-
-def test_another_format(packed, tmp_path):
-    def newer(members):
-        members["manifest.json"] = members["manifest.json"].replace(b'"format": 1', b'"format": 2')
-
-    message = refused(lambda: mh4.load(rewritten(packed, tmp_path / "m.mh4", newer)))
-    assert message.endswith("packed in format 2, but this mh4 reads format 1; use the version that made it")
 
 
 def test_the_card_says_if_training_was_resumed_with_other_settings(folder, tmp_path):

@@ -1,4 +1,4 @@
-"""Training and parsing that are killed, disturbed by another process, or run out of disk: nothing is lost or half-written."""
+"""Training and parsing lose nothing and leave no partial file if they are killed, run twice, or run out of space."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import time
 
 import pytest
 import toy
-from test_training import weights
+from test_training import FINISHED, weights
 
 from mh4.errors import InputError
 from mh4.parser import config
@@ -37,7 +37,7 @@ CHOSEN = "training.evaluate_updates=5 training.patience=20 training.max_updates=
 
 
 def training(treebank, folder, *more):
-    """The command line of a toy training, in which epochs end between evaluations."""
+    """Return the command line of a toy training, in which epochs end between evaluations."""
     files = ["--train", str(treebank / "toy-ud-train.conllu"), "--dev", str(treebank / "toy-ud-dev.conllu")]
     options = [option for assignment in CHOSEN.split() for option in ("--set", assignment)]
     small = ["--config", str(toy.ROOT / "experiments" / "toy.toml")]
@@ -50,14 +50,14 @@ def start(arguments, command=("-m", "mh4"), **options):
 
 
 def run(arguments, **options):
-    """Exit code, output and messages."""
+    """Return exit code, output and messages."""
     process = start(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     out, said = process.communicate()
     return process.returncode, out.decode(), said.decode()
 
 
 def wait_for(condition, process):
-    """Whether the condition came true before the process ended."""
+    """Wait, and return whether the condition became true before the process ended."""
     while process.poll() is None:
         if condition():
             return True
@@ -66,14 +66,11 @@ def wait_for(condition, process):
 
 
 def record(folder):
-    """What a finished training left, apart from times."""
+    """Return the weights, metrics and summary of a finished training without times."""
     timing = ("tokens_per_second", "seconds", "cpu_seconds")
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     lines.append(json.loads((folder / "summary.json").read_text()))
     return weights(folder), [{key: value for key, value in line.items() if key not in timing} for line in lines]
-
-
-FINISHED = ["calibration.json", "config.toml", "metrics.jsonl", "summary.json", "vocabulary.json", "weights.npz"]
 
 
 def names(folder):
@@ -82,7 +79,7 @@ def names(folder):
 
 @pytest.fixture(scope="module")
 def whole(treebank, tmp_path_factory):
-    """The folder of a training without interruption, and the seconds until its first evaluation, and between two."""
+    """The folder of an uninterrupted training, and the seconds to its first evaluation and between evaluations."""
     folder = tmp_path_factory.mktemp("whole") / "model"
     began = time.monotonic()
     process = start(training(treebank, folder))
@@ -93,7 +90,7 @@ def whole(treebank, tmp_path_factory):
     return folder, first - began, (time.monotonic() - first) / 15
 
 
-# `mh4` that kills itself when it writes a file: when this is half written, just before it replaces the old one, or just after.
+# `mh4` that kills itself when it has written half of a file, or just before or after the file replaces the old one.
 KILLING_ITSELF = """
 import io, os, signal, sys
 import numpy as np
@@ -129,9 +126,10 @@ main()
 
 
 def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, whole, tmp_path):
-    """Bit for bit: SIGKILL comes before the first evaluation, around one, and before, while and after files are replaced.
+    """Resumed trainings have the weights of an uninterrupted one, bit for bit.
 
-    A training that has finished is followed by another in a new folder, until there have been MH4_KILLS kills.
+    SIGKILL comes before the first evaluation, near an evaluation, and before, during and after files are replaced.
+    When a training has finished, the next begins in a new folder, until there have been MH4_KILLS kills.
     """
     folder_of_whole, until_first, between = whole
     draw = random.Random(1)
@@ -169,7 +167,7 @@ def assert_says_how_to_resume(said, number):
     assert said == "mh4: %s; run the same command again to resume\n" % reason
 
 
-# `mh4` that gets a signal: when it reads a treebank, in an update, in an evaluation, or when the temperature is fitted.
+# `mh4` that gets a signal when it reads a treebank, in an update, in an evaluation, or when the temperature is fitted.
 SIGNALLED = """
 import os, sys
 from mh4.data import conllu
@@ -198,7 +196,7 @@ main()
 
 @pytest.mark.usefixtures("ending_signals")
 def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole, tmp_path):
-    """One after the other, in the same folder: it ends as without any of them."""
+    """A training that is stopped at several moments, one after the other, ends like an uninterrupted one."""
     folder, metrics = tmp_path / "model", tmp_path / "model" / "metrics.jsonl"
     chosen = training(treebank, folder)
     moments = ["reading", "update", "evaluation", None, "evaluation", "temperature"]
@@ -232,16 +230,13 @@ def test_nohup_lets_a_training_go_on(treebank, tmp_path):
 
 
 def test_two_trainings_into_one_folder(treebank, whole, tmp_path):
-    """The second is refused in one sentence, and the first does not notice; a killed one does not lock its folder for good."""
+    """The second training is an error and does not change the first. A killed training leaves no lock."""
     folder = tmp_path / "model"
     first = start(training(treebank, folder), stdout=subprocess.DEVNULL)
     assert wait_for((folder / "config.toml").exists, first)
-    first.send_signal(signal.SIGSTOP)  # or it might finish too soon
-    busy = (
-        2,
-        "",
-        "mh4: %s: another process is writing to this folder; wait for it to finish or choose another folder\n" % folder,
-    )
+    first.send_signal(signal.SIGSTOP)  # so that it does not finish too soon
+    said = "mh4: %s: another process is writing to this folder; wait for it to finish or choose another folder\n" % folder
+    busy = 2, "", said
     assert run(training(treebank, folder)) == busy
     assert run(training(treebank, folder, "--seed", "2")) == busy
     first.send_signal(signal.SIGCONT)
@@ -279,7 +274,7 @@ def resize(folder, kilobytes, option="remount"):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """An empty folder that is a file system of its own, whose size `resize` changes."""
+    """An empty folder on its own file system, whose size `resize` changes."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if not shutil.which("mount") or resize(folder, 4, "rw").returncode:
@@ -289,7 +284,7 @@ def small_disk(tmp_path):
 
 
 def test_training_on_a_full_disk(sentences, short, small_disk):
-    """However early or late it is full: one sentence, and with more space, the same training ends with the same weights."""
+    """A disk that is full at any moment is an error. With more space, the same command ends with the same weights."""
     failed, where = 0, set()
     size = sum(path.stat().st_size for path in short.iterdir()) // 1024
     for kilobytes in (4, 8, 16, size // 2, size - 8, size + 8, *(size * k // 8 for k in range(9, 50, 3))):
@@ -303,7 +298,7 @@ def test_training_on_a_full_disk(sentences, short, small_disk):
             where.add(str(error).partition(": ")[0].rpartition("/")[2])
             failed += 1
             assert not list(folder.glob(".*.part"))
-            with pytest.raises(InputError, match="No space left on device"):  # again, and nothing is lost
+            with pytest.raises(InputError, match="No space left on device"):  # again
                 trainer(sentences, folder).run()
             assert resize(small_disk, 20 * size).returncode == 0
             trainer(sentences, folder).run()
@@ -312,7 +307,7 @@ def test_training_on_a_full_disk(sentences, short, small_disk):
 
 
 def test_training_that_cannot_record_an_evaluation(sentences, short, tmp_path):
-    """After the best weights have been written, but before the checkpoint."""
+    """A training that failed after writing the best weights but before the checkpoint ends with the same weights."""
 
     class Full(Listener):
         def update(self, words, loss):
@@ -334,7 +329,7 @@ def long_file(treebank, tmp_path_factory):
 
 
 def test_parsing_into_files_that_may_not_be_large(short, long_file, treebank, tmp_path):
-    """The limit of the shell's ulimit -f."""
+    """Files that exceed a limit like that of ulimit -f are errors, and no partial file is left."""
     (tmp_path / "out").write_text("precious\n")
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))}
     arguments = ["parse", "--model", str(short), str(long_file), "-o", str(tmp_path / "out")]

@@ -1,4 +1,4 @@
-"""The losses: their values, their gradients against finite differences, and that they vanish where gold wins."""
+"""The losses: their values, and their gradients against finite differences."""
 
 from types import SimpleNamespace
 
@@ -22,21 +22,20 @@ from mh4.transitions import EMPTY, Configuration
 def test_hinge_is_the_margin_summed_over_columns():
     dy.renew_cg()
     scores = np.array([[2.0, 0.0, 1.0], [0.5, 0.3, 3.0], [0.0, 0.1, 1.0]])
-    # gold 0: margin kept; gold 0: best wrong is 1, 1 + 0.3 - 0; gold 2: best wrong is 1, 1 + 3 - 1
+    # column 0: gold wins by the margin; column 1: 1 + 0.3 - 0; column 2: 1 + 3 - 1
     expression = dy.inputTensor(scores)
     assert hinge(expression, np.array([0, 0, 2])).value() == pytest.approx(1.3 + 3.0, abs=1e-6)
     assert hinge(dy.inputTensor(scores[:, :1]), np.array([0])) is None
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    """Two projective sentences, one MH4-only, one 1EC-only."""
-    everything = toy.sentences(tmp_path_factory.mktemp("toy"))
+def sample(sentences):
+    """Two projective sentences, one in MH4 but not 1EC, and one in 1EC but not MH4."""
 
     def first(condition):
-        return next(s for s in everything if len(s) <= 12 and condition(s.heads))
+        return next(s for s in sentences if len(s) <= 12 and condition(s.heads))
 
-    return everything[:2] + [
+    return sentences[:2] + [
         first(lambda h: trees.in_class(h, "mh4") and not trees.in_class(h, "1ec")),
         first(lambda h: trees.in_class(h, "1ec") and not trees.in_class(h, "mh4")),
     ]
@@ -47,7 +46,7 @@ def trainer(system, sentences, folder, *settings, seed=1):
 
 
 def parameters(model):
-    """(get, set, gradient) of every parameter."""
+    """Yield (values, function to set them, function that returns their gradient) of every parameter."""
     for p in model.parameters.parameters_list():
         yield p.as_array(), p.set_value, p.grad_as_array
     for p in model.parameters.lookup_parameters_list():
@@ -60,10 +59,10 @@ LOSSES = [(name, loss) for name, system in SYSTEMS.items() for loss in (config.L
 @pytest.mark.slow
 @pytest.mark.parametrize("system, loss", LOSSES)
 def test_gradient_equals_finite_differences(system, loss, sample, tmp_path):
-    """Along directions of the whole parameter space, each the gradient mixed with noise.
+    """The slope along directions of the whole parameter space agrees with finite differences.
 
-    The loss has kinks. Across one, a finite difference lies between the slopes on its two sides, which the gradients at
-    the two ends say: so it must lie between these, and where there is no kink they are equal.
+    The directions are the gradient plus noise. Where the loss has a kink, a finite difference lies between the slopes
+    on both sides, by the gradients at the two ends. Without a kink these are equal.
     """
     learner = trainer(system, sample, tmp_path, "training.loss_scale=1", "training.loss=" + loss)
     everything = list(parameters(learner.model))
@@ -71,7 +70,7 @@ def test_gradient_equals_finite_differences(system, loss, sample, tmp_path):
     rng, step = np.random.default_rng(5), 2e-4
 
     def at(direction, length):
-        """The loss at this point, and its slope along the direction by backpropagation."""
+        """Return the loss at this point, its slope along the direction by backpropagation, and its gradients."""
         for (_, assign, _), values, d in zip(everything, start, direction):
             assign(values + length * d)
         before = [gradient().copy() for _, _, gradient in everything]  # DyNet adds up gradients
@@ -97,7 +96,7 @@ GREEDY = [name for name, system in SYSTEMS.items() if isinstance(system, GreedyS
 
 
 def tree_losses(system, sample, folder, *settings):
-    """The loss of the sample without tags and labels, and for each sentence its tree and the arrays the decoder sees."""
+    """Return the loss of the sample without tags and labels, the system, and each sentence's scores and tree."""
     weights = ["training.label_weight=1e-30", *("training.%s_weight=0" % name for name in ("upos", "xpos", "feats"))]
     learner = trainer(system, sample, folder, "training.loss_scale=1", *weights, *settings)
     total = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees).value()
@@ -107,7 +106,7 @@ def tree_losses(system, sample, folder, *settings):
 
 
 def test_warnings_of_decoders_name_the_sentence():
-    """Such as that a sentence is too long for MH5."""
+    """A warning, such as that a sentence is too long for MH5, names the sentence."""
     system = SimpleNamespace(violation=lambda tensors, heads, single_root: warn("too long"))
     scores = SimpleNamespace(arrays=lambda: [{}, {}, {}], loss=lambda violations: None)
     trees = {0: np.array([-1, 0]), 2: np.array([-1, 0])}
@@ -118,7 +117,7 @@ def test_warnings_of_decoders_name_the_sentence():
 
 @pytest.mark.parametrize("system", GLOBAL)
 def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path):
-    """Recomputed from the arrays the decoder sees."""
+    """The loss is the best score with cost minus the gold score, by the exact decoder."""
     total, system, sentences = tree_losses(system, sample, tmp_path)
     expected = 0.0
     for values, heads in sentences:
@@ -153,7 +152,7 @@ def test_likelihood_of_small_trees(system, single_root):
 
 
 def test_likelihood_without_a_tree_to_learn(sample, tmp_path):
-    """As of sentences that are too long for that: nothing is computed for them, and they change nothing."""
+    """Sentences without a tree, which may be too long, are not computed and do not change the loss."""
     learner, asked = trainer("mst", sample, tmp_path, "training.loss=likelihood"), []
 
     def likelihood(tensors, heads, single_root):
@@ -179,7 +178,7 @@ def test_likelihood_needs_marginals(system, sample, tmp_path):
 
 
 def hinges_along_the_oracle(system, values, heads, single_root):
-    """The loss of a greedy parser by definition, one configuration at a time."""
+    """Return the loss of a greedy parser by definition, one configuration at a time."""
     n = len(heads) - 1
     configuration, loss = Configuration(n), 0.0
     for code in oracle.canonical(heads, system.transitions)[:, 0].tolist():
@@ -206,7 +205,7 @@ def hinges_along_the_oracle(system, values, heads, single_root):
 @pytest.mark.parametrize("system", GREEDY)
 @pytest.mark.parametrize("single_root", [False, True])
 def test_the_violation_of_random_scores(system, single_root):
-    """Sparse coefficients and constant give the loss by definition, even if transitions share their scores."""
+    """The violation's coefficients and cost give the loss by definition, also if transitions share scores."""
     system, rng = SYSTEMS[system], np.random.default_rng(7)
     for n in (1, 2, 5, 12):
         values = toy.scores(system, n, rng)
@@ -219,7 +218,7 @@ def test_the_violation_of_random_scores(system, single_root):
                 assert len(np.unique(rows, axis=0)) == len(rows) and (weights != 0).all()
                 total += float(values[name][tuple(rows.T)] @ weights)
             assert total == pytest.approx(hinges_along_the_oracle(system, values, heads, single_root), abs=1e-4)
-    n = 3  # where gold wins by more than 1 everywhere there is nothing to learn
+    n = 3  # if gold wins by more than 1 everywhere, the violation is empty
     heads = np.array([-1, 2, 0, 2], dtype=np.int32)
     values = {t.name: np.zeros((t.matrices, n + 2, n + 2), np.float32) for t in system.tensors}
     for code, _, _, s0, b0 in oracle.canonical(heads, system.transitions)[1:]:

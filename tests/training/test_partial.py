@@ -10,6 +10,7 @@ from common import rng_for
 from running import mh4, refuses
 
 import mh4 as package
+from mh4 import trees
 from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.data.cells import DEPREL, HEAD
@@ -30,7 +31,7 @@ def open_some(sentence, rng, share):
 @pytest.mark.parametrize("name", ["mh3", "mh4-hybrid", "mst", "1ec", "mh5-hybrid"])
 @pytest.mark.parametrize("n", range(1, 6))
 def test_losses_are_those_over_all_completions(name, n):
-    """Hinge: the most that any tree exceeds the best completion, with a cost for wrong heads; likelihood: all completions' share."""
+    """The hinge compares the best tree with cost to the best completion. The likelihood is that of all completions."""
     system, rng = SYSTEMS[name], rng_for("partial", n)
     every = [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)] if n < 5 else []
     every = every or [np.array(t) for t in brute.all_trees(n) if brute.has_single_root(t)][:: 1 + 5 * (name == "mh5-hybrid")]
@@ -68,8 +69,6 @@ def test_losses_are_those_over_all_completions(name, n):
 @pytest.mark.parametrize("name", ["projective", "mh4", "1ec"])
 def test_heads_to_learn_are_as_many_as_one_tree_of_the_class_has(name):
     rng = np.random.default_rng(5)
-    from mh4 import trees
-
     candidates = [np.array(t) for t in brute.all_trees(4) if trees.in_class(np.array(t), name) and brute.has_single_root(t)]
     fewer = 0
     for tree in map(np.array, brute.all_trees(4)):
@@ -83,14 +82,14 @@ def test_heads_to_learn_are_as_many_as_one_tree_of_the_class_has(name):
 
 
 @pytest.fixture(scope="module")
-def gold(tmp_path_factory):
-    return toy.sentences(tmp_path_factory.mktemp("partial"))[:60]
+def gold(sentences):
+    return sentences[:60]
 
 
 @pytest.mark.parametrize("loss", ["hinge", "likelihood"])
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst"])
 def test_what_is_annotated_is_learned(gold, tmp_path, name, loss):
-    """Only those words and labels: the parser comes to know them, never having seen the others."""
+    """A parser learns the annotated words and labels, without having seen the others."""
     rng = np.random.default_rng(1)
     given = [open_some(sentence, rng, 0.5) for sentence in gold[:40]]
     settings = replace(toy.SMALL, training=replace(toy.SMALL.training, max_updates=120, loss=loss, evaluate_updates=60))
@@ -117,7 +116,7 @@ def test_only_annotated_words_are_scored(gold):
 
 
 def test_labels_that_are_open_are_not_learned_even_of_whole_trees(gold, tmp_path):
-    """Of a third of the trees only the heads are given, and of another only some words."""
+    """Open labels, of words with heads or of open words, are neither learned nor scored."""
     rng, path = np.random.default_rng(4), tmp_path / "train.conllu"
     given = [
         replace(s, deprels=["_"] * len(s)) if k % 3 == 0 else open_some(s, rng, 0.3 * (k % 3 == 1)) for k, s in enumerate(gold)
@@ -166,7 +165,7 @@ def test_the_command(gold, tmp_path):
 
 
 def test_no_model_among_the_files_of_a_treebank(gold, tmp_path):
-    """It would be taken for the folder of a model then, whose CoNLL-U files are not read."""
+    """The folder of a treebank is rejected: it would become the folder of a model, whose CoNLL-U files are not read."""
     path, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
     for file, sentences in ((path, gold[:30]), (dev, gold[30:])):
         file.write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")

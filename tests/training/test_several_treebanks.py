@@ -31,7 +31,7 @@ def without_times(record):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Treebanks: a and b for training, the second with a word, a tag and a label of its own; c and d for development."""
+    """Treebanks a and b for training, of which b has a word, tag and label that a lacks; c and d for development."""
     folder = tmp_path_factory.mktemp("files")
     sentences = toy.sentences(folder)
     for k, name in enumerate("abcd"):
@@ -44,7 +44,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def two(files, tmp_path_factory):
-    """The folder of a model of both treebanks, and what the evaluations said."""
+    """The folder of a model of both treebanks, the metrics of its evaluations, and its parser."""
     folder, said = str(tmp_path_factory.mktemp("two") / "model"), []
     parser = mh4.train([files["a"], files["b"]], [files["c"], files["d"]], folder, "mst", SHORT, progress=said.append)
     return folder, said, parser
@@ -115,7 +115,7 @@ def test_a_model_begins_with_the_weights_of_another(first, files, tmp_path):
         assert (fresh[name][:middle] == array[:middle]).all() and (fresh[name][len(fresh[name]) - ends :] == array[middle:]).all()
         assert fresh[name].ndim == 1 or fresh[name][middle : len(fresh[name]) - ends].all()
     assert grown >= 5
-    # Sentences in which no word is new are parsed as before.
+    # Sentences of known words are parsed as before.
     known = [
         {normalised(word): m.vocabulary.words[normalised(word)] for s in toy.sentences(tmp_path) for word in s.words}
         for m in (old, new)
@@ -157,7 +157,7 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
 
 
 def test_labels_of_a_treebank_that_calls_roots_otherwise(first, files, tmp_path):
-    """The label root of the first one is not tied to roots there."""
+    """The label root is not tied to the root of trees if a second treebank has another label there."""
     for name in "bd":
         text = Path(files[name]).read_text(encoding="utf-8").replace("\troot\t", "\tpred\t")
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -175,15 +175,10 @@ def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         trainer(listener=toy.Cut(evaluations=2)).run()
-    for assignments, seed, message in (
-        (
-            ["training.clip=1", "training.patience=3"],
-            1,
-            r"\(training.clip is 5.0 there, 1.0 here; training.patience is 10 there, 3 here\)",
-        ),
-        ([], 2, r"\(seed is 1 there, 2 here\)"),
-    ):
-        with pytest.raises(InputError, match="other settings " + message):
+    both = "training.clip is 5.0 there, 1.0 here; training.patience is 10 there, 3 here"
+    changed = ["training.clip=1", "training.patience=3"]
+    for assignments, seed, message in ((changed, 1, both), ([], 2, "seed is 1 there, 2 here")):
+        with pytest.raises(InputError, match=r"other settings \(%s\)" % message):
             trainer(*assignments, seed=seed).run()
     longer = ["training.max_updates=24", "training.evaluate_updates=7"]
     seen = toy.Cut()
@@ -198,7 +193,7 @@ def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
 
 @pytest.mark.parametrize("finished", (False, True))
 def test_files_are_known_by_their_content(files, tmp_path, finished):
-    """A renamed one is resumed; one that differs is named."""
+    """A training resumes with renamed files. Files with other content are an error that names them."""
     given = {"train": [files["a"], files["b"]], "dev": files["c"], "model": tmp_path / "model", "system": "mst", "config": SHORT}
     listener = toy.Cut(evaluations=99 if finished else 1)
     with nullcontext() if finished else pytest.raises(KeyboardInterrupt):
@@ -217,7 +212,7 @@ def test_files_are_known_by_their_content(files, tmp_path, finished):
 
 @pytest.mark.parametrize("again, updates", [(24, 24), (20, 20), (16, 16)])
 def test_a_change_that_is_cut_off_is_noted_once(files, tmp_path, monkeypatch, again, updates):
-    """Between the checkpoint, which has it, and config.toml."""
+    """A change of settings that is cut off between checkpoint and config.toml is recorded once."""
     everything = [conllu.read(files[name]) for name in "ac"]
 
     def trainer(most, listener=None):
@@ -242,7 +237,7 @@ def test_a_change_that_is_cut_off_is_noted_once(files, tmp_path, monkeypatch, ag
 
 
 def test_sentences_of_dev_that_are_also_in_train(recwarn):
-    """Only sentences of ten words or more count, as short ones recur in any text."""
+    """Only sentences of ten words or more are counted, as short ones recur in any text."""
     long, other, short = (Sentence(words) for words in (["w"] * 10, ["v"] * 10, ["w"] * 9))
     train.warn_of_overlap([long, short], [other, short], "dev")
     assert not recwarn

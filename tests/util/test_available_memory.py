@@ -1,4 +1,4 @@
-"""How much memory this process may use, by what the system says: made-up systems, and limits of a child process."""
+"""Find out how much memory this process may use, on simulated systems and with real limits."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ HugePages_Free:       0
 
 @pytest.fixture
 def system(tmp_path):
-    """Make a folder with the files of proc and sys: by path, what is in them."""
+    """A function that writes files of proc and sys, given by path, and returns the memory available."""
 
     def make(files):
         for path, text in files.items():
@@ -51,14 +51,14 @@ def v2(folder, limit, used, inactive=0, active=0, swap_limit=None, swap_used=Non
 
 def v1(folder, limit, used, cache=0, limit_with_swap=None, used_with_swap=None):
     files = {"memory.limit_in_bytes": limit, "memory.usage_in_bytes": used}
-    # The first is of this group alone, the second of those below it as well, as the usage is.
+    # "total_..." includes the groups below, as does the usage.
     files["memory.stat"] = "inactive_file 1\ntotal_inactive_file %d\ntotal_active_file 0\n" % cache
     if limit_with_swap is not None:
         files.update({"memory.memsw.limit_in_bytes": limit_with_swap, "memory.memsw.usage_in_bytes": used_with_swap})
     return {os.path.join("sys/fs/cgroup/memory", folder, name): value for name, value in files.items()}
 
 
-EVERYTHING = 4096000 * 1024  # what the machine has
+EVERYTHING = 4096000 * 1024  # the memory of the machine
 MACHINE, WITH_SWAP = {"proc/meminfo": MEMINFO % (0, 0)}, {"proc/meminfo": MEMINFO % (90000, 51200)}
 PROCESS = {**MACHINE, "proc/self/status": STATUS}
 V2 = {**MACHINE, "proc/self/cgroup": "0::/jobs/mine\n"}
@@ -77,19 +77,19 @@ V2_SWAP = {**WITH_SWAP, "proc/self/cgroup": "0::/a\n"}
     [
         ({}, None),  # as on other systems
         (MACHINE, EVERYTHING),
-        ({"proc/meminfo": MEMINFO % (300, 200)}, EVERYTHING + 200 * 1024),  # what is free of swap is there, too
+        ({"proc/meminfo": MEMINFO % (300, 200)}, EVERYTHING + 200 * 1024),  # with free swap
         ({**PROCESS, "proc/self/limits": LIMITS % ("unlimited", "unlimited")}, EVERYTHING),
         ({**PROCESS, "proc/self/limits": LIMITS % ("unlimited", 300 * MB)}, 200 * MB),
         ({**PROCESS, "proc/self/limits": LIMITS % (60 * MB, 300 * MB)}, 10 * MB),
-        ({**PROCESS, "proc/self/limits": LIMITS % (40 * MB, "unlimited")}, 0),  # it may be below what is in use
-        # Control groups: the least of the group and those above it; page cache is free.
+        ({**PROCESS, "proc/self/limits": LIMITS % (40 * MB, "unlimited")}, 0),  # less than is in use
+        # Control groups: the minimum over the group and those above it; page cache counts as free.
         (V2, EVERYTHING),  # no such folder
         ({**V2, **v2("jobs/mine", "max", 5 * MB)}, EVERYTHING),
         ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB)}, 30 * MB),
         ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB, 20 * MB, 4 * MB)}, 54 * MB),
         ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB), **v2("jobs", 900 * MB, 890 * MB)}, 10 * MB),
         ({**V2, **v2("jobs/mine", 100 * MB, 70 * MB), **v2("jobs", 900 * MB, 950 * MB)}, 0),
-        # In a container with a namespace of its own, the process is in the group at the top.
+        # In a container with its own namespace, the process is in the top group.
         ({"proc/self/cgroup": "0::/\n", **v2("", 100 * MB, 70 * MB)}, 30 * MB),
         ({"proc/self/cgroup": "0::/../../elsewhere\n", **v2("", 100 * MB, 70 * MB)}, 30 * MB),
         ({**V2_SWAP, **v2("a", 100 * MB, 70 * MB, swap_limit="max", swap_used=0)}, 80 * MB),
@@ -114,10 +114,10 @@ def test_files_of_another_form(system, path, text):
     assert system({**files, path: text}) in (None, 7 * MB, 4096000 * 1024)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux reports it")
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
 def test_limits_of_a_real_process(limit):
-    """What is said to be available, less a little, can be had, and what is not, cannot."""
+    """Nearly all of the available memory can be allocated, and no more."""
     code = """
 import resource, sys, mmap
 from mh4.util.memory import available
@@ -138,7 +138,7 @@ except OSError:
 
 
 def test_not_even_enough_to_read_the_figures(monkeypatch):
-    """As a decoder asks that has just run out of memory."""
+    """If memory does not even suffice to read the figures, as after a decoder ran out of memory, 0 is available."""
 
     def run_out(*arguments, **options):
         raise MemoryError

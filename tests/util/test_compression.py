@@ -1,4 +1,4 @@
-"""Compressed files: read as streams, whole or with an error; written as the same bytes each time."""
+"""Compressed files are read completely or with an error, and written reproducibly."""
 
 import io
 import sys
@@ -31,7 +31,7 @@ def path(request, tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"a", CONTENT], ids=len)
 def test_what_is_written_is_read(path, content):
-    """As the same bytes each time; also of several archives one after another, as `cat` makes them."""
+    """Content is written as the same bytes each time, and read again, also from concatenated archives."""
     archive = packed(content, str(path))
     assert archive == packed(content, "other" + path.suffix) and archive != CONTENT
     assert content != CONTENT or len(archive) < len(content) / 3
@@ -48,7 +48,7 @@ def test_stems():
 
 
 def test_archives_that_end_early(path):
-    """Wherever; but for nothing at all, which is an empty file."""
+    """An archive cut off anywhere is an error; a file of 0 bytes is empty."""
     path.write_bytes(b"")
     with opened(str(path)) as file:
         assert file.read() == b""
@@ -64,7 +64,7 @@ def test_archives_that_end_early(path):
 
 @pytest.mark.parametrize("damaged", [0, 12, 0.5])
 def test_a_later_member_that_is_damaged(path, damaged):
-    """It is not taken for the end of the archive."""
+    """A damaged later member is an error, and not the end of the archive."""
     first, second = packed(CONTENT, str(path)), bytearray(packed(CONTENT, str(path)))
     at = damaged if isinstance(damaged, int) else len(second) // 2
     second[at : at + 4] = bytes(byte ^ 255 for byte in second[at : at + 4])
@@ -82,37 +82,33 @@ def test_places_in_an_archive(path):
 
 
 def test_zeros_between_members(tmp_path):
-    """As xz allows, in fours."""
+    """Zeros between members, in multiples of four bytes, are skipped, as xz allows."""
     path, archive = tmp_path / "a.xz", packed(CONTENT, "a.xz")
     path.write_bytes(archive + bytes(8) + archive + bytes(100_000))
     with opened(str(path)) as file:
         assert file.read() == 2 * CONTENT
 
 
-def test_a_file_that_takes_too_much_memory_is_named(path, monkeypatch):
-    """As an xz archive that says it needs a dictionary of 4 GB."""
+def test_a_file_that_takes_too_much_memory_is_named(path):
+    """The message names a file that needs too much memory, such as an xz archive with a dictionary of 4 GB."""
     path.write_bytes(packed(CONTENT, str(path)))
     with pytest.raises(InputError, match="^%s: not enough memory to read it$" % path), opened(str(path)):
         raise MemoryError
 
 
 def test_damaged_archives(path):
-    archive = packed(CONTENT, str(path))
-    middle = len(archive) // 2
-    for content in (
-        CONTENT,
-        archive[:middle] + bytes(byte ^ 85 for byte in archive[middle : middle + 30]) + archive[middle + 30 :],
-    ):
+    changed = bytearray(packed(CONTENT, str(path)))
+    middle = len(changed) // 2
+    changed[middle : middle + 30] = bytes(byte ^ 85 for byte in changed[middle : middle + 30])
+    message = "cannot be read: damaged, or not a %s archive" % path.suffix
+    for content in (CONTENT, changed):
         path.write_bytes(content)
-        with (
-            pytest.raises(InputError, match="cannot be read: damaged, or not a %s archive" % path.suffix),
-            opened(str(path)) as file,
-        ):
+        with pytest.raises(InputError, match=message), opened(str(path)) as file:
             file.read()
 
 
 def test_zstd_of_python_itself(tmp_path, monkeypatch):
-    """From 3.14 on; unless this Python was built without it."""
+    """Python 3.14 has Zstandard in its standard library, unless it was built without; this is then an error."""
     own = pytest.importorskip(ZSTD)
     path = tmp_path / "a.zst"
     path.write_bytes(packed(CONTENT, str(path)))
@@ -134,13 +130,9 @@ def test_a_package_that_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules.get("backports"), "zstd", None, raising=False)
     monkeypatch.delattr(sys.modules.get("backports", compression), "zstd", raising=False)
     (tmp_path / "a.zst").write_bytes(b"x")
+    message = "a.zst: .zst needs backports.zstd, which is not installed: pip install 'backports.zstd>=1'"
     for use in (lambda: opened(str(tmp_path / "a.zst")), lambda: compressed(io.BytesIO(), "a.zst")):
-        with (
-            pytest.raises(
-                NotInstalled, match=r"a.zst: .zst needs backports.zstd, which is not installed: pip install 'backports.zstd>=1'"
-            ),
-            use(),
-        ):
+        with pytest.raises(NotInstalled, match=message), use():
             pass
 
 

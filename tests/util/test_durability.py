@@ -1,6 +1,6 @@
-"""What a command has written survives a loss of power: the order in which it writes, syncs and renames files, and syncs folders.
+"""Outputs survive a loss of power: commands write, sync and rename files, and sync folders, in the right order.
 
-A library that is preloaded (syncing.cpp) records this, as the system sees it.
+A preloaded library (syncing.cpp) records these calls.
 """
 
 import os
@@ -27,7 +27,10 @@ def recorder(tmp_path_factory):
 
 
 class Recorded:
-    """What happened to the files in a folder while a command ran, from which follows what the disk might lack afterwards."""
+    """The calls of a command for files in a folder, and the problems that a loss of power could cause.
+
+    renamed: the new names of files. problems: descriptions of files and folders that were not synced in time.
+    """
 
     def __init__(self, library, folder, *arguments):
         log = folder.parent / (folder.name + ".log")
@@ -40,7 +43,7 @@ class Recorded:
         self.problems = list(self._problems(str(folder)))
 
     def _problems(self, folder):
-        contents, names = set(), set()  # the files, and the folders, that have something new which may not be on the disk
+        contents, names = set(), set()  # files and folders with changes that may not be on the disk
         known = set()
         for what, path, to in self.events:
             if not path.startswith(folder):
@@ -56,7 +59,7 @@ class Recorded:
             elif what == "mkdir":
                 names.add(os.path.dirname(path.rstrip("/")))
             elif what == "rename":
-                # Nor what was written before, as the metrics that a checkpoint counts.
+                # All earlier writes must be synced, too, such as the metrics that a checkpoint counts.
                 yield from ("%s is renamed to %s before %s is synced" % (path, to, one) for one in contents)
                 names.add(os.path.dirname(to))
                 known.add(to)
@@ -99,7 +102,7 @@ def model(dev, treebank):
 
 
 def test_a_training(recorded, dev):
-    """Into a folder in a new folder."""
+    """Training into a folder inside a new folder is durable."""
     found = recorded(*training(dev, recorded.folder / "new" / "model"))
     assert found.problems == []
     assert found.renamed[:3] == ["vocabulary.json", "config.toml", "weights.npz"]
@@ -163,15 +166,3 @@ def test_macos_flushes_the_memory_of_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(files.fcntl, "fcntl", cannot)
     files.write_text(str(tmp_path / "a"), "text")
     assert len(synced) == 2
-
-
-def test_a_disk_that_fails_when_it_is_synced(tmp_path, monkeypatch):
-    (tmp_path / "a").write_text("old")
-
-    def fsync(handle):
-        raise OSError(files.errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(files.InputError, match="a: cannot be written: Input/output error"):
-        files.write_text(str(tmp_path / "a"), "new")
-    assert os.listdir(tmp_path) == ["a"] and (tmp_path / "a").read_text() == "old"

@@ -1,6 +1,6 @@
-"""A disk that fails or is full while a command writes: the old file stays whole, or there is none, and one sentence says so.
+"""If the disk fails or is full while a command writes, old files stay intact and one sentence is printed.
 
-A library that is preloaded (refusing.cpp) makes the system's calls fail. All cases run in one process, which runs commands one by one.
+A preloaded library (refusing.cpp) makes system calls fail. All cases run in one process.
 """
 
 import errno
@@ -51,7 +51,7 @@ for case in cases:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Runs commands that write into a folder: case -> exit code, messages, failed calls, and the files there."""
+    """A function that runs cases and returns for each: exit code, messages, number of failed calls, and files."""
     folder = tmp_path_factory.mktemp("refusing")
     library, place = folder / "refusing.so", folder / "place"
     place.mkdir()
@@ -73,7 +73,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def arguments(run):
-    """For each set of outputs, the arguments of commands that write them."""
+    """The arguments of a command, by the names of its outputs."""
     good = run.folder / "good.conllu"
     good.write_text(tiny.as_conllu(tiny.PROJECTIVE, tiny.CROSSING) * 200, encoding="utf-8")
     sentences = toy.sentences(run.folder)
@@ -108,7 +108,7 @@ def test_outputs_stay_whole(run, arguments):
         tried.add((call, number, outputs))
         assert code == 2 and said.count("\n") == 1 and said.startswith("mh4: %s" % run.place), (code, said)
         assert said.endswith(": cannot be written: %s\n" % os.strerror(number)), said
-        for name in {*found, *outputs}:  # and no others
+        for name in {*found, *outputs}:
             before = OLD.encode() if old else None
             assert name in outputs and found.get(name) in (before, complete[name]), (call, name, found.get(name))
         if call in ("write", "fsync") and len(outputs) == 1:

@@ -1,4 +1,4 @@
-"""Where output goes: regular files are replaced whole, everything else is written to; locks, and what killed processes leave."""
+"""Outputs, locks and cleaning up: regular files are replaced as a whole, and all other kinds are written to."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def python(code, *arguments, **options):
 @pytest.mark.parametrize("links", [1, 2])
 @pytest.mark.parametrize("there", [True, False])
 def test_links_are_followed(tmp_path, links, there):
-    """To a file that is there or not, in another folder, absolute or relative, directly or by way of another link."""
+    """Links are followed to existing or new files, in another folder, absolute or relative, or through other links."""
     (tmp_path / "far").mkdir()
     target = tmp_path / "far" / "target"
     if there:
@@ -90,7 +90,7 @@ def test_a_fifo_is_written_to(tmp_path):
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"])
 @pytest.mark.parametrize("into", ["file", "pipe"])
 def test_standard_output_is_written_to_by_any_name(tmp_path, name, into):
-    """Also where it is a regular file, to which others have written or go on writing."""
+    """Standard output is written to under any of its names, also if it is a regular file with content."""
     link = tmp_path / "link"
     if name != "-":
         link.symlink_to(name)
@@ -109,7 +109,7 @@ def test_standard_output_is_written_to_by_any_name(tmp_path, name, into):
 
 
 def test_open_files_of_macos(monkeypatch):
-    """There, /dev/stdout is a link into the folder /dev/fd, which has no links."""
+    """On macOS, where /dev/stdout links to /dev/fd/1, which is no link, both are recognised as open."""
     monkeypatch.setattr(os.path, "realpath", lambda path: path)
     monkeypatch.setattr(os.path, "islink", "/dev/stdout".__eq__)
     monkeypatch.setattr(os, "readlink", {"/dev/stdout": "fd/1"}.__getitem__)
@@ -144,7 +144,7 @@ def test_permissions_are_kept(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file of another user")
 def test_a_file_that_only_another_user_can_replace(tmp_path, monkeypatch):
-    """In a sticky folder, such as /tmp, it is refused before there is anything to write, but not where it is appended to."""
+    """In a sticky folder such as /tmp, another user's file is rejected before work starts, unless it is appended to."""
     path = tmp_path / "file"
     path.write_text("old\n")
     os.chown(path, 65534, 65534)
@@ -181,7 +181,7 @@ def test_names_as_long_as_they_can_be(tmp_path):
 
 
 def test_what_a_killed_process_left_is_deleted_but_nothing_else(tmp_path):
-    """Not the temporary file of another process or thread that still writes, and nothing of another name."""
+    """Temporary files of killed processes are deleted; those of live processes, and all other files, stay."""
     code = """
 import sys, time
 from mh4.util.files import atomic_path
@@ -205,7 +205,7 @@ with atomic_path(sys.argv[1]) as temporary:
     others += [".out.0000000%d.part" % k for k in range(3)]
     with files.atomic_path(str(out)):
         now = set(names(tmp_path)) - set(others)
-        assert len(now) == 3 and len(now & parts) == 2  # the other two processes' files, and ours
+        assert len(now) == 3 and len(now & parts) == 2  # of two other processes and of this one
         write(out)
         assert set(names(tmp_path)) - set(others) == now | {"out"}
     for process in processes[1:]:
@@ -234,7 +234,7 @@ def test_a_signal_while_a_file_is_made_leaves_nothing(tmp_path, monkeypatch, whe
 
 @pytest.mark.slow
 def test_many_processes_writing_one_file(tmp_path):
-    """Each takes what it finds for stale if it can lock it; none loses its own."""
+    """Processes that write one file, and delete stale temporary files, do not delete those of each other."""
     code = """
 import sys
 from mh4.util.files import write_text

@@ -1,4 +1,4 @@
-"""Child processes end with the process that has started them, however it ends, and at once."""
+"""Child processes end at once with the process that started them, however that ends."""
 
 import multiprocessing.spawn
 import os
@@ -16,8 +16,8 @@ from mh4.util.processes import Child, Killed
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")]
 
-SECONDS = 60  # in which a process ends, if it ends, on a busy machine
-HOURS = 10**13  # how far to count, in C, which neither lets signals through nor other threads run
+SECONDS = 60  # the time limit for a process to end on a busy machine
+HOURS = 10**13  # counting so far in C takes hours, and blocks signals and other threads
 
 COUNTING = """
 import os
@@ -59,10 +59,10 @@ if __name__ == "__main__":
 """
 
 
-def started(tmp_path, script, *arguments):
-    """A process that runs this script, of which children can import everything."""
+def started(tmp_path, script, **options):
+    """Start a process that runs this script, from which its children can import."""
     (tmp_path / "script.py").write_text(script)
-    return begun([str(tmp_path / "script.py"), *arguments])
+    return begun([str(tmp_path / "script.py")], **options)
 
 
 def begun(command, **options):
@@ -74,6 +74,14 @@ def begun(command, **options):
 
 def read_pids(process, count):
     return [int(process.stdout.readline()) for _ in range(count)]
+
+
+def kill(process, pids):
+    """Kill this process and wait until these others have ended; return its messages."""
+    process.kill()
+    said = process.communicate(timeout=SECONDS)[1]
+    wait_for(lambda: not any(map(is_alive, pids)))
+    return said
 
 
 def is_alive(pid):
@@ -129,7 +137,7 @@ def test_a_python_that_may_not_be_executed(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_children_leave_signals_to_us(number):
-    """A terminal, or `kill` with a group of processes, sends them to children too, perhaps while they start."""
+    """Children ignore signals, which a terminal or `kill` may also send to them, perhaps while they start."""
     child = Child()
     os.kill(child.pid, number)
     assert child.call(os.getpid) == child.pid
@@ -137,7 +145,7 @@ def test_children_leave_signals_to_us(number):
 
 
 def test_no_child_is_left_behind():
-    """Neither by a parent that forgets them, nor by one that ends normally, nor by one that fails."""
+    """No child remains if the parent drops it, ends normally, or fails."""
     for end in ("del child", "pass", "sys.exit(3)", "1 / 0", "os._exit(4)", "os.abort()"):
         script = "import os, sys\nfrom mh4.util.processes import Child\nchild = Child()\npid = child.call(os.getpid)\n%s\n" % end
         script += "import time\nprint(os.path.exists('/proc/%d' % pid))\n" if end == "del child" else ""
@@ -149,19 +157,16 @@ def test_no_child_is_left_behind():
 
 
 def test_a_killed_parent_without_prctl(tmp_path):
-    """As on macOS, where a thread ends children with their parent."""
+    """Without prctl, as on macOS, a thread in the child ends it with its killed parent."""
     script = COUNTING.replace("\nif", "from mh4.util import processes\nprocesses._prctl = None\n\nif", 1)
     script = script.replace("sum, range(%d)", "__import__('time').sleep, 3600")
     process = started(tmp_path, script)
-    (pid,) = read_pids(process, 1)
-    process.kill()
-    process.communicate(timeout=SECONDS)
-    wait_for(lambda: not is_alive(pid))
+    kill(process, read_pids(process, 1))
 
 
 @pytest.mark.parametrize("script, count", [(COUNTING, 1), (PARSING, 2)])
 def test_a_killed_parent_takes_its_children_along(tmp_path, script, count):
-    """Also if they hold Python's lock; and nothing remains, such as semaphores, about which Python would complain."""
+    """Children end with a killed parent even if they hold the GIL; no semaphores or messages remain."""
     process = started(tmp_path, script % HOURS)
     pids = read_pids(process, count)
     wait_for(lambda: all(processor_seconds(pid) > 0.3 for pid in pids), process)
@@ -170,19 +175,15 @@ def test_a_killed_parent_takes_its_children_along(tmp_path, script, count):
     for pid in [process.pid, *everyone]:
         with open("/proc/%d/maps" % pid) as file:
             assert "/dev/shm" not in file.read()
-    process.kill()
-    said = process.communicate(timeout=SECONDS)[1]
-    assert said == b""
-    wait_for(lambda: not any(map(is_alive, everyone)))
+    assert kill(process, everyone) == b""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("everyone", [False, True])
 @pytest.mark.usefixtures("ending_signals")
 def test_signals_end_parsing_in_mid_sentence(tmp_path, number, everyone):
-    """At once, however long the sentences take, with one message, whether or not the signal reaches the children, too."""
-    (tmp_path / "script.py").write_text(PARSING % HOURS)
-    process = begun([str(tmp_path / "script.py")], start_new_session=True)
+    """A signal ends parsing at once, in the middle of a sentence, with one message, also if children receive it."""
+    process = started(tmp_path, PARSING % HOURS, start_new_session=True)
     pids = read_pids(process, 2)
     (os.killpg if everyone else os.kill)(process.pid, number)
     said = process.communicate(timeout=SECONDS)[1]
@@ -213,8 +214,6 @@ def test_commands_started_by_subprocess():
     script = "import subprocess, sys, time\nfrom mh4.util.processes import with_parent\n"
     script += "print(subprocess.Popen(['sleep', '600'], preexec_fn=with_parent()).pid, flush=True)\ntime.sleep(600)\n"
     process = begun(["-c", script])
-    [pid] = read_pids(process, 1)
+    (pid,) = read_pids(process, 1)
     assert is_alive(pid)
-    process.kill()
-    process.communicate(timeout=SECONDS)
-    wait_for(lambda: not is_alive(pid))
+    kill(process, [pid])

@@ -1,4 +1,4 @@
-"""The progress of training as lines of text: in a pipe as they are made, and in a log that goes on when training is resumed."""
+"""The progress of training as lines of text: in a pipe at once, and in a log that resumed training continues."""
 
 import io
 import re
@@ -18,7 +18,7 @@ EVALUATION = r"evaluation \d  epoch \d+\.\d  loss \d+\.\d{3}  dev UAS \d+\.\d\d 
 
 
 class Interrupted(TrainingProgress):
-    """Stops the training after an evaluation, when what it has said has arrived."""
+    """Stops training after the first evaluation; `arrived` has the lines that were printed by then."""
 
     def __init__(self, error, pipe, **options):
         super().__init__(**options)
@@ -31,7 +31,7 @@ class Interrupted(TrainingProgress):
 
 
 def test_lines_arrive_and_the_log_goes_on(treebank, tmp_path, monkeypatch):
-    pipe = io.BytesIO()  # what has arrived of standard error, which is no terminal and flushes nothing by itself
+    pipe = io.BytesIO()  # what has arrived of standard error, which is buffered because it is no terminal
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(pipe, 1 << 16), encoding="utf-8"))
     sentences = conllu.read(str(treebank / "toy-ud-dev.conllu"))
     settings = config.with_settings(toy.SMALL, ["training.max_updates=20", "training.evaluate_updates=10"])
@@ -51,7 +51,7 @@ def test_lines_arrive_and_the_log_goes_on(treebank, tmp_path, monkeypatch):
     with pytest.raises(InputError):
         train(quiet)
     assert quiet.arrived == stopped.arrived
-    train(TrainingProgress(str(log)))  # all is trained: what is left is to calibrate the model
+    train(TrainingProgress(str(log)))  # resumes: only calibration is missing
     times, lines = zip(*(line.split("  ", 1) for line in log.read_text(encoding="utf-8").splitlines()))
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", time) for time in times)
     assert list(times) == sorted(times)
@@ -66,7 +66,7 @@ def test_lines_arrive_and_the_log_goes_on(treebank, tmp_path, monkeypatch):
 
 
 def test_the_speed_of_words_that_come_in_bursts(monkeypatch):
-    """As the words of a chunk, which are written at once, ten seconds after the last."""
+    """The speed is right for words that come in bursts, such as all words of a chunk at once every ten seconds."""
     bar, now = progress.words_bar(hidden=True), [0.0]
     bar.get_time = lambda: now[0]
     monkeypatch.setattr(progress, "words_bar", lambda hidden: bar)

@@ -1,4 +1,4 @@
-"""Tables of text in every form."""
+"""Print tables as text, Markdown, CSV and LaTeX."""
 
 import csv
 import io
@@ -48,7 +48,7 @@ def test_csv_has_columns_for_spreads_and_no_number_where_there_is_none():
 
 
 def test_names_stay_as_they_are():
-    """Signs mean something in columns of numbers only; a row can be named by a range."""
+    """In columns of names, "-", "±" and minus signs are text and not numbers."""
     names = ["-", "hu-2017-06", "a ± -1", "2-4"]
     table = Table(["file", "LAS"], [[name, "-1.5"] for name in names], 1)
     assert [row[0] for row in csv.reader(io.StringIO(table.csv()))][1:] == names

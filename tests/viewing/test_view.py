@@ -1,4 +1,4 @@
-"""`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
+"""`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command line."""
 
 import gzip
 import os
@@ -11,10 +11,11 @@ from xml.dom import minidom
 import brute
 import numpy as np
 import pytest
+import tiny
 import toy
 from click.testing import CliRunner
 from rich.cells import cell_len
-from running import COMMAND
+from running import COMMAND, refuses
 
 from mh4 import cli, trees
 from mh4.data import conllu
@@ -54,7 +55,7 @@ def run(*arguments, **options):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_arcs_and_labels_do_not_touch(seed):
-    """Arcs on one level have nothing in common but ends, longer arcs are above those within them, and there is room for text."""
+    """Arcs on one level do not overlap, longer arcs are above shorter ones inside them, and texts have enough room."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 15))
     heads = np.array(brute.random_tree(n, rng))
@@ -87,14 +88,14 @@ def test_arcs_and_labels_do_not_touch(seed):
     legs = {(m, int(x)) for m, x in enumerate(placed.dependents)} | {
         (h - 1, int(x)) for h, x in zip(heads[1:], placed.heads) if h
     }
-    assert len(legs) >= n  # each arc has its own place at its dependent
+    assert len(legs) >= n  # arcs end at different places
     for m, x in legs:
         assert abs(x - placed.words[m]) <= (of_words[m][1] - of_words[m][0] + layout.GAP) / 2
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_trees_together_share_their_words(seed):
-    """Words have one place in all trees, which is to the right of that in each tree alone, and tags do not touch."""
+    """Words have the same place in all trees, never left of their place in a single tree, and tags do not overlap."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 15))
     words, tags = (["x" * int(k) for k in rng.integers(1, 12, size=n)] for _ in range(2))
@@ -133,7 +134,7 @@ def test_what_a_file_says(file):
 
 
 def test_transitions_shown_make_the_tree(tmp_path):
-    """Those of the oracle, or of MH5 where MH4 has none."""
+    """The transitions of MH4, or of MH5 for trees outside MH4, derive the tree."""
     sources = set()
     for sentence in toy.sentences(tmp_path):
         codes, source = page.transitions(sentence)
@@ -145,25 +146,14 @@ def test_transitions_shown_make_the_tree(tmp_path):
     assert sources == {1, 2}
 
 
-def test_a_tree_without_transitions():
-    """That neither MH4 nor MH5 can derive."""
+@pytest.mark.parametrize("name, longest, reason", [("mh5", 12, "outside MH5"), ("mh4", 11, "more than 80 words")])
+def test_a_tree_without_transitions(monkeypatch, name, longest, reason):
+    """No transitions are shown for a tree outside MH5, or for one outside MH4 that is too long for MH5."""
     rng = np.random.default_rng(1)
-    heads = next(
-        heads for heads in (np.array(brute.random_tree(12, rng)) for _ in range(100)) if not trees.in_class(heads, "mh5")
-    )
+    heads = next(heads for _ in range(100) if not trees.in_class(heads := np.array(brute.random_tree(12, rng)), name))
+    monkeypatch.setattr(page, "_LONGEST_FOR_MH5", longest)
     codes, source = page.transitions(Sentence(["x"] * 12, heads=heads))
-    assert codes == [] and "outside MH5" in page._SOURCES[source]
-
-
-def test_a_tree_that_is_too_long_for_mh5(monkeypatch):
-    heads = next(
-        heads
-        for heads in (np.array(brute.random_tree(9, np.random.default_rng(k))) for k in range(99))
-        if not trees.in_class(heads, "mh4")
-    )
-    monkeypatch.setattr(page, "_LONGEST_FOR_MH5", 8)
-    codes, source = page.transitions(Sentence(["x"] * 9, heads=heads))
-    assert codes == [] and "more than 80 words" in page._SOURCES[source]
+    assert codes == [] and reason in page._SOURCES[source]
 
 
 def test_the_model_shows_its_own_derivation(file, tmp_path):
@@ -217,7 +207,7 @@ def test_two_trees_side_by_side(file, tmp_path):
 
 
 def test_two_trees_too_wide_for_the_terminal(file):
-    """Are one below the other, with the same marks."""
+    """Trees too wide for the terminal are drawn one below the other, with the same marks."""
     (shown,) = analyses.read(file, file)
     shown.analyses[1].deprels[0] = "det"
     beside = terminal.draw(shown, ["a", "b"])
@@ -230,13 +220,12 @@ def test_two_trees_too_wide_for_the_terminal(file):
 
 
 def test_a_tree_too_wide_for_the_terminal(file):
-    """Is drawn more narrowly."""
+    """A tree too wide for the terminal is drawn more narrowly."""
     (shown,) = analyses.read(file)
     usual, narrow = (terminal.draw(shown, ["a"], columns=columns).splitlines()[2:] for columns in (60, 24))
     assert usual == DRAWN.splitlines()[2:-1] and max(map(cell_len, usual)) > 24 >= max(map(cell_len, narrow))
-    assert [re.findall(r"\w+ \w+ \w+|\. .*", line) for line in narrow] == [
-        re.findall(r"\w+ \w+ \w+|\. .*", line) for line in usual
-    ]
+    texts = [[re.findall(r"\w+ \w+ \w+|\. .*", line) for line in lines] for lines in (usual, narrow)]
+    assert texts[0] == texts[1]
 
 
 def test_wide_characters_and_escapes(tmp_path):
@@ -288,12 +277,10 @@ def test_a_sentence_in_a_notebook(file):
 
 
 def test_a_sentence_by_number_or_name(tmp_path):
-    """A number is the number of a sentence first, and names are compared as a whole."""
+    """--sentence prefers numbers of sentences to names, and compares names as a whole."""
     texts = [CROSSING.replace("kaluma", "word%d" % k) for k in range(1, 4)]
     for k, name in enumerate(("3", "7", "x" * 200)):
-        texts[k] = "# sent_id = %s\n" % name + "\n".join(
-            line for line in texts[k].split("\n") if not line.startswith("# sent_id")
-        )
+        texts[k] = texts[k].replace("sent_id = crossing", "sent_id = " + name)
     path = tmp_path / "named.conllu"
     path.write_text("".join(texts), encoding="utf-8")
     for wanted, found in (("1", "word1"), ("3", "word3"), ("7", "word2"), ("x" * 200, "word3")):
@@ -306,9 +293,9 @@ def test_bad_input(file, tmp_path):
     out = tmp_path / "out.html"
 
     def refused(*arguments):
-        done = run(*arguments)
-        assert done.exit_code == 2 and not out.exists() and done.output.count("\n") == 1, done.output
-        return done.output
+        message = refuses("view", *map(str, arguments))
+        assert not out.exists()
+        return message
 
     assert "no sentence 2, expected a number from 1 to 1 or a sent_id" in refused(file, "--sentence", "2")
     assert "choose a second file or --model, not both" in refused(file, file, "--model", "x")
@@ -323,12 +310,8 @@ def test_bad_input(file, tmp_path):
     assert "(the same characters in different normal forms of Unicode, such as NFC and NFD)" in refused(*pair, "--html", out)
     other.write_text(CROSSING * 2, encoding="utf-8")
     assert "expected the end of the file" in refused(file, other, "--html", out)
-    other.write_text("\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, m - 1) for m in range(1, 1001)) + "\n\n", encoding="utf-8")
+    other.write_text(tiny.as_conllu((-1, *range(1000))), encoding="utf-8")
     assert run(other, "--html", out).exit_code == 0 and out.stat().st_size > 10_000
-
-
-def as_conllu(heads):
-    return "\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, head) for m, head in enumerate(heads, start=1)) + "\n\n"
 
 
 @pytest.mark.slow
@@ -340,10 +323,10 @@ def as_conllu(heads):
         ([*3000 * [0], *range(1, 3001)], "arcs over 9003000 words in all"),
     ],
 )
-def test_a_tree_too_large_for_text(file, tmp_path, heads, reason):
-    """Says so, and goes on with the next."""
+def test_a_tree_too_large_for_text(tmp_path, heads, reason):
+    """A tree too large for text is replaced by a line with the reason, and the next tree is drawn."""
     big = tmp_path / "big.conllu"
-    big.write_text(as_conllu(heads) + CROSSING, encoding="utf-8")
+    big.write_text(tiny.as_conllu((-1, *heads)) + CROSSING, encoding="utf-8")
     line = "# not drawn: %s, too large for a drawing in text; --html and --svg draw it" % reason
     shown = run(big)
     assert shown.exit_code == 0
@@ -376,7 +359,7 @@ def in_pager(monkeypatch):
         (None, {}, True),
         ("less", {"LESS": "iM"}, True),
         ("less -S", {}, True),
-        (None, {"LESS": "-+R"}, None),  # the user's own choice
+        (None, {"LESS": "-+R"}, None),  # the user's choice
         (None, {"NO_COLOR": "1"}, False),
         (None, {"LC_ALL": "C"}, True),
         ("cat", {}, True),
@@ -384,7 +367,7 @@ def in_pager(monkeypatch):
     ],
 )
 def test_a_tree_that_fits_on_the_screen_stays_there(file, in_pager, pager, variables, colour):
-    """The pager ends by itself, without having used the alternate screen, and colours are shown as such or not at all."""
+    """For a tree that fits, the pager ends by itself without the alternate screen; colours are shown or left out."""
     child = in_pager(pager, file, **variables)
     child.expect(pytest.importorskip("pexpect").EOF)
     assert b"kaluma" in child.before and "╰─".encode() in child.before and b"\x1b[?1049h" not in child.before

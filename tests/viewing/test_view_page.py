@@ -1,4 +1,4 @@
-"""The page of `mh4 view --html`, in a real browser: what it draws, and all that one can do with mouse and keyboard."""
+"""The page of `mh4 view --html` in a real browser: its drawings, and its controls for mouse and keyboard."""
 
 from contextlib import contextmanager
 
@@ -46,7 +46,7 @@ class Page:
 
     @contextmanager
     def window(self, width):
-        """For a while, a window of this width, in pixels."""
+        """Make the window this wide, in pixels, within the context."""
         metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         try:
@@ -57,7 +57,7 @@ class Page:
 
 @pytest.fixture
 def opened(chromium, tmp_path):
-    """Opens a page made of two files, or one, which must neither report anything to the console nor load anything."""
+    """A context that opens the page of one or two files; the page must not write to the console or load anything."""
 
     @contextmanager
     def opening(*files):
@@ -74,7 +74,7 @@ def opened(chromium, tmp_path):
 
 @pytest.fixture(scope="module")
 def files(treebank):
-    """The toy treebank's test set, and the same with some other trees."""
+    """The toy treebank's test set, and the same with other labels in every third sentence."""
     gold, other = treebank / "toy-ud-test.conllu", treebank / "other.conllu"
     blocks = list(conllu.blocks(str(gold)))
     with open(other, "w", encoding="utf-8") as file:
@@ -126,7 +126,7 @@ def test_arcs_are_drawn_where_the_layout_puts_them(opened, files):
         assert shown.script(OVERLAPS) == 0
 
 
-# The number of pairs of words, and of labels, that overlap, and of those that leave the drawing.
+# Counts the pairs of words, labels or tags that overlap, and those that leave the drawing.
 OVERLAPS = """
 let count = 0;
 for (const drawing of document.querySelectorAll('.tree svg')) {
@@ -189,7 +189,7 @@ def test_differing_trees_and_probabilities(opened, files):
 
 
 def test_transitions_step_by_step(opened, files):
-    """Of a tree with crossing arcs: stack, buffer and arcs are as in mh4.transitions after each step, forth and back."""
+    """After each step, forward or back, stack, buffer and arcs of a crossing tree are those of mh4.transitions."""
     number, sentence = next(
         (number, s) for number, s in enumerate(conllu.read(str(files[0])), start=1) if trees.crossed_arcs(s.heads).any()
     )
@@ -197,9 +197,8 @@ def test_transitions_step_by_step(opened, files):
     names = ["root", *sentence.words, "end"]
     configuration, states = Configuration(len(sentence)), []
     for code in [*codes, None]:
-        states.append(
-            ([names[k] for k in configuration.stack], [names[k] for k in configuration.buffer], configuration.heads > -1)
-        )
+        stack, buffer = ([names[k] for k in nodes] for nodes in (configuration.stack, configuration.buffer))
+        states.append((stack, buffer, configuration.heads > -1))
         if code is not None:
             configuration.apply(code)
     with opened(files[0]) as shown:
@@ -245,7 +244,7 @@ def test_words_by_keyboard_and_pointer(opened, files):
     sentence = conllu.read(str(files[1]))[0]
     with opened(files[1]) as shown:
         wait_for(shown, lambda: shown.all("article svg"))
-        for _ in range(10):  # from the top of the page, only with the keyboard
+        for _ in range(10):  # from the top of the page
             shown.driver.switch_to.active_element.send_keys(Keys.TAB)
             if shown.script("return document.activeElement.getAttribute('role')") == "listbox":
                 break
@@ -257,7 +256,7 @@ def test_words_by_keyboard_and_pointer(opened, files):
         for part in (sentence.words[1], sentence.upos[1], sentence.deprels[1], "probability 0.500"):
             assert part in tooltip.text and part in shown.all("#s1-0-1")[0].get_attribute("aria-label")
         assert shown.attributes("[aria-selected=true]", "id") == ["s1-0-1"]
-        nodes = shown.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]  # what a screen reader gets
+        nodes = shown.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]  # the input of screen readers
         names = [node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "option"]
         assert [name.split("\u2068")[1].split("\u2069")[0] for name in names[: len(sentence)]] == sentence.words
         box.send_keys(Keys.END)
@@ -271,7 +270,7 @@ def test_words_by_keyboard_and_pointer(opened, files):
         assert shown.texts("table tbody tr:nth-child(2) td")[:2] == ["2", sentence.words[1]]
 
 
-HOSTILE = [  # without spaces, which no tag has
+HOSTILE = [  # without spaces, which tags cannot have
     "<script>window.hit=1</script>",
     "</script><img/src=x/onerror='window.hit=1'>",
     "<!--",
@@ -318,7 +317,7 @@ def test_right_to_left(opened, tmp_path):
 
 
 def test_two_trees_share_their_words(opened, tmp_path):
-    """Their places, so that the two scroll together."""
+    """Words have the same places in both trees, which scroll together."""
     files = [tmp_path / "one.conllu", tmp_path / "two.conllu"]
     for file, label in zip(files, ("dep", "a-long-relation")):
         heads = [20, *range(1, 19), 0, *[20] * 10]  # a chain below one long arc, and a fan

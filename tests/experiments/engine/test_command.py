@@ -1,4 +1,4 @@
-"""The arguments of make reproduce, and the recorded commands."""
+"""The variables of studies: invalid values, defaults, and values from the environment."""
 
 import inspect
 import os
@@ -35,10 +35,7 @@ from mh4.parser.systems import SYSTEMS
         ("ablations --rows nonsense", "ROWS: no row nonsense in short runs; there are "),
         ("ablations --rows x --length full", "ROWS: no row x in full runs; there are "),
         ("ablations --length long", "LENGTH: long is not full; omit it for short runs"),
-        (
-            "calibration --lang toy --systems mh5-hybrid",
-            "SYSTEMS: no system 'mh5-hybrid'; did you mean mh4-hybrid? there are mh3, ",
-        ),
+        ("calibration --lang toy --systems mh5-hybrid", "SYSTEMS: no system 'mh5-hybrid'; did you mean mh4-hybrid? there are"),
         ("calibration --lang toy --systems mh3", "no trained model of mh3 in "),
         ("calibration --lang toy --systems mst-likelihood", "no trained model of mst-likelihood in "),
         ("search --lang toy --systems greedy-mh4", "SYSTEMS: no system 'greedy-mh4'; there are mh3, "),
@@ -73,7 +70,7 @@ def test_empty_values_mean_the_defaults():
     assert asked.seeds == (1, 2, 3) and asked.ud is asked.conll17 is None
     assert 1 <= asked.jobs.number <= 4
     assert request("toy", "", "", "", "").seeds == (1, 2)
-    assert request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
+    assert request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # which has a test set
     assert request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
 
 
@@ -88,7 +85,7 @@ def test_systems_may_be_trained_on_likelihood():
 
 
 def test_a_study_is_a_file():
-    """Its first lines have its usage, whose variables its function takes."""
+    """Every study is a file that begins with its usage, and its function has the variables of the usage."""
     files = {path.stem for path in (ROOT / "experiments" / "studies").glob("[a-z]*.py")}
     context = click.Context(main)
     assert set(main.list_commands(context)) == files | {"predictions"}
@@ -103,7 +100,7 @@ def test_a_study_is_a_file():
 
 
 def test_variables_may_be_in_the_environment(tmp_path, monkeypatch, capsys):
-    """There, LANG is the locale, and other studies' variables are left out."""
+    """Variables in the environment are used, except LANG, which is the locale, and those of other studies."""
     for name, value in {"SYSTEMS": "mh9", "LANG": "hu", "LENGTH": "long"}.items():
         monkeypatch.setenv(name, value)
     assert study("ensemble", "--lang=toy", home=tmp_path) == 2

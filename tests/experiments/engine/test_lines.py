@@ -1,4 +1,4 @@
-"""Files of JSON lines that several processes change."""
+"""Files of JSON lines, which several processes may change."""
 
 import json
 from multiprocessing import get_context

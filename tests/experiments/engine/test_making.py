@@ -1,15 +1,16 @@
-"""Runs made by an executor: their number, stopping, resuming, retries; here and by workers of Dask."""
+"""Runs by an executor, local or of Dask: their number, stopping, resuming and retries."""
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 
 import pytest
+from running import wait_for
 from samples import ROOT, STAND_IN, calls, kept, toy
 
 from experiments.engine import executor, experiment
@@ -31,7 +32,7 @@ def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
 
 
 def test_the_same_records_by_workers_of_dask(run, stand_in, tmp_path, monkeypatch):
-    """One of which is killed while it trains; the run goes on where it was."""
+    """A run on workers of Dask, of which one is killed during training, resumes and has the same record."""
     clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not installed", exc_type=ImportError)
     words = ("--lang", "toy", "--systems", "mst", "--seeds", "1", "--jobs", "2")
     assert run(*words) == 0
@@ -49,8 +50,7 @@ def test_the_same_records_by_workers_of_dask(run, stand_in, tmp_path, monkeypatc
 
     def kill_one(client, home):
         metrics = home / "models" / "toy" / "mst" / "seed1" / "metrics.jsonl"
-        while not metrics.exists() or len(metrics.read_text().splitlines()) < 2:
-            time.sleep(0.02)
+        wait_for(lambda: lines_of(metrics) >= 2)
         [working] = [worker for worker, calls in client.processing().items() if calls]
         os.kill(client.run(os.getpid)[working], signal.SIGKILL)
         (stand_in / "slow").unlink()
@@ -58,7 +58,7 @@ def test_the_same_records_by_workers_of_dask(run, stand_in, tmp_path, monkeypatc
     (stand_in / "slow").write_text("mst-1")
     monkeypatch.setattr(experiment, "workers", by_dask)
     assert run(*words) == 0
-    assert kept(tmp_path, "toy/mst-seed1") == here and len(calls(stand_in)) == 3  # once here, twice there
+    assert kept(tmp_path, "toy/mst-seed1") == here and len(calls(stand_in)) == 3  # once locally, twice by Dask
 
 
 DRIVER = """
@@ -72,21 +72,19 @@ main(["reproduce", *sys.argv[4:]], obj=Bench(Path(sys.argv[3]), [sys.executable,
 
 
 def start_and_wait_for(stand_in, tmp_path, run_name, *arguments):
-    """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns once it does."""
+    """Start the command as a process whose run `run_name` hangs after two evaluations, and wait until it does."""
     (stand_in / "slow").write_text(run_name)
     system, _, seed = run_name.rpartition("-")
     home = tmp_path / "home"
     command = [sys.executable, "-c", DRIVER, str(ROOT), str(STAND_IN), str(home), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     metrics = home / "models" / "toy" / system / ("seed" + seed) / "metrics.jsonl"
-    for _ in range(3000):
-        if metrics.exists() and len(metrics.read_text().splitlines()) == 2:
-            return process
-        if process.poll() is not None:
-            break
-        time.sleep(0.02)
-    process.kill()
-    pytest.fail("the run did not get that far: %s" % (process.communicate(),))
+    wait_for(lambda: lines_of(metrics) == 2, process)
+    return process
+
+
+def lines_of(path):
+    return len(path.read_text().splitlines()) if path.exists() else 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -98,7 +96,7 @@ def test_stopped_and_started_again_it_goes_on_from_there(run, stand_in, tmp_path
     what = "interrupted" if number == signal.SIGINT else "stopped by %s" % number.name
     assert process.returncode == 128 + number
     assert error == "reproduce: %s; run the same command again to resume\n" % what
-    assert not is_held(tmp_path / "home" / "models" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
+    assert not is_held(tmp_path / "home" / "models" / "toy" / "mst" / "seed1" / "train.log")  # no child runs
     assert [call["run"] for call in calls(stand_in)] == ["mh3-1", "mst-1"]
     (stand_in / "slow").unlink()
     assert run(*toy("--seeds", "1 2", "--jobs", "1")) == 0
@@ -113,15 +111,11 @@ def test_a_killed_command_takes_its_trainings_along(stand_in, tmp_path):
     assert is_held(log)
     process.kill()
     process.communicate()
-    for _ in range(3000):
-        if not is_held(log):
-            return
-        time.sleep(0.02)
-    pytest.fail("the training goes on")
+    wait_for(lambda: not is_held(log))
 
 
 def test_two_commands_never_train_one_model(run, stand_in, tmp_path, capsys):
-    only = ("--lang", "toy", "--systems", "mst", "--seeds", "1")  # of other runs, either command might come first
+    only = ("--lang", "toy", "--systems", "mst", "--seeds", "1")  # with several runs, both commands could be first
     process = start_and_wait_for(stand_in, tmp_path, "mst-1", *only)
     assert run(*only) == 1
     assert "mst seed 1 failed: another process is training it now" in capsys.readouterr().out
@@ -132,8 +126,6 @@ def test_two_commands_never_train_one_model(run, stand_in, tmp_path, capsys):
 
 
 def is_held(path):
-    import fcntl
-
     with open(path, "ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""The finished models that studies take."""
+"""The finished models that studies use."""
 
 import json
 from dataclasses import replace
@@ -15,14 +15,14 @@ TODAY = BANK.config("mst").to_toml()
 
 
 def finished(folder, settings=TODAY, **summary):
-    """Makes a finished model, by default with the settings of the toy treebank."""
+    """Write the files of a finished model, by default with the settings of the toy treebank."""
     folder.mkdir(parents=True)
     (folder / "summary.json").write_text(json.dumps({"finished": True, **summary}))
     (folder / "config.toml").write_text(settings)
 
 
 def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
-    """One of the default systems may have no model at all."""
+    """Without one of the requested seeds or systems there is an error; a default system may lack models."""
     systems = ("mst", "mh3", "1ec")
     for name in ("mst/seed1", "mst/seed2", "mh3/seed1"):
         folder = tmp_path / "models/toy" / name
@@ -37,7 +37,7 @@ def test_each_system_needs_the_seeds_that_are_asked_for(tmp_path):
 
 @pytest.mark.parametrize("other", ["settings", "files"])
 def test_models_of_other_settings_or_files_are_not_taken(tmp_path, other):
-    """As after a default or the toy treebank has changed: what is measured with them would be called today's."""
+    """Models of other settings or files, as from before a default changed, are not used."""
     bank, config = replace(BANK, blobs={"train": "aa", "dev": "bb"}), BANK.config("mst")
     changed = replace(config, training=replace(config.training, patience=1))
     for seed, same in ((1, True), (2, False)):

@@ -21,7 +21,7 @@ LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
 
 @pytest.fixture(scope="module")
 def files(treebank):
-    """The toy treebank's dev and test sets, the latter with Windows line ends."""
+    """The dev and test sets of the toy treebank, the latter with Windows line ends."""
     paths = {split: treebank / ("toy-ud-%s.conllu" % split) for split in ("dev", "test")}
     paths["test"].write_bytes(paths["test"].read_bytes().replace(b"\n", b"\r\n"))
     return paths
@@ -29,7 +29,7 @@ def files(treebank):
 
 @pytest.fixture(scope="module")
 def parsed(files):
-    """The files with random trees and labels, as `mh4 parse` would write them."""
+    """The files with random trees and labels in the form of `mh4 parse`."""
     rng, parsed = np.random.default_rng(1), {}
     for split, path in files.items():
         parsed[split] = path.with_name(split + ".conllu")
@@ -49,7 +49,7 @@ def trees(files, parsed):
 
 
 def restored(trees, file):
-    """As by the command, in bytes."""
+    """Run the command that restores the trees."""
     return subprocess.run([*COMMAND, str(trees), str(file)], cwd=str(toy.ROOT), capture_output=True)
 
 
@@ -66,7 +66,7 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
     before = re.sub(rb"(?m)^\d+\.\d+\t.*\n", b"", files[split].read_bytes()).split(b"\n")
     after = done.stdout.split(b"\n")
     assert len(before) == len(after)
-    for one, two in zip(before, after):  # nothing but HEAD, DEPREL and DEPS of words differs
+    for one, two in zip(before, after):  # only HEAD, DEPREL and DEPS of words differ
         one, two = one.split(b"\t"), two.split(b"\t")
         assert one == two or one[0].isdigit() and one[:6] == two[:6] and two[8] == b"_" and one[9:] == two[9:]
 
@@ -83,7 +83,7 @@ def test_no_word_is_kept(files, trees):
 
 
 def test_the_same_trees_are_the_same_bytes(files, parsed, trees, tmp_path, monkeypatch):
-    """Whatever the time and the name."""
+    """The file does not depend on the time or its name."""
     monkeypatch.setattr(gzip.time, "time", lambda: 1.5e9)
     predictions.keep(tmp_path / "other.gz", files, parsed)
     assert (tmp_path / "other.gz").read_bytes() == trees.read_bytes()
@@ -101,7 +101,7 @@ def test_another_file_is_refused(files, trees, tmp_path):
 
 
 def test_trees_that_are_none_are_refused(files, trees, tmp_path):
-    """The checksum of gzip is right here."""
+    """Files with invalid trees and a valid checksum of gzip are errors."""
     text, damaged = gzip.decompress(trees.read_bytes()).decode("utf-8"), tmp_path / "damaged.gz"
     first, head = text.split("\n")[0], text.split("\n")[1].partition("\t")[0]
     sentences = text.split("\n\n")
@@ -125,7 +125,7 @@ def test_a_parser_that_fails_without_a_word(files, tmp_path):
 
 
 def test_single_roots(files, tmp_path):
-    """All roots but the first depend on it; a file that has one in each sentence is itself."""
+    """All roots but the first become dependents of the first. A file of single roots is not copied."""
     sentence = "".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_\n" % word for word in [(1, 3), (2, 0), (3, 0), (4, 2), (5, 0)]) + "\n"
     path = tmp_path / "parsed.conllu"
     path.write_text(sentence + sentence.replace("\t0\t", "\t1\t", 1).replace("\t3\t", "\t0\t", 1), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Records of how results were made."""
+"""Recorded commands."""
 
 import os
 

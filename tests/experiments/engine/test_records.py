@@ -1,4 +1,4 @@
-"""The records of finished runs: writing and reading them."""
+"""Writing and reading the records of finished runs."""
 
 import json
 import signal
@@ -24,7 +24,7 @@ def test_runs_on_different_files_are_not_averaged(tmp_path):
 
 
 def test_runs_with_different_settings_are_not_averaged(tmp_path):
-    """Those of one system; a limit of updates that they did not reach is none."""
+    """Runs of one system with different settings are an error, except for a limit of updates that was not reached."""
     for seed, limit in enumerate((1000000, 100000), start=1):
         changed = {"training": {"max_updates": limit}, "model": {"seed": seed}}
         record(tmp_path, "eu", "mh3", seed, 80.0, updates=30000, changed=changed)
@@ -62,7 +62,7 @@ def test_a_wrong_field_is_named(tmp_path, damage, said):
 
 
 def test_a_writer_that_is_killed_leaves_the_records(tmp_path):
-    """Between any two of its steps: what is there is the file before, or the file after."""
+    """A writer that is killed at any step leaves the old file."""
     record(tmp_path, "hu", "mst", 1, 80.0)
     before = (tmp_path / "hu.jsonl").read_bytes()
     code = "import os, signal\nfrom pathlib import Path\nfrom experiments.engine import lines, records\n"
@@ -92,7 +92,7 @@ def test_what_is_damaged_in_a_model_replaces_no_record(run, tmp_path, capsys, na
     assert run(*again) == 0
     results = {path: path.read_bytes() for path in (tmp_path / "home" / "results").rglob("*.*")}
     folder = tmp_path / "home" / "models" / "toy" / "mh3" / "seed1"
-    with open(folder / "metrics.jsonl", "a") as metrics:  # since trained again
+    with open(folder / "metrics.jsonl", "a") as metrics:  # as if trained again
         metrics.write(json.dumps({"updates": 500, "dev_uas": 1.0, "seconds": 1.0}) + "\n")
     damaged = folder / name
     damaged.write_bytes((damaged.read_bytes() if name == "metrics.jsonl" else b"") + content)
@@ -137,8 +137,8 @@ def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path)
         ("mst", {}, True),
         ("mst", {"model": {"seed": 7}}, True),
         ("mst", {"training": {"clip": 1.0}}, False),
-        ("mst", {"training": {"max_updates": 1000000}}, True),  # which it did not need
-        ("mst", {"training": {"max_updates": 2000}}, False),  # which ended it
+        ("mst", {"training": {"max_updates": 1000000}}, True),  # not reached
+        ("mst", {"training": {"max_updates": 2000}}, False),  # reached
         ("mst", {"training": {"removed": 1}}, False),
         ("mst", {"training": {"loss": "likelihood"}}, False),
         ("mst-likelihood", {}, True),
@@ -152,7 +152,7 @@ def test_a_record_counts_for_the_settings_that_it_lists(system, changed, same):
 
 @pytest.mark.parametrize("without", [("encoder", "embeddings"), ("training", "max_updates"), None])
 def test_a_record_does_not_count_for_a_setting_that_it_does_not_list(tmp_path, without):
-    """Not even for the default, which may be another by now."""
+    """A setting that a record does not list is unknown: its default may have changed."""
     bank = treebank.Treebank("hu", "hu", "UD 2.0", {}, {"train": "aa", "dev": "bb"})
     listed = settings("mst") if without else {}
     if without:
@@ -168,8 +168,8 @@ def test_a_record_does_not_count_for_a_setting_that_it_does_not_list(tmp_path, w
     [
         ({"seconds": 1.0}, True, []),
         ({"dev_uas": 81.0}, False, ["hu ensemble seed 1: of another mst seed 1."]),
-        ({"commit": "def"}, False, ["hu ensemble seed 1: of another mst seed 1."]),  # may have the same UAS
-        ({"changed": {"training": {"clip": 1.0}}}, False, []),  # which is said of the run itself
+        ({"commit": "def"}, False, ["hu ensemble seed 1: of another mst seed 1."]),  # the UAS may be the same
+        ({"changed": {"training": {"clip": 1.0}}}, False, []),  # reported for the run itself
         ({"dev": {"path": "d.conllu", "git_blob": "cc"}}, False, []),
         (None, False, []),  # to be made again
     ],
@@ -192,7 +192,7 @@ def test_an_ensemble_counts_while_its_members_are_those_that_are_recorded(tmp_pa
 
 
 def test_the_committed_ensembles_are_of_the_committed_runs():
-    """With today's settings, so that `make paper` makes none of them again."""
+    """All committed records count for today's settings, so that `make paper` repeats none."""
     for name, runs in records.load_all(records.RESULTS).items():
         blobs = {split: file["git_blob"] for split, file in records.files(runs[0]).items()}
         bank = treebank.Treebank(runs[0]["lang"], name, runs[0]["release"], {}, blobs, settings=treebank.settings_of(name))
@@ -201,7 +201,7 @@ def test_the_committed_ensembles_are_of_the_committed_runs():
 
 
 def test_results_without_models_are_trained_again(run, stand_in, tmp_path):
-    """As in a fresh clone: the results are in git, the models are not. Results of another toy treebank are removed."""
+    """Without models, as in a new clone, runs are trained again. Results of another toy treebank are removed."""
     paths = treebanks.locate("toy")
     bank = treebank.identified("toy", {split: paths[split] for split in ("train", "dev")})
     files = {split: {"path": bank.paths[split].name, "git_blob": bank.blobs[split]} for split in ("train", "dev")}

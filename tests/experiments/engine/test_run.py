@@ -1,4 +1,4 @@
-"""The files in a run's folder, read while they are being written."""
+"""The log and summary in the folder of a run."""
 
 import json
 
@@ -26,7 +26,7 @@ def test_of_a_training_the_last_line_of_its_log_is_displayed(tmp_path, monkeypat
 
 @pytest.mark.parametrize("damage", [{}, {"dev_uas": "80"}, {"dev_uas": None}])
 def test_a_finished_run_without_its_score_is_named(tmp_path, damage):
-    """As of ensembles, whose members are ordered by it."""
+    """A summary without dev_uas, by which members of ensembles are ordered, is an error."""
     (tmp_path / "summary.json").write_text(json.dumps({"finished": True, **damage}))
     with pytest.raises(InputError, match="summary.json: damaged: no dev_uas"):
         _ = Run("mh3", 1, tmp_path).dev_uas

@@ -1,4 +1,4 @@
-"""The names of treebanks, which depend on their content."""
+"""The names of treebanks depend on the content of their files."""
 
 import pytest
 from samples import fake_manifest, row

@@ -1,4 +1,4 @@
-"""``make ablations``: rows cover the authors' settings, runs differ in one row, and effects with their standard errors."""
+"""``make ablations``: rows cover the authors' settings, runs differ in one row, and effects have standard errors."""
 
 import dataclasses
 import sys
@@ -20,7 +20,7 @@ AUTHORS = PLAIN.with_settings("authors")
 
 
 def differing(one, other):
-    """The names of settings that differ."""
+    """Return the names of settings that differ."""
     one, other = dataclasses.asdict(one), dataclasses.asdict(other)
     return {"%s.%s" % (section, name) for section in one for name in one[section] if one[section][name] != other[section][name]}
 
@@ -93,7 +93,7 @@ short = false
 
 @pytest.fixture
 def train(stand_in, hungarian, tmp_path, monkeypatch):
-    """Calls the command with a plan of three rows on a Hungarian treebank of two sentences."""
+    """A function that calls the command with a plan of three rows on a Hungarian treebank of two sentences."""
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)
     monkeypatch.setattr(ablations, "PLAN", tmp_path / "plan.toml")
     (tmp_path / "trainer.py").write_text(TRAINER % str(STAND_IN))
@@ -107,7 +107,7 @@ def train(stand_in, hungarian, tmp_path, monkeypatch):
 
 
 def recorded(tmp_path):
-    """By settings, row and system: the seeds of the runs, the mean UAS, and the effects on UAS and LAS."""
+    """Return by settings, row and system: the seeds of the runs, the mean UAS, and the effects on UAS and LAS."""
     plan, found = Plan.read(tmp_path / "plan.toml"), {}
     rows = {row.name: row for row in plan.rows}
     for one in ablations.measured(plan, tmp_path / "home" / "results", toy=False):
@@ -143,7 +143,7 @@ def test_short_runs(train, stand_in, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_full_length_within_both_settings(train, stand_in, tmp_path):
-    """The runs to compare with come from make reproduce."""
+    """Runs of full length, within both settings, are compared with those of make reproduce."""
     assert train("--length", "full") == 0
     assert [call["run"] for call in calls(stand_in)] == ["mh4-hybrid-1", "mh4-hybrid-1", "mh4-hybrid-2", "mh4-hybrid-2"]
     first, second = (call["argv"] for call in calls(stand_in)[:2])
@@ -178,7 +178,7 @@ def test_a_run_without_its_last_scores_is_named(tmp_path, evaluations):
 
 @pytest.mark.slow
 def test_on_the_toy_treebank(tmp_path, monkeypatch):
-    """Really trained, briefly: the model has the authors' value, and its row is in a page of its own."""
+    """A row is trained on the toy treebank with the authors' value, and has a page of its own."""
     plan = SMALL_PLAN.replace("updates = 1500", "updates = 4").replace("evaluate_updates = 500", "evaluate_updates = 2")
     (tmp_path / "plan.toml").write_text(plan)
     monkeypatch.setattr(ablations, "PLAN", tmp_path / "plan.toml")
@@ -202,7 +202,7 @@ systems = ["mst", "mh3"]
 """
 
 
-def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_path, hungarian, capsys):
+def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_path, hungarian):
     (tmp_path / "mine.toml").write_text(MINE)
     treebank = ("--ud", "", "--treebank", str(hungarian), "--name", "mine")
     asked = (*treebank, "--rows", str(tmp_path / "mine.toml"), "--systems", "mst")
@@ -240,13 +240,14 @@ def test_wrong_rows_are_named(train, tmp_path, capsys, text, said):
 
 
 def scores(*uas):
-    """Runs of seeds 1, 2, ...; LAS is half of UAS."""
+    """Return runs of seeds 1, 2, ...; LAS is half of UAS."""
     return [Score(seed, value, value / 2, "abc") for seed, value in enumerate(uas, start=1)]
 
 
 def made_up(within):
-    """By hand: the squared deviations of the groups are .02, .08, .08 and 0, their degrees of freedom 1, 2, 1 and 0.
+    """Return artificial scores.
 
+    The sums of squared deviations of the groups are .02, .08, .08 and 0, and their degrees of freedom 1, 2, 1 and 0.
     So the standard deviation is s = √(.18 / 4) = .2121, and the standard error of a difference s √(1/n + 1/m).
     """
     found = {
@@ -267,12 +268,12 @@ SMALL = Plan(("hu", "got"), (1, 2, 3), 3000, 250, ("c",), ROWS)
 
 
 def cells(table):
-    """The cells of its rows."""
+    """Return the cells of a table's rows."""
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.markdown().splitlines()[2:]]
 
 
 def test_effects_and_their_standard_errors():
-    """Of the rows that have runs."""
+    """Rows with runs have effects with standard errors."""
     found = made_up(SHORT)
     assert cells(ablations.effects(SMALL, found, "uas")) == [
         # s √(1/1 + 1/2) = .2598; s √(1/3 + 1/2) = .1936; of their mean √(.2598² + .1936²) / 2 = .1620
@@ -280,9 +281,9 @@ def test_effects_and_their_standard_errors():
     ]
     assert cells(ablations.effects(SMALL, found, "las"))[0][3:] == ["-0.05 ± 0.13", "+0.30 ± 0.10", "+0.12 ± 0.08"]
     assert cells(ablations.unchanged(found, "uas")) == [["X", "70.20 ± 0.15", "80.10 ± 0.15"]]  # s / √2
-    theirs = cells(ablations.effects(SMALL, made_up(THEIRS), "uas"))  # what changes there is from the authors' to ours
+    theirs = cells(ablations.effects(SMALL, made_up(THEIRS), "uas"))  # from the authors' setting to ours
     assert theirs[0][3:] == ["+0.10 ± 0.26", "-0.60 ± 0.19", "-0.25 ± 0.16"]
-    assert [row[0] for row in theirs] == ["a"]  # tried, unlike c, which is planned
+    assert [row[0] for row in theirs] == ["a"]  # c is planned but has no runs
     more = Measured(SHORT, {**found.scores, ("b", "X", "el"): scores(60.0)})  # a treebank of another row only
     assert cells(ablations.effects(SMALL, more, "uas"))[0][3:] == ["", "-0.10 ± 0.26", "+0.60 ± 0.19", "+0.25 ± 0.16"]
 

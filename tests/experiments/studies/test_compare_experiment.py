@@ -1,4 +1,4 @@
-"""``make compare`` on recorded trees: it counts what `mh4 compare` counts, summed over the seeds."""
+"""``make compare`` on recorded trees has the counts of `mh4 compare`, summed over the seeds."""
 
 import csv
 import shutil
@@ -20,7 +20,7 @@ SEEDS = (1, 2)
 
 @pytest.fixture
 def home(tmp_path):
-    """Records with trees of mh3 (seeds 1 and 2) and mst (seeds 1, 2 and 3) on the toy treebank: chains, cut at the root."""
+    """Records of mh3 (seeds 1 and 2) and mst (seeds 1 to 3) on the toy treebank, whose trees are chains from a root."""
     dev = treebanks.locate("toy", splits=("train", "dev"))
     for system, seeds in (("mh3", SEEDS), ("mst", (*SEEDS, 3))):
         for seed in seeds:
@@ -35,7 +35,7 @@ def home(tmp_path):
 
 
 def _write_chains(path, parsed, first):
-    """Word number `first` is the root's; every other word is headed by its neighbour on that side."""
+    """Write trees whose root is word number `first`; the head of every other word is its neighbour towards the root."""
     with open(parsed, "w", encoding="utf-8", newline="") as file:
         for block in conllu.blocks(str(path), trees=False):
             n = len(block.sentence)
@@ -117,16 +117,12 @@ def test_the_table_for_a_paper_names_its_seeds_and_is_never_older_than_the_page(
     assert paper.with_suffix(".csv").read_text(encoding="utf-8").startswith(",mh3,mst,diff.,")
 
 
-def test_a_run_without_trees(home, capsys):
-    trees_file(home / "results", "toy/mst-seed2").unlink()
-    assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--seeds", "2", home=home) == 2
-    said = capsys.readouterr().err
-    assert "mst-seed2.trees.gz does not have the trees of mst seed 2: restore them" in said and said.count("\n") == 1
-
-
-def test_trees_of_another_run(home, capsys):
-    results = home / "results"
-    shutil.copy(trees_file(results, "toy/mst-seed2"), trees_file(results, "toy/mst-seed1"))
+@pytest.mark.parametrize("of_another_run", [False, True])
+def test_trees_that_are_missing_or_of_another_run(home, capsys, of_another_run):
+    one, two = (trees_file(home / "results", "toy/mst-seed%d" % seed) for seed in SEEDS)
+    one.unlink()
+    if of_another_run:
+        shutil.copy(two, one)
     assert study("compare", "--lang", "toy", "--systems", "mh3 mst", home=home) == 2
     said = capsys.readouterr().err
     assert "mst-seed1.trees.gz does not have the trees of mst seed 1: restore them, or" in said and said.count("\n") == 1

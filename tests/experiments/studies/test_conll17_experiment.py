@@ -1,4 +1,4 @@
-"""The shared task's systems: their scores, records and comparison with the paper."""
+"""The systems of the shared task: their scores, records and comparison with the paper."""
 
 import pytest
 from samples import as_conllu, assert_nothing_of_this_machine, fake_manifest, row, study
@@ -19,7 +19,7 @@ SYSTEMS = {  # LAS is 75, 50 and 25
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
-    """Folders of test sets and outputs, whose Hungarian files pass as the released ones; the paper has 75.00 and 50.01."""
+    """Folders of test sets and outputs, whose Hungarian files count as released; the paper has 75.00 and 50.01."""
     ud, outputs = tmp_path / "ud", tmp_path / "outputs"
     ud.mkdir()
     outputs.mkdir()
@@ -31,7 +31,7 @@ def folders(tmp_path, monkeypatch):
             (outputs / conll17.file_name(lang, system)).write_text("# %s\n" % lang + as_conllu(*words))
             known[blob_id((outputs / conll17.file_name(lang, system)).read_bytes())] = conll17.Output(lang, system, *"rcpf", "id")
     fake_manifest(monkeypatch, {as_conllu(*GOLD): row("hu", "test", "2.0")})
-    treebanks.languages()  # which are read only once
+    treebanks.languages()  # read only once
     monkeypatch.setattr(conll17, "identify_blob", known.get)
     numbers = {"stanford": (75.0, None), "c2l2": (50.01, None)}
     monkeypatch.setattr(published, "test_las", lambda lang, release, system: numbers.get(system))
@@ -80,7 +80,7 @@ def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, 
 
 def test_a_file_that_the_scorer_refuses(folders, tmp_path, capsys, monkeypatch):
     bad = folders[1] / "hu-c2l2.conllu"
-    bad.write_text(as_conllu(("a", 0, "root"), ("b", 2, "det"), ("c", 1, "dep"), ("d", 3, "dep")))  # b is its own head
+    bad.write_text(as_conllu(("a", 0, "root"), ("b", 2, "det"), ("c", 1, "dep"), ("d", 3, "dep")))  # b heads itself
     known = conll17.identify_blob
     hu = conll17.Output("hu", "c2l2", *"rcpf", "id")
     monkeypatch.setattr(conll17, "identify_blob", lambda blob: hu if blob == blob_id(bad.read_bytes()) else known(blob))

@@ -1,4 +1,4 @@
-"""Table 3, for the available treebanks."""
+"""``make coverage``: Table 3 of the available treebanks."""
 
 import csv
 
@@ -13,7 +13,7 @@ from mh4.analysis import coverage
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a Hungarian training set as in UD 2.0, one as in UD 1.4, and an unknown file; the paper has the first."""
+    """A folder of files that count as UD 2.0 or UD 1.4, and an unknown file; the paper has numbers for Hungarian."""
     folder = tmp_path / "ud"
     folder.mkdir()
     known = {}
@@ -62,7 +62,7 @@ def test_sentences_left_out_are_named(folder, tmp_path, monkeypatch):
 
 
 def test_a_whole_release(tmp_path):
-    """With many training sets, in folders of their own as in the archive, the page counts what the paper says of UD."""
+    """With many training sets, in folders as in the archive, the page has the paper's statements on UD."""
     for number in range(45):
         lang = "%c%c" % divmod(number, 5) if number else "grc_proiel"
         lang = "grc" if number == 1 else lang.translate({code: code + ord("a") for code in range(10)})

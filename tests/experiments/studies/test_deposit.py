@@ -1,4 +1,4 @@
-"""``make deposit`` on models of the toy treebank: what it packs can be unpacked, loaded and checked."""
+"""``make deposit`` on models of the toy treebank: the deposit can be unpacked, loaded and checked."""
 
 import hashlib
 import re

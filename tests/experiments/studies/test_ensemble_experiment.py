@@ -1,4 +1,4 @@
-"""``make ensemble`` on models of the toy treebank: its scores are the same as from `mh4 ensemble`."""
+"""``make ensemble`` on models of the toy treebank has the scores of `mh4 ensemble`."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def paths():
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, paths):
-    """Two seeds of two systems, barely trained, with their records."""
+    """Two seeds of two systems, briefly trained, with their records."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         summaries = trained(patch, home, *((system, seed) for system in SYSTEMS for seed in (1, 2)), updates=60)
@@ -98,12 +98,12 @@ def test_only_the_papers_ensemble_has_its_name():
 
 
 def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, capsys, monkeypatch):
-    """Four of six have the gold trees; a seed that not all systems have has no say."""
+    """The ensemble combines recorded trees, here gold for four of six runs, of those seeds that all systems have."""
     bank = replace(identified("toy", paths), test=None)
     sentences = conllu.read(str(paths["dev"]))
     wrong = tmp_path / "wrong.conllu"
     with open(wrong, "w", encoding="utf-8") as file:
-        for sentence in sentences:  # every word depends on the one before
+        for sentence in sentences:  # chains
             file.writelines("%d\t%s%s%d\tx\t_\t_\n" % (k + 1, word, "\t_" * 4 + "\t", k) for k, word in enumerate(sentence.words))
             file.write("\n")
     kept = records.Records(tmp_path, bank)

@@ -1,4 +1,4 @@
-"""``make calibration`` and ``make search`` on models of the toy treebank: their measurements agree with the parser."""
+"""``make calibration`` and ``make search`` on models of the toy treebank agree with the parser."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """An mh4-hybrid and an mst, barely trained, and an mh4-hybrid that is unfinished."""
+    """An mh4-hybrid and an mst, briefly trained, and an unfinished mh4-hybrid."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         trained(patch, home, ("mh4-hybrid", 1), ("mst", 1))

@@ -1,4 +1,4 @@
-"""Treebanks of one's own, and runs that are compared with the recorded ones, with a stand-in that learns nothing."""
+"""Treebanks of one's own, and runs that are compared with recorded ones, with the stand-in."""
 
 import shutil
 import sys
@@ -14,7 +14,7 @@ from experiments.engine.workplace import Bench
 
 @pytest.fixture
 def mine(tmp_path):
-    """A folder with a treebank that the paper does not have."""
+    """A folder with a treebank that is not in the paper."""
     folder = tmp_path / "UD_Klingon-Small"
     folder.mkdir()
     for split, word in (("train", "a"), ("dev", "b"), ("test", "c")):
@@ -38,7 +38,7 @@ def test_any_treebank_is_trained_and_tabulated(run, mine, tmp_path, capsys, begi
 
 
 def test_its_name_is_by_default_that_of_its_files(run, mine, tmp_path):
-    (mine / "tlh_small-ud-test.conllu").unlink()  # which it need not have
+    (mine / "tlh_small-ud-test.conllu").unlink()  # optional
     for path in (mine, mine / "tlh_small-ud-"):
         assert run("--treebank", str(path), "--systems", "mst", "--seeds", "1") == 0
     assert records.names(tmp_path / "home" / "results") == ["UD_Klingon-Small", "tlh_small-ud"]
@@ -57,7 +57,7 @@ def test_its_table_for_a_paper(run, mine, tmp_path, capsys):
     assert r"mst & 2 & 82.65 $\pm$ 0.07 & 77.65 $\pm$ 0.07 & 100.00 $\pm$ 0.00 & 50.00 $\pm$ 0.00 \\" in table.splitlines()
     out = capsys.readouterr().out
     assert table in out and few in out
-    assert run(*asked[:-3], "mst", "--seeds=3", "--format=csv") == 0  # all runs so far, in every form asked for so far
+    assert run(*asked[:-3], "mst", "--seeds=3", "--format=csv") == 0  # all runs and formats so far
     assert "mst: seeds 1 2 3\nNot all systems have the same seeds.\n" in capsys.readouterr().out
     assert "mst,3," in (results / "mine-table.csv").read_text(encoding="utf-8")
     assert "mst & 3 &" in (results / "mine-table.tex").read_text(encoding="utf-8")
@@ -119,7 +119,7 @@ def test_several_files_for_a_split_are_listed(run, mine, capsys):
     assert "found tlh_big-ud-train.conllu, tlh_small-ud-train.conllu; a treebank is" in capsys.readouterr().err
 
 
-def test_settings_may_be_a_file_of_ones_own(run, mine, stand_in, tmp_path, capsys):
+def test_settings_may_be_a_file_of_ones_own(run, mine, tmp_path, capsys):
     (tmp_path / "fast.toml").write_text("[training]\nclip = 1.0\n")
     asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds", "1")
     assert run(*asked) == 0 and run(*asked, "--settings", str(tmp_path / "fast.toml")) == 0
@@ -139,7 +139,7 @@ def test_settings_may_be_a_file_of_ones_own(run, mine, stand_in, tmp_path, capsy
 
 
 def test_a_run_is_compared_with_the_recorded_one_and_never_mixed_with_it(run, hungarian, tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("CONLL17", raising=False)  # which `make test` may be given
+    monkeypatch.delenv("CONLL17", raising=False)  # a variable of `make test`
     asked = ("--lang", "hu", "--systems", "mst", "--seeds", "1", "--ud", str(hungarian))
     assert run(*asked) == 0
     theirs, results = tmp_path / "recorded", tmp_path / "home" / "results"

@@ -1,4 +1,4 @@
-"""make paper: what is asked for, what is to be made, and what is made of it."""
+"""make paper: its defaults, which runs and ensembles it makes, and its failures."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ from mh4.errors import InputError
 
 @pytest.fixture
 def make(stand_in, tmp_path):
-    """Calls make paper with the stand-in, for the toy treebank."""
+    """A function that calls make paper with the stand-in, by default for the toy treebank."""
 
     def call(*arguments, langs="toy"):
         words = ["--langs", langs, "--jobs", "2", *arguments]
@@ -46,13 +46,13 @@ def test_slurm_that_does_not_answer(tmp_path, capsys, monkeypatch):
 
 
 def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, stand_in, monkeypatch, capsys):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # as for a file system that is read-only
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # as on a read-only file system
     assert study("paper", "--langs", "toy", home=tmp_path) == 2
     assert "conll17.jsonl: cannot be written" in capsys.readouterr().err and not calls(stand_in)
 
 
 def test_which_ensembles_are_combined(hungarian, tmp_path, capsys):
-    """Those whose models are no longer those that are recorded are combined again, if the models are here; others are named."""
+    """Ensembles whose members were trained again are combined again; if the models are missing, they are named."""
     members = "mh4-hybrid", "1ec", "mst"
     asked = requests(langs="hu", systems=" ".join(members), seeds="1 2 3", ud=str(hungarian))
     [one], _ = workflow.found(asked, "make paper", Bench(tmp_path))
@@ -77,7 +77,7 @@ def test_which_ensembles_are_combined(hungarian, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_damaged_record_is_named_before_training(make, stand_in, tmp_path, capsys):
-    """One that is to be made, or any other, as all of them are needed for the report."""
+    """Any damaged record is an error before training, as the report needs all records."""
     results, words = tmp_path / "home" / "results", ["--systems", "mst", "--seeds", "1"]
     assert make(*words) == 0
     record(results, "hu", "mh3", 1, 80.0)
@@ -136,7 +136,7 @@ def test_a_record_says_where_and_how_it_was_made(make, tmp_path):
 
 @pytest.mark.slow
 def test_what_has_a_record_has_all_else_of_it(make, monkeypatch, tmp_path):
-    """If a process is killed before the record is written, it is made again; afterwards it is not."""
+    """Trees are written before the record, so that a run is made again if it is stopped between both."""
 
     def fail(*arguments, **options):
         raise InputError("the disk is full")
@@ -157,5 +157,5 @@ def test_a_record_that_differs_from_one_of_the_same_inputs_is_reported(run, tmp_
     assert "mst seed 1 differs from the record of the same inputs, of commit abc on " in capsys.readouterr().err
     made = kept(tmp_path, "toy/mst-seed1")
     assert made["dev_uas"] == pytest.approx(82.6) and made["differs_from"]["dev_uas"] == 82.0
-    assert run(*words) == 0  # and this is not forgotten
+    assert run(*words) == 0  # the difference is still recorded
     assert kept(tmp_path, "toy/mst-seed1")["differs_from"]["dev_uas"] == 82.0

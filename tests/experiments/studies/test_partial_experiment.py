@@ -1,4 +1,4 @@
-"""``make partial`` on the toy treebank: as much is annotated as the rows say, and the scores agree with the parser."""
+"""``make partial`` on the toy treebank: rows annotate the right share, and the scores agree with the parser."""
 
 import json
 

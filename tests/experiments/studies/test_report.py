@@ -1,4 +1,4 @@
-"""The report on all records: its tables and marks, and the page in a real browser."""
+"""The report on all records: its tables and marks."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from mh4.util.files import write_text
 
 @pytest.fixture
 def results(tmp_path):
-    """Records of Hungarian, with evaluations of one run, and of Basque in another release."""
+    """Records of Hungarian, one of them with evaluations, and of Basque in another release."""
     for seed, uas in ((1, 84.0), (2, 85.0), (3, 84.2)):
         record(tmp_path, "hu", "mh4-hybrid", seed, uas)
     curve = [{"updates": 500 * k, "dev_uas": 80.0 + k} for k in range(1, 5)]
@@ -28,7 +28,7 @@ def results(tmp_path):
 
 
 def table(text, title):
-    """The cells of the first table of a section of the page, by the first two of a line; what continues a treebank has its name."""
+    """Return the cells of a section's first table by the first two of each line. Empty first cells repeat the last."""
     found, name = {}, ""
     for line in text.partition("## " + title)[2].partition("\n## ")[0].splitlines():
         if line.startswith("| "):
@@ -44,7 +44,6 @@ def test_every_table_stands_beside_the_papers(results):
     file = {"path": "f", "git_blob": "ff"}
     systems = {"stanford": {**file, "las": 74.7201}, "c2l2": {**file, "las": 74.0}}
     shared_task = {"lang": "ja", "test": file, "systems": systems}
-    (results / "conll17").mkdir()
     text = report.write(results)[0].read_text(encoding="utf-8")
     rows = table(text, "Table 4")
     columns = rows["treebank", ""]
@@ -57,7 +56,7 @@ def test_every_table_stands_beside_the_papers(results):
     assert table(text, "Table 1")["s2 s1 s0 b0", "greedy-mh4"] == ["85.27", "–", "–", "81.00 (1)"]
     assert table(text, "Table 2")["hybrid", "mh4-hybrid"] == ["87.27", "–", "–", "84.40 ± 0.53 (3)"]
     assert "No training set of this table was available." in text
-    # Table 5 has only runs that were tested on the paper's files; mst of these records was not.
+    # Table 5 has only runs on the paper's test files.
     assert "Hungarian" not in text.partition("## Table 5")[2].partition("\n## ")[0]
     write_text(str(results / "conll17.jsonl"), json.dumps(shared_task))
     rows = table(report.write(results)[0].read_text(encoding="utf-8"), "Table 6")
@@ -66,11 +65,11 @@ def test_every_table_stands_beside_the_papers(results):
 
 
 def test_agreement_with_the_paper():
-    """Two cells, of which one differs by two standard errors: chi-squared is 4, whose tail is exp(-2)."""
+    """Of two cells one differs by two standard errors, so chi-squared is 4, whose tail is exp(-2)."""
     seeds, theirs = (1, 2, 3, 4, 5), report.Average(82.0, 0.4)
     ours = [report.Average(82.0, 0.3, seeds), report.Average(80.0, None, (1,)), report.Average(82.0 + 2 * 0.05**0.5, 0.3, seeds)]
     found = agreement.cells([(one, theirs) for one in ours])
-    assert found == [pytest.approx((0, 0.05**0.5)), pytest.approx((2 * 0.05**0.5, 0.05**0.5))]  # not a single run's
+    assert found == [pytest.approx((0, 0.05**0.5)), pytest.approx((2 * 0.05**0.5, 0.05**0.5))]  # without the single run
     (row,) = agreement.table({"dev UAS": found, "test LAS": []}).body
     assert row == ["dev UAS", "2", "+0.22 ± 0.16", "4.0", "0.14", "1"]
     tails = {(3.841, 1): 0.05, (7.815, 3): 0.05, (31.41, 20): 0.05, (38.93, 21): 0.01}
@@ -101,7 +100,7 @@ def test_what_is_missing_or_differs_is_named(results):
 
 
 def test_no_test_scores_are_left_out(tmp_path):
-    """Also those with other settings, and on other files for a treebank of Tables 5 and 6, are on one of the pages."""
+    """Test scores of other settings, and on other files than those of Tables 5 and 6, are on one of the pages."""
     files = {"test": {"path": "t", "git_blob": "cc"}, "segmentation": {"path": "s", "git_blob": "dd"}}
     toy = {"lang": "toy", "release": "toy treebank"}
     for name, las, more in (
@@ -126,7 +125,7 @@ def test_no_test_scores_are_left_out(tmp_path):
 
 
 def test_two_standard_errors():
-    """Of the difference of two independent means; one run takes the deviation of others."""
+    """The margin is two standard errors of the difference of two means. A single run has the deviation of others."""
     theirs = average([80.0, 81.0])
     assert report.margin(average([1.0, 3.0], [1, 2]), theirs, None) == pytest.approx(2 * (2 / 2 + 0.5 / 5) ** 0.5)
     assert report.margin(average([1.0], [1]), theirs, 0.5) == pytest.approx(2 * (0.25 / 1 + 0.5 / 5) ** 0.5)

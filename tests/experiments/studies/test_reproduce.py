@@ -1,4 +1,4 @@
-"""The runs of a treebank: trained, resumed, reported, with a stand-in that learns nothing."""
+"""make reproduce: runs of a treebank are trained, resumed and reported, with the stand-in."""
 
 import os
 from functools import partial
@@ -51,7 +51,7 @@ def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys
 def test_folders_may_have_any_name(run, hungarian, tmp_path, monkeypatch, capfdbinary, name):
     folder = hungarian.rename(tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # there is no home
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # "~" is a folder here
     assert run("--lang", "hu", "--systems", "mst", "--seeds", "1", "--ud=" + name) == 0
     assert kept(tmp_path, "hu/mst-seed1")["reproduce"].startswith("make reproduce LANG=hu")
     capfdbinary.readouterr()
@@ -73,17 +73,15 @@ def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tm
 
 @pytest.mark.slow
 def test_records_of_other_settings_are_named_before_training(run, run_features, stand_in, hungarian, tmp_path, capsys):
-    """With any seed, as they would be averaged with the runs to be trained; not other systems' records."""
+    """Records of other settings, with any seed, are errors, as they would be averaged with new runs of the system."""
     record(tmp_path / "home" / "results", "hu", "1ec", 1, 80.0, changed={"training": {"clip": 2.0}})
     record(tmp_path / "home" / "results", "hu", "mh4-two", 7, 80.0, changed={"training": {"clip": 1.0}})
     asked = ("--lang", "hu", "--seeds", "1", "--ud", str(hungarian))
     for call in (partial(run, "--systems", "mh4-two mst"), run_features):
         assert call(*asked) == 2
         said = capsys.readouterr().err.splitlines()[-1]
-        named = (
-            "hu.jsonl: mh4-two seed 7 is of a run with other settings (training.clip is 1.0 there, 5.0 here): delete this line"
-        )
-        assert named in said
+        named = "hu.jsonl: mh4-two seed 7 is of a run with other settings (training.clip is 1.0 there, 5.0 here): "
+        assert named + "delete this line" in said
     assert not calls(stand_in)
 
 
@@ -109,8 +107,8 @@ def test_a_run_that_ends_well_without_a_summary_has_failed(stand_in, tmp_path, c
 
 
 @pytest.mark.slow
-def test_settings_stand_apart(run, stand_in, hungarian, tmp_path, capsys):
-    """Their runs, records and pages have names of their own; the paper's numbers are the same."""
+def test_settings_stand_apart(run, stand_in, hungarian, tmp_path):
+    """Runs, records and pages of other settings have other names, and the same numbers of the paper."""
     asked = ("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2", "--ud", str(hungarian))
     assert run(*asked) == 0 and run(*asked, "--settings", "authors") == 0
     results = tmp_path / "home" / "results"

@@ -1,4 +1,4 @@
-"""``make review`` on the toy treebank: errors are put in, and the counts of those found agree with the parser's probabilities."""
+"""``make review`` on the toy treebank: errors are inserted, and the counts of found errors agree with the parser."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_errors_keep_trees_trees(gold):
 def test_average_precision_and_first_words():
     wrong, doubts = np.zeros(60, dtype=bool), np.zeros(60)
     wrong[[3, 7, 50]] = True
-    doubts[[7, 9, 3]] = 0.9, 0.8, 0.7  # and 50 comes as in the file, after all 50 before it
+    doubts[[7, 9, 3]] = 0.9, 0.8, 0.7  # word 50, without doubt, comes after all words before it
     found = found_first(wrong, doubts)
     assert found["precision"] == pytest.approx((1 / 1 + 2 / 3 + 3 / 51) / 3)
     assert (found["25"], found["50"], found["100"]) == (2, 2, 3)
@@ -90,7 +90,7 @@ def test_the_records_the_page_and_the_plot(tmp_path, monkeypatch, capsys, gold):
         shown = row, record["dev_uas"], 100 * sum(errors) / len(errors)
         assert "| toy | %s | mst | probability | 1 | %.1f | %.1f |" % shown in page
     assert (home / "results" / "toy-review.png").read_bytes().startswith(b"\x89PNG")
-    # The best tree with an arc is also the best one if the arc gains as much as no others can.
+    # The best tree with an arc is the best one if the arc has a score beyond all others.
     sentences = [block.sentence for block in blocks][:10]
     of_sentences = margins(parser, sentences)
     for batch, scores in parser.model.score(sentences):

@@ -1,4 +1,4 @@
-"""Predictions of a finished model: on the development set, and on the test set with the shared task's segmentation."""
+"""Predictions of finished models: on the development set, and on the test set with the shared task's segmentation."""
 
 import pytest
 from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees, trees_file
@@ -16,7 +16,7 @@ def of_hungarian(folder, *more):
 @pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False])
 def test_a_finished_model_parses_the_shared_tasks_segmentation(run, stand_in, hungarian, segmented, tmp_path, named, capsys):
-    """In the given folder, or else in our own data folder."""
+    """The segmentation is that in the given folder or, by default, in the data folder."""
     if not named:
         (tmp_path / "data").mkdir()
         segmented = segmented.rename(tmp_path / "data" / "conll17")
@@ -45,7 +45,7 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, stand_in, hu
 @pytest.mark.slow
 def test_a_segmentation_that_comes_later_or_is_another_is_parsed_then(run, stand_in, hungarian, segmented, tmp_path):
     assert run(*of_hungarian(hungarian)) == 0 and "test_las" not in kept(tmp_path)
-    for _ in range(2):  # and only once
+    for _ in range(2):  # parsed once
         assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     before, path = kept(tmp_path), segmented / "hu-udpipe.conllu"
     assert before["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and len(calls(stand_in)) == 1
@@ -58,7 +58,7 @@ def test_a_segmentation_that_comes_later_or_is_another_is_parsed_then(run, stand
 
 @pytest.fixture
 def downloads(hungarian, segmented, tmp_path, monkeypatch):
-    """The downloadable files, by name: all in the two folders; everything else raises. Returns the requested names."""
+    """The files that can be downloaded, by name, which are those in two folders, and the list of requested names."""
     for system in ("stanford", "c2l2"):
         (segmented / conll17.file_name("hu", system)).write_text(as_conllu(("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")))
     there = {path.name: path for folder in (hungarian, segmented) for path in folder.iterdir()}
@@ -97,7 +97,7 @@ def test_a_failed_download_does_not_stop_the_training(run, downloads, tmp_path, 
 
 
 def test_a_folder_without_the_test_set(run, stand_in, hungarian, segmented, tmp_path, capsys):
-    """Training does not need it, unless a segmentation is given."""
+    """The test set is optional, unless a segmentation is given."""
     (hungarian / "hu-ud-test.conllu").unlink()
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 2
     assert capsys.readouterr().err == "reproduce: %s has no hu-ud-test.conllu\n" % hungarian
@@ -108,7 +108,7 @@ def test_a_folder_without_the_test_set(run, stand_in, hungarian, segmented, tmp_
 
 
 def released(monkeypatch, folder):
-    """Makes all files in the folder pass as UD 2.0."""
+    """Make all files in the folder count as UD 2.0."""
     texts = {split: (folder / ("hu-ud-%s.conllu" % split)).read_text() for split in treebanks.SPLITS}
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
 
@@ -122,7 +122,7 @@ def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, hungarian, s
     monkeypatch.setattr(shared_task, "scorer_name", no_scorer)
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     assert capsys.readouterr().err == "the shared task's systems are not scored: the official scorer needs udtools\n"
-    assert not (tmp_path / "home" / "results" / "conll17").exists() and kept(tmp_path)["dev_uas"] == pytest.approx(83.1)
+    assert not (tmp_path / "home" / "results" / "conll17.jsonl").exists() and kept(tmp_path)["dev_uas"] == pytest.approx(83.1)
 
 
 def test_the_segmentation_must_be_in_the_folder_that_is_named(run, stand_in, hungarian, tmp_path, capsys):
@@ -146,13 +146,13 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, c
     assert "test_las" in mh3 and not of_mst.exists()
     assert "| mst | 1 |" in (results / "toy.md").read_text(encoding="utf-8")
 
-    (stand_in / "mute").unlink()  # the next time it can
+    (stand_in / "mute").unlink()  # then it can
     assert run(*toy("--seeds", "1")) == 0
     assert len(calls(stand_in)) == 2 and [call["run"] for call in calls(stand_in, "parses")].count("mh3-1") == 2
     assert kept(tmp_path, "toy/mst-seed1")["test_las"] == mh3["test_las"]
     assert trees(of_mst) == trees(of_mh3)
 
-    (stand_in / "mute").write_text("mst-1")  # and then no longer
+    (stand_in / "mute").write_text("mst-1")  # then it cannot
     of_mst.unlink()
     assert run(*toy("--seeds", "1")) == 1
     assert not {"trees_git_blob", "test_las"} & set(kept(tmp_path, "toy/mst-seed1"))
@@ -170,8 +170,8 @@ def test_a_model_parses_once_unless_its_trees_are_lost(run, stand_in, tmp_path):
     before = path.read_bytes()
     path.unlink()
     assert again() == again() == 4
-    (tmp_path / "home" / "models" / "toy" / "mh3" / "seed1" / "predicted.json").unlink()  # as if it was stopped before
+    (tmp_path / "home" / "models" / "toy" / "mh3" / "seed1" / "predicted.json").unlink()  # as if stopped before
     assert again() == again() == 6
-    path.write_bytes(path.read_bytes() + path.read_bytes())  # or replaced since, by those in the repository
+    path.write_bytes(path.read_bytes() + path.read_bytes())  # as if replaced
     assert again() == again() == 8
     assert path.read_bytes() == before and kept(tmp_path, "toy/mh3-seed1") == record

@@ -1,4 +1,4 @@
-"""make verify: a recorded run trained again, and compared with its record."""
+"""make verify: a recorded run is trained again and compared with its record."""
 
 import os
 import shutil
@@ -17,7 +17,10 @@ CHARTS = ["mh3", "mst", "mh4-hybrid", "1ec"]
 
 @pytest.fixture
 def verify(run, tmp_path):
-    """Calls make verify with the stand-in for a recorded run, whose trees are not recorded: the stand-in's have other scores."""
+    """A function that calls make verify for a recorded run of the stand-in.
+
+    Its trees are not recorded, as they do not have the scores that the stand-in reports.
+    """
     assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
     results = tmp_path / "home" / "results"
     trees_file(results, "toy/mst-seed1").unlink()
@@ -88,7 +91,7 @@ def test_training_is_repeatable(tmp_path, monkeypatch, capsys, system):
 @pytest.mark.slow
 @pytest.mark.parametrize("system", CHARTS)
 def test_the_records_are_repeated_where_they_were_made(tmp_path, capsys, system):
-    """500 updates on Hungarian, on a machine like that which made the record."""
+    """A machine like that of the record makes the same evaluations in 500 updates on Hungarian."""
     if "UD" not in os.environ:
         pytest.skip("needs real treebanks: make test UD=folder")
     record = records.read(records.file_of(records.RESULTS, "hu"))["", system, 5]

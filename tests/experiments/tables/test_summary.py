@@ -1,4 +1,4 @@
-"""The table of all results, and the tables of README and of pages of the documentation that `make report` writes."""
+"""The table of all results, and the tables that `make report` writes into README and the documentation."""
 
 import pytest
 from samples import ROOT, record
@@ -43,7 +43,7 @@ def test_a_score_that_only_some_runs_have_says_so(results):
 
 
 def test_the_headline(results):
-    """Shows only scores of the paper's own test sets, which none of those here are."""
+    """The headline is empty without scores on the paper's test sets."""
     assert summary.headline(results).body == []
 
 
@@ -51,7 +51,7 @@ def test_it_is_written_into_readme(results, tmp_path):
     readme = tmp_path / "README.md"
     begin, end = "<!-- results: written by make report -->", "<!-- end of results -->"
     readme.write_text("before\n\n%s\nold\n%s\n\nafter\n" % (begin, end))
-    for _ in range(2):  # the second time, nothing changes
+    for _ in range(2):  # the second time changes nothing
         summary.write_into(readme, results)
         text = readme.read_text(encoding="utf-8")
         assert text.startswith("before\n\n%s\n\n| " % begin) and text.endswith(" |\n\n%s\n\nafter\n" % end)

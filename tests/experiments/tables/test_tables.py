@@ -1,4 +1,4 @@
-"""The paper's tables of a treebank, from records, and the command that trains the systems of Tables 1 and 2."""
+"""The paper's tables of a treebank by its records, and make features, which trains the systems of Tables 1 and 2."""
 
 import json
 import statistics
@@ -26,8 +26,8 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
     files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
     record(results, "hu", "mh4-hybrid", 1, 84.43, **files)
     record(results, "hu", "mh4-hybrid", 2, 84.15, **files)
-    record(results, "hu", "mh4-hybrid", 3, 84.59, **files)  # not asked for, but there
-    record(results, "hu", "mh3", 1, 83.0, **files)  # of no table
+    record(results, "hu", "mh4-hybrid", 3, 84.59, **files)  # not requested
+    record(results, "hu", "mh3", 1, 83.0, **files)  # in no table
     assert run_features("--lang", "hu", "--ud", str(folder)) == 0
     untrained = ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4", "mh4-two")
     trained = sorted(call["run"] for call in calls(stand_in))
@@ -97,13 +97,13 @@ def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
 
 
 def add(results, system, seed, las, test=TEST, segmentation=OUTPUTS["udpipe"], name="hu", **more):
-    """Makes the record of a run that was tested."""
+    """Write the record of a run that was tested."""
     files = {"test": {"path": "test", "git_blob": test}, "segmentation": {"path": "hu-udpipe.conllu", "git_blob": segmentation}}
     record(results, name, system, seed, 80.0, test_las=las, test_uas=las + 5, **files, **more)
 
 
 def references(results, **systems):
-    """Makes the record of the shared task's systems."""
+    """Write the record of the shared task's systems."""
     entries = {
         system: {"path": "hu-%s.conllu" % system, "git_blob": OUTPUTS[system], **entry} for system, entry in systems.items()
     }
@@ -112,7 +112,7 @@ def references(results, **systems):
 
 
 def page(results, name="hu"):
-    """The lines of its section and what follows, and its rows by system."""
+    """Return the lines of a treebank's page from the section of test scores on, and the section's rows by system."""
     scores = paper_tables.tested(load(name, results), results)
     (markdown,) = paper_tables.write(name, results)
     lines = markdown.read_text(encoding="utf-8").splitlines()
@@ -125,7 +125,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
     add(tmp_path, "ensemble", 1, 79.004)
     add(tmp_path, "mh4-two", 2, 76.0)
     add(tmp_path, "mst", 2, 75.0)
-    record(tmp_path, "hu", "mst", 3, 83.0)  # of before there was a segmentation
+    record(tmp_path, "hu", "mst", 3, 83.0)  # not tested
     references(tmp_path, c2l2={"las": 76.0}, udpipe={"las": 64.301}, stanford={"las": 77.5573})
     lines, table = page(tmp_path)
     assert lines[0] == "## LAS on the test set (Table 5)"
@@ -166,7 +166,7 @@ def test_other_files_are_never_compared_with_the_paper(tmp_path, other):
     assert any("are not comparable" in line for line in lines)
     assert not any("76.90 ±" in line or "77.56 |  |" in line for line in lines)
     assert {row.paper for row in table.values()} == {None}
-    assert ("stanford" in table) == ("test" not in other)  # its score is of another test set
+    assert ("stanford" in table) == ("test" not in other)  # its score is on another test set
 
 
 def test_what_was_tested_on_different_files_is_not_averaged(tmp_path):
