@@ -1,8 +1,8 @@
-"""The page to correct trees on, in a real browser."""
+"""The page on which trees are corrected, in a real browser."""
 
 import json
 import re
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, browser.needed]
 
 @pytest.fixture
 def page(chromium, server, tmp_path):
-    """The page, newly loaded, which must not report anything to the console but the status of errors."""
+    """The page, newly loaded; its console may contain only failed requests, and the server's log no words."""
     chromium.set_window_size(1200, 900)
     chromium.get("about:blank")
     chromium.get(server.address + "/annotate")
@@ -30,11 +30,11 @@ def page(chromium, server, tmp_path):
     yield chromium
     drop_decisions(chromium)
     assert [entry for entry in chromium.get_log("browser") if "Failed to load resource" not in entry["message"]] == []
-    assert not any("w3" in str(entry) for entry in server.log())  # what the words are only the browser knows
+    assert not any("w3" in str(entry) for entry in server.log())  # w3 is a word of the sentences
 
 
 def drop_decisions(page):
-    """Have the page not ask whether they are to be dropped."""
+    """Prevent the page from asking whether to drop unsaved decisions."""
     page.execute_script("for (const one of sentences) one.saved = decisions(one.now)")
 
 
@@ -61,7 +61,7 @@ def labels(page):
 
 
 def heads(page):
-    """Of words that are called w1, w2, ..., as they are drawn; None where no head is known."""
+    """Return the heads of words w1, w2, ... as they are drawn; None for unknown heads."""
     found = [re.search(" of (?:w(\\d+)|the root)(?:,|$)", label) for label in labels(page)]
     return [match and int(match[1] or 0) for match in found]
 
@@ -71,14 +71,14 @@ def status(page):
 
 
 def settled(page, act=lambda: None):
-    """The heads after the act, once the tree has settled."""
+    """Return the heads after this act, once the tree has settled."""
     act()
     wait_for(page, lambda: not page.find_elements(By.CSS_SELECTOR, "#tree[aria-busy=true]"))
     return heads(page)
 
 
 def click(page, m):
-    """Click a word, whose button is another whenever the tree is drawn again."""
+    """Click a word, whose button is replaced whenever the tree is drawn again."""
 
     def clicked():
         with suppress(StaleElementReferenceException):
@@ -102,7 +102,7 @@ def press(page, *keys):
 
 
 def downloaded(page, folder):
-    """The sentences of the file, each as its comments and its rows."""
+    """Download the file; return its sentences, each as its comments and its rows."""
     for file in folder.glob("*.annotated.conllu"), folder.glob("annotated.conllu"):
         for old in file:
             old.unlink()
@@ -121,7 +121,7 @@ def files_heads(sentence):
 
 @pytest.fixture
 def late(page):
-    """Answers of the server that come when they are released."""
+    """A function that releases the k-th answer of the server; answers are held until then."""
     page.execute_script(
         "const real = fetch; window.held = Object.assign([], { real }); "
         "window.fetch = (...asked) => { const answer = real(...asked); return new Promise((done) => held.push(() => done(answer))); }"
@@ -132,6 +132,14 @@ def late(page):
         page.execute_script("held[arguments[0]]()", k)
 
     return release
+
+
+@contextmanager
+def unreachable(page):
+    """Have requests fail as if there were no server."""
+    page.execute_script("window.real = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
+    yield
+    page.execute_script("window.fetch = real")
 
 
 def test_pins_undo_redo_and_download(page, server, tmp_path):
@@ -149,7 +157,7 @@ def test_pins_undo_redo_and_download(page, server, tmp_path):
     find(page, "#relation").clear()
     settled(page, lambda: find(page, "#relation").send_keys("my:label", Keys.ENTER))
     assert find(page, "small.pinned").text == "my:label" and "of the relation" not in labels(page)[2]
-    assert "Choose the head" not in status(page)  # as if Enter had also clicked the word that now has the focus
+    assert "Choose the head" not in status(page)  # Enter has not also clicked the word that now has the focus
     assert "my:label" in page.execute_script("return [...document.querySelectorAll('#relations option')].map((o) => o.value)")
     find(page, "#accept").click()
     assert find(page, "#place").text == "1 of 2, 1 accepted"
@@ -161,13 +169,13 @@ def test_pins_undo_redo_and_download(page, server, tmp_path):
     assert [row[9] for row in one] == ["A=B"] * 2 + ["A=B|Pinned=head,deprel"] + ["A=B"] * 3
     assert two == [line.split("\t") for line in rows(0, 1, deprel="x").split("\n")[:2]]
     text = "".join("\n".join([*comments, *map("\t".join, one)]) + "\n\n" for comments, one in ((comments, one), ([], two)))
-    open_text(page, text)  # what was decided is decided again
+    open_text(page, text)  # the decisions are in the file
     assert heads(page) == second and find(page, "#place").text == "1 of 2, 1 accepted"
     assert ["pinned" in label for label in labels(page)] == [False, False, True, False, False, False]
 
 
 def test_trees_that_stay_keep_their_enhanced_graphs(page, models, tmp_path):
-    """The sentence in the file, with its empty node and a multiword token, but for the marks."""
+    """An accepted tree keeps its empty node and multiword token and gets only marks; a changed tree loses its graph."""
     text = (models / "toy-ud-test.conllu").read_text(encoding="utf-8").split("\n\n")[0]
     text = text.replace("\n1\t", "\n1-2\tab" + "\t_" * 6 + "\t0:root\t_\n1\t")
     assert "\n1.1\t" in text
@@ -182,7 +190,7 @@ def test_trees_that_stay_keep_their_enhanced_graphs(page, models, tmp_path):
     assert "1.1" not in {row[0] for row in changed} and {row[8] for row in changed} == {"_"}
 
 
-def test_by_keys_alone(page, tmp_path):
+def test_by_keys_alone(page):
     open_text(page, rows(*"____") + rows(*"__"))
     wait_for(page, lambda: page.switch_to.active_element.get_attribute("data-word") == "1")
     press(page, Keys.ARROW_RIGHT, Keys.ENTER)
@@ -197,7 +205,7 @@ def test_by_keys_alone(page, tmp_path):
     settled(page, lambda: press(page, Keys.DELETE))
     assert not page.find_elements(By.CSS_SELECTOR, ".pinned")
     assert settled(page, lambda: press(page, Keys.CONTROL, "z"))[1] == 0
-    press(page, Keys.NULL, "b")  # alternatives, the first of which has the focus then
+    press(page, Keys.NULL, "b")  # opens alternatives and focuses the first
     wait_for(page, lambda: page.execute_script("return document.activeElement.closest('#others') !== null"))
     before = heads(page)
     assert settled(page, lambda: press(page, Keys.ENTER)) != before
@@ -211,21 +219,19 @@ def test_by_keys_alone(page, tmp_path):
 
 
 def test_right_to_left(page):
-    """The words go from right to left, each below the end of its arc, and so do the arrow keys."""
+    """Words and arrow keys go from right to left, and each word is below the end of its arc."""
     open_text(page, rows(2, 0, 2, deprel="x").replace("w", "ש"))
     wait_for(page, lambda: page.switch_to.active_element.get_attribute("data-word") == "1")
     press(page, Keys.ARROW_LEFT)
     assert page.switch_to.active_element.get_attribute("data-word") == "2"
     places = [word.rect["x"] + word.rect["width"] / 2 for word in words(page)]
     arrows = [arrow.rect["x"] + arrow.rect["width"] / 2 for arrow in page.find_elements(By.CSS_SELECTOR, "path.end")]
-    assert (
-        places == sorted(places, reverse=True)
-        and [abs(a - b) < 10 for a, b in zip(places[1:], arrows, strict=True)] == [True] * 3
-    )
+    assert places == sorted(places, reverse=True)
+    assert [abs(a - b) < 10 for a, b in zip(places[1:], arrows, strict=True)] == [True] * 3
 
 
-def test_alternatives(page, server, tmp_path):
-    """Each of them is the best tree around what is decided when it is taken."""
+def test_alternatives(page, server):
+    """The alternatives are the server's next best trees around the decided heads."""
     text = rows(*"__1__")
     open_text(page, text)
     trees = server.process_text(data=text, parser="", heads="", best="5").split("\n\n")[:-1]
@@ -245,7 +251,7 @@ def test_alternatives(page, server, tmp_path):
     wait_for(page, lambda: status(page) == "There is no other tree.")
 
 
-# What has not settled is neither accepted nor written.
+# A tree that has not settled is neither accepted nor written.
 
 
 def test_what_no_tree_has_can_be_decided_otherwise(page, tmp_path):
@@ -258,10 +264,9 @@ def test_what_no_tree_has_can_be_decided_otherwise(page, tmp_path):
     assert find(page, "#place").text == "1 of 1, 0 accepted"
     ((comments, one),) = downloaded(page, tmp_path)
     wait_for(page, lambda: status(page) == "Without the last decisions in 1, which have no tree.")
-    assert (
-        not comments and [int(row[6]) for row in one] == before and [row[9] for row in one] == ["A=B|Pinned=head"] + ["A=B"] * 3
-    )
-    choose(page, 1, 3)  # which makes both possible
+    assert not comments and [int(row[6]) for row in one] == before
+    assert [row[9] for row in one] == ["A=B|Pinned=head"] + ["A=B"] * 3
+    choose(page, 1, 3)  # both decisions are then possible
     assert settled(page)[:2] == [3, 1]
     find(page, "#undo").click()
     find(page, "#undo").click()
@@ -279,7 +284,7 @@ def test_a_cycle_in_the_file_takes_no_decision_away(page, tmp_path):
 
 
 def test_sentences_that_the_server_does_not_parse(page):
-    """It is asked once, and says why."""
+    """A sentence that the server skips is requested once, and the page shows the reason."""
     note = "# mh4 = skipped, 261 words are more than the limit of 260\n" + rows(*"____")
     answer = "async () => { requests++; return new Response(JSON.stringify({ result })); }"
     page.execute_script("const result = arguments[0]; window.requests = 0; window.fetch = " + answer, note)
@@ -306,7 +311,7 @@ def test_late_answers_belong_to_their_sentence(page, late, tmp_path):
     assert heads(page)[2] == 1 and list(map(str, heads(page))) == files_heads(one)
 
 
-def test_the_newest_request_wins(page, late, tmp_path):
+def test_the_newest_request_wins(page, late):
     submit(page, rows(*"____"))
     late(0)
     first = settled(page)
@@ -316,22 +321,22 @@ def test_the_newest_request_wins(page, late, tmp_path):
     second = settled(page)
     late(1)
     assert second[2] == 2 and heads(page) == second
-    find(page, "#undo").click()  # which asks again, as nobody waited for that answer
+    find(page, "#undo").click()  # sends the request again, because its answer was ignored
     late(3)
     assert settled(page)[2] == 1
     find(page, "#undo").click()
     assert heads(page) == first
-    page.execute_script("fetch = held.real; for (const m of [3, 1, 3, 4]) choose(m); undo()")  # faster than a request is given up
+    page.execute_script("fetch = held.real; for (const m of [3, 1, 3, 4]) choose(m); undo()")  # without any pause
     assert settled(page)[2] == 1 and find(page, "#accept").is_enabled()
 
 
 def test_errors_of_the_server(page, tmp_path):
     open_text(page, rows(*"____"))
-    page.execute_script("window.real = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
-    choose(page, 3, 1)
-    wait_for(page, lambda: status(page) == "The server does not answer.")
-    assert files_heads(*downloaded(page, tmp_path)) == ["_"] * 4  # as nothing has settled but what the file has
-    page.execute_script("window.fetch = real")  # which is asked again before the next download
+    with unreachable(page):
+        choose(page, 3, 1)
+        wait_for(page, lambda: status(page) == "The server does not answer.")
+        assert files_heads(*downloaded(page, tmp_path)) == ["_"] * 4  # no tree has settled
+    # The next download first sends the request again.
     assert files_heads(*downloaded(page, tmp_path))[2] == "1" and settled(page)[2] == 1
 
 
@@ -343,7 +348,7 @@ def choose_model(page, name):
 
 
 def best(server, text, model):
-    """The heads of the best tree around the heads of the text."""
+    """Return the heads of the model's best tree around the heads of the text."""
     answer = server.process_text(data=text, model=model, parser="", heads="")
     return [int(line.split("\t")[6]) for line in answer.splitlines() if line[:1].isdigit()]
 
@@ -361,7 +366,7 @@ def test_another_model_is_asked_again(page, server, tmp_path):
     assert choose_model(page, "toy-mh3") == decided[1]
     assert settled(page, find(page, "#undo").click) == theirs[1]
     assert settled(page, find(page, "#redo").click) == decided[1]
-    for k, sentence in enumerate(downloaded(page, tmp_path)):  # also the one that is not shown
+    for k, sentence in enumerate(downloaded(page, tmp_path)):  # including the sentence that is not shown
         assert files_heads(sentence) == list(map(str, decided[k]))
     assert settled(page, find(page, "#previous").click) == decided[0]
     assert settled(page, find(page, "#undo").click) == theirs[0]
@@ -381,11 +386,11 @@ def test_accepted_trees_stay_if_another_model_is_chosen(page, server, tmp_path):
     assert not find(page, "#best").is_enabled() and not page.find_elements(By.CSS_SELECTOR, "#others button")
     press(page, Keys.NULL, "b")
     assert status(page) == "This tree is by the model toy: choose it to see alternatives."
-    assert settled(page, find(page, "#accept").click) == theirs  # which is no longer accepted
+    assert settled(page, find(page, "#accept").click) == theirs  # the tree is no longer accepted
     assert settled(page, find(page, "#undo").click) == ours and find(page, "#place").text == "1 of 1, 1 accepted"
 
 
-def test_late_answers_belong_to_their_model(page, server, late, tmp_path):
+def test_late_answers_belong_to_their_model(page, server, late):
     one, two = rows(*"______"), rows(*"_____")
     ours, theirs = best(server, one, "toy"), best(server, two, "toy-mh3")
     submit(page, one + two)
@@ -408,11 +413,10 @@ def test_late_answers_belong_to_their_model(page, server, late, tmp_path):
 def test_no_tree_of_another_model_is_drawn_while_there_is_none(page, tmp_path):
     open_text(page, rows(*"____"))
     before = attach(page, 3, 1)
-    page.execute_script("window.real = fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))")
-    choose_model(page, "toy-mh3")
-    assert status(page) == "The server does not answer." and heads(page) == [None, None, 1, None]
-    assert list(map(str, before)) == files_heads(*downloaded(page, tmp_path))  # no decision is lost
-    page.execute_script("window.fetch = real")
+    with unreachable(page):
+        choose_model(page, "toy-mh3")
+        assert status(page) == "The server does not answer." and heads(page) == [None, None, 1, None]
+        assert list(map(str, before)) == files_heads(*downloaded(page, tmp_path))  # no decision is lost
 
 
 def test_a_model_without_probabilities_is_asked_again_itself(page):
@@ -459,9 +463,9 @@ def test_what_is_no_conllu(page, text, said):
     "text, keep, pinned",
     [
         (rows(2, 0, 2), True, {1, 2, 3}), (rows(2, 0, 2), False, set()), (rows("_", 0, 2), True, {2, 3}),
-        (rows(2, 0, 2).replace("1:x\tA=B", "1:x\tPinned=head"), True, {2}),  # the others were proposed
+        (rows(2, 0, 2).replace("1:x\tA=B", "1:x\tPinned=head"), True, {2}),  # the parser proposed the others
         (rows(2, 0, 2).replace("1:x\tA=B", "1:x\tPinned=head"), False, {2}),
-        (rows(2, 0, 2).replace("A=B", "Pinned=Yes"), True, {1, 2, 3}),  # not ours
+        (rows(2, 0, 2).replace("A=B", "Pinned=Yes"), True, {1, 2, 3}),  # not a mark of ours
         ("# accepted = yes\n" + rows(2, 0, 2, deprel="x"), True, {1, 2, 3}),
     ],
 )  # fmt: skip
@@ -475,7 +479,7 @@ def test_what_counts_as_decided(page, text, keep, pinned, tmp_path):
 
 
 def test_decisions_that_are_taken_back(page, tmp_path):
-    """Without undo: what had none before stays as it was, and what had some has nothing then, rather than what the parser proposed."""
+    """Sentences whose decisions are deleted stay as they were, or lose their old decisions; parses are not written."""
     text = [rows(*"____"), rows(2, 0, 2).replace("1:x\tA=B", "1:x\tPinned=head"), rows(*"___").replace("_\t1:x", "foo\t1:x")]
     open_text(page, "".join(text))
     for key in "aa":
@@ -494,7 +498,7 @@ def test_decisions_that_are_taken_back(page, tmp_path):
 
 
 def test_a_relation_without_a_head_stays(page, tmp_path):
-    """Until a head is decided that is not its head."""
+    """A relation without a head is kept as the word is attached, until it is attached to another head."""
     tree = open_text(page, rows(*"____").replace("_\t1:x", "foo\t1:x"))
     head = 4 if tree[1] != 4 else 3
     attach(page, 2, head)
@@ -522,7 +526,8 @@ def test_files(page, tmp_path):
 def test_decisions_are_not_dropped_unasked(page, tmp_path):
     open_text(page, rows(*"____"))
     find(page, "button[type=submit]").click()  # nothing was decided
-    assert settled(page, lambda: None) and attach(page, 3, 1)[2] == 1
+    settled(page)
+    assert attach(page, 3, 1)[2] == 1
     file = tmp_path / "x.conllu"
     file.write_text(rows(*"__"))
     for opens in (find(page, "button[type=submit]").click, lambda: find(page, "#file").send_keys(str(file))):
@@ -532,7 +537,7 @@ def test_decisions_are_not_dropped_unasked(page, tmp_path):
         browser.alert(page).dismiss()
         assert heads(page)[2] == 1 and len(words(page)) == 5
     downloaded(page, tmp_path)
-    find(page, "#undo").click()  # after which the file has more than is decided
+    find(page, "#undo").click()  # the downloaded file now has a decision more
     find(page, "button[type=submit]").click()
     wait_for(page, lambda: browser.alert(page))
     browser.alert(page).accept()
@@ -545,7 +550,7 @@ def test_decisions_are_not_dropped_unasked(page, tmp_path):
     find(page, "#file").send_keys(str(file))
     wait_for(page, lambda: len(words(page)) == 3)
     attach(page, 1, 2)
-    press(page, Keys.DELETE)  # nor now
+    press(page, Keys.DELETE)  # again, nothing to drop
     submit(page, rows(*"____"))
     wait_for(page, lambda: len(words(page)) == 5)
 
@@ -577,7 +582,7 @@ def test_a_file_to_correct(chromium, models, tmp_path):
         kept = rows(0, 1, deprel="x")
         saved = new.read_text()
         assert [row.split("\t")[6] for row in saved.split("\n")[:4]] == list(map(str, first)) and saved.endswith("\n\n" + kept)
-        assert attach(chromium, 3, 2)[2] == 2  # saved again, though not made of the version that was opened
+        assert attach(chromium, 3, 2)[2] == 2  # can be saved, too, though a version was saved since the page was opened
         find(chromium, "#save").click()
         wait_for(chromium, lambda: new.read_text() != saved)
         saved = new.read_text()

@@ -1,4 +1,4 @@
-"""The log of the server, which is lines of JSON that control nothing, and few even of what is repeated."""
+"""The log of the server: lines of JSON without control characters, shortened, and counted if repeated."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from mh4.serving.log_and_metrics import LOG, logging_to  # noqa: E402
 
 @pytest.fixture
 def lines():
-    """Reads the log that the block writes, with which it ends."""
+    """A function that returns the lines of the log that this test has written."""
     stream = io.StringIO()
 
     def read():
@@ -30,14 +30,14 @@ def lines():
 
 
 def test_no_character_of_a_client_controls_a_terminal(lines):
-    """Neither as it is in the log, nor as what reads the log decodes it."""
+    """Control characters of clients are escaped in the log, and stay escaped when its JSON is decoded."""
     LOG.info("request", extra={"facts": {"path": "/\x9b2J\x7f\u202e\u2028\u2029\u2066é"}})
     assert lines()[0]["path"] == r"/\x9b2J\x7f\u202e\u2028\u2029\u2066é"
     assert lines.text().rstrip("\n").isprintable()
 
 
 def test_what_a_client_makes_long_is_cut_off(lines):
-    """Also what is answered to pages from elsewhere."""
+    """Long methods and paths are cut off in the log, also of requests with a foreign host."""
     for host, status in (("localhost", 404), ("evil.example", 421)):
         assert ask(served({"toy": []}), "/" + "x" * 10**6, host=host, method="M" * 10**6)[0] == status
     assert {(line["method"], line["path"]) for line in lines()} == {("M" * 100 + "...", "/" + "x" * 99 + "...")}

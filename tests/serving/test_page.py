@@ -21,15 +21,13 @@ HOSTILE = 'Ta <img src=x onerror="document.title=1"> kaluma</script><script>docu
 
 @pytest.fixture
 def page(chromium, server):
-    """The page, newly loaded, which must not report anything to the console but the status of errors."""
+    """The page, newly loaded; its console may contain only answers of status 400."""
     chromium.set_window_size(1200, 800)
     chromium.get("about:blank")
     chromium.get(server.address + "/")
     yield chromium
     chromium.switch_to.default_content()
-    assert [
-        entry for entry in chromium.get_log("browser") if "the server responded with a status of 400" not in entry["message"]
-    ] == []
+    assert all("the server responded with a status of 400" in entry["message"] for entry in chromium.get_log("browser"))
 
 
 def status(driver):
@@ -38,7 +36,7 @@ def status(driver):
 
 
 def texts(driver, selector):
-    """Of elements of the frame with the trees."""
+    """Return the texts of elements of the frame with the trees."""
     driver.switch_to.frame("trees")
     found = wait_for(driver, lambda: driver.find_elements(By.CSS_SELECTOR, selector))
     found = [element.get_attribute("textContent") for element in found]
@@ -47,7 +45,7 @@ def texts(driver, selector):
 
 
 def test_with_the_keyboard(page):
-    """From the text, which Tab reaches first, to the trees."""
+    """The keyboard suffices to enter text, which is the first stop of Tab, and to parse it."""
     active = page.switch_to.active_element
     active.send_keys(Keys.TAB)
     page.switch_to.active_element.send_keys("Ta kaluma dorpit berodo. Ta kaluma.")
@@ -85,10 +83,8 @@ def test_text_is_text(page):
     Select(find(page, "#input")).select_by_value("conllu")
     find(page, "button").click()
     wait_for(page, lambda: "1 column," in status(page))
-    assert texts(page, "pre") == [
-        "data, line 1, sentence 1: 1 column, expected 10 separated by tabs; for running text, mh4 parse has --text, "
-        "and a server input=text\n"
-    ]
+    (message,) = texts(page, "pre")
+    assert message.startswith("data, line 1, sentence 1: 1 column, expected 10 separated by tabs")
 
 
 def test_the_link_carries_the_text(page, server):
@@ -104,7 +100,7 @@ def test_the_link_carries_the_text(page, server):
     wait_for(page, lambda: find(page, "#data").get_attribute("value") == "<i>Ta</i>\nkaluma")
     assert find(page, "#input").get_attribute("value") == "horizontal"
     wait_for(page, lambda: "#" in page.current_url and texts(page, ".word")[0] == "<i>Ta</i>")
-    assert all("kaluma" not in str(entry) for entry in server.log())  # what the text is only the browser knows
+    assert all("kaluma" not in str(entry) for entry in server.log())  # the text after # is not sent to the server
 
 
 def test_downloads(page, tmp_path):
@@ -123,7 +119,7 @@ def test_downloads(page, tmp_path):
 
 
 def test_the_server_does_not_answer(page, tmp_path):
-    """One sentence says so, instead of the browser's own page, and what is asked later is answered."""
+    """Without a server, the page shows one sentence and not the browser's error; later requests are answered."""
     page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     find(page, "#data").send_keys("Ta kaluma.")
     for button, what in (("button", "trees"), ("button[value=conllu]", "a file")):

@@ -1,4 +1,4 @@
-"""The bodies of requests: forms and JSON, well-formed or not."""
+"""Parse the bodies of requests: forms and JSON, well-formed or not."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ MULTIPART = "multipart/form-data; boundary=XX"
 
 
 def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6, encoding="", seconds=60):
-    """The parameters of a request whose body comes in this many chunks."""
+    """Return the parameters of a request whose body arrives in this many chunks."""
     size = len(body) // chunks + 1
     parts = [body[start : start + size] for start in range(0, len(body), size)] or [b""]
     messages = [{"type": "http.request", "body": part, "more_body": late or part is not parts[-1]} for part in parts]
@@ -69,7 +69,7 @@ def test_all_say_the_same(data, chunks):
 
 
 def test_what_curl_sends():
-    """--data sends bytes of UTF-8 as they are; a name without a value is an empty one; the body comes before the address."""
+    """UTF-8 may be unescaped, a name without a value has an empty one, and the body overrides the address."""
     assert received("tokenizer=&data=Děti+%2B a".encode(), FORM) == {"tokenizer": "", "data": "Děti + a"}
     assert received(b"data=x", FORM, b"tokenizer&data=y") == {"tokenizer": "", "data": "x"}
 
@@ -94,12 +94,8 @@ def test_what_is_malformed():
             if type(value) not in allowed.get(name, ()):
                 assert refused(400, json.dumps({name: value}).encode(), "application/json") == name + " is not a string"
     values = {"tokenizer": True, "parser": True, "tagger": False, "data": "x", "model": None, "best": -12}
-    assert received(json.dumps(values).encode(), "application/json") == {
-        "tokenizer": "",
-        "parser": "",
-        "data": "x",
-        "best": "-12",
-    }
+    expected = {"tokenizer": "", "parser": "", "data": "x", "best": "-12"}
+    assert received(json.dumps(values).encode(), "application/json") == expected
     assert refused(400, b'{"data": "\\ud800"}', "application/json") == "data has half a surrogate pair, which is no character"
     for value, text in ((3, "3"), (3.0, "3"), (2.5, "2.5"), (10**400, "1" + "0" * 400), (float("inf"), "inf")):
         assert received(json.dumps({"best": value}).encode(), "application/json") == {"best": text}
@@ -114,7 +110,7 @@ def test_a_compressed_body_is_refused(encoding):
 
 
 def test_what_is_given_twice():
-    """One of the two would be lost. What is in the address, too, is overridden."""
+    """A parameter given twice in one place is rejected, because one of its values would be lost."""
     once = "'data' is given more than once"
     assert refused(400, b"data=x&data=y", FORM) == refused(400, b"", "", query=b"data=x&data=y") == once
     assert refused(400, multipart({"data": "x"})[:-8] + multipart({"data": "y"}), MULTIPART) == once
@@ -128,7 +124,7 @@ def test_what_is_too_large_or_too_slow():
 
 
 def test_a_body_is_decoded_in_a_thread(monkeypatch):
-    """Others are answered meanwhile, and nobody waits for it for ever."""
+    """Bodies are decoded in a thread, so that other requests are answered meanwhile, and within limited time."""
     ended = threading.Event()
     monkeypatch.setattr(module, "_parsed", lambda *body: {"data": str(ended.wait(1))})
     assert refused(504, b"x", FORM, seconds=0.01) == "this took more than 0.01 seconds: send fewer or shorter sentences"
@@ -137,7 +133,7 @@ def test_a_body_is_decoded_in_a_thread(monkeypatch):
 
 
 def test_only_data_is_long():
-    """Names that nobody knows are compared with all that there are, which would take long."""
+    """Only data may be long: comparing a long unknown name with all known names would take long."""
     for pairs in ({"a;" * 501: ""}, {"data": "x", "model": "a;" * 501}):
         for body, kind in ((json.dumps(pairs).encode(), "application/json"), (multipart(pairs), MULTIPART)):
             assert refused(400, body, kind).endswith(" has more than 1000 characters")

@@ -1,4 +1,4 @@
-"""The queue and the processes behind it."""
+"""The queue of requests, and the processes that parse them."""
 
 import asyncio
 import gc
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(scenario, size=1, waiting=100, seconds=120, prepare=(os.getpid,)):
-    """The result of a scenario, which gets workers that have started; nothing is left of them."""
+    """Return the result of a scenario with workers that have started; check that no thread of theirs remains."""
 
     async def main():
         workers = Workers(size, waiting, seconds, prepare)
@@ -40,15 +40,15 @@ async def idle(workers):
 
 def test_killed_processes_come_back_and_no_call_is_lost():
     async def scenario(workers, first):
-        os.kill(first, signal.SIGKILL)  # while it has nothing to do
+        os.kill(first, signal.SIGKILL)  # while it is idle
         assert await workers.call(pow, 2, 3) == 8
-        with pytest.raises(Killed):  # by what it does, as if it needed too much memory: also at the second try
+        with pytest.raises(Killed):  # by the call itself, twice, as if it needed too much memory
             await workers.call(signal.raise_signal, signal.SIGKILL)
         assert await workers.call(pow, 2, 4) == 16
         await idle(workers)
         return workers.started
 
-    assert run(scenario) == 4  # the first; in its place; for the second try; in place of that
+    assert run(scenario) == 4  # the first process, its replacement, one for the second try, and its replacement
 
 
 def test_a_full_queue_and_a_slow_one():
@@ -70,7 +70,7 @@ def test_a_full_queue_and_a_slow_one():
 
 
 def test_nothing_is_kept_of_what_nobody_waits_for():
-    """Not the arguments of a call that takes too long after its client has gone, nor is its error written anywhere."""
+    """After a client has gone, neither the arguments nor the error of its call are kept."""
     said, size = [], 12_345_678
 
     async def scenario(workers, first):
@@ -106,7 +106,7 @@ def test_what_prevents_the_start():
 
 
 def test_what_prevents_a_later_start_is_no_error_of_the_call(tmp_path):
-    """As when the folder of a model has been moved."""
+    """If a killed process cannot be replaced, as when the model was moved, the call fails with a RuntimeError."""
     folder = tmp_path / "model"
     folder.mkdir()
 
