@@ -224,7 +224,8 @@ class Measured:
 
     def seeds(self, changed: bool) -> list[str]:
         """Return the seeds of the runs with rows changed, or of those without changes."""
-        return sorted({str(run.seed) for (row, _, _), group in self.scores.items() if bool(row) == changed for run in group})
+        found = {run.seed for (row, _, _), group in self.scores.items() if bool(row) == changed for run in group}
+        return list(map(str, sorted(found)))
 
     def runs(self, row: str, system: str) -> int:
         """Return the number of runs of a row, or without changes (""), on all treebanks."""

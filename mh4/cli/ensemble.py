@@ -62,7 +62,6 @@ def ensemble(
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.ensemble import Ensemble, with_votes
-    from mh4.util.reading import named
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
@@ -77,12 +76,11 @@ def ensemble(
     blocks = partial(conllu.blocks, trees=False) if form == "conllu" else options.blocks_of_text(form, segmenter)
     votes_of = {vote: conllu.files_of([vote]) if os.path.isdir(vote) else {} for vote in files}
     with parallel.processes(jobs) as pool:
-        for (file, destination), to_parse in zip(found, named(input_files, extension, [output, *files]), strict=True):
-            name = to_parse.name
+        for (path, name, _), destination in found:
             votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
-            of_file = with_votes(conllu.to_parse(blocks(file)), votes)
+            of_file = with_votes(conllu.to_parse(blocks(path)), votes)
             parsed = parallel.parse(Ensemble.load, (folders, tree), of_file, pool, longest=longest, beyond=beyond, tags=tags)
-            written.append(write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
+            written.append(write(parsed, path, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))
     if not quiet:
         say_parsed([destination for _, destination in found], written)
     if len(folders + files) == 2 and tree == "mst" and not quiet:

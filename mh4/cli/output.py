@@ -12,7 +12,7 @@ from mh4.parser.writing import Parses, Written
 from mh4.util.files import make_folder
 from mh4.util.output import open_output
 from mh4.util.progress import counting
-from mh4.util.reading import name_of, named
+from mh4.util.reading import Named, name_of, named
 
 
 def write(
@@ -50,7 +50,7 @@ def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
 
 def destinations(
     inputs: Sequence[str], output: str, extension: str = ".conllu", omitted: Sequence[str] = ()
-) -> list[tuple[str, str]]:
+) -> list[tuple[Named, str]]:
     """Return the files to parse, each with the path of its parse.
 
     inputs: files, and folders, which stand for the files in them with this extension, except those in `output` and the
@@ -63,18 +63,18 @@ def destinations(
     files = [file.path for file in to_parse]
     check_inputs(files)
     if [file.folder for file in to_parse] == [""] and not (output.endswith(os.sep) or os.path.isdir(output)):
-        return [(files[0], output)]
+        return [(to_parse[0], output)]
     if output == "-":
         several = "several files" if len(files) > 1 else "the files of a folder"
         raise InputError("%s cannot all go to standard output: name a folder for them, -o FOLDER" % several)
     if "-" in files:
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
-    found: dict[str, str] = {}
-    for file, name, _ in to_parse:
-        os.stat(file)  # raises OSError for a missing file before any file is parsed
-        path = os.path.join(output, name)
+    found: dict[str, Named] = {}
+    for file in to_parse:
+        os.stat(file.path)  # raises OSError for a missing file before any file is parsed
+        path = os.path.join(output, file.name)
         if os.path.isdir(path):
-            raise InputError("%s is a folder, so the parse of %s cannot be written there" % (path, file))
+            raise InputError("%s is a folder, so the parse of %s cannot be written there" % (path, file.path))
         found[path] = file
     if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)

@@ -127,8 +127,10 @@ def parse(
             blocks = options.blocks_of_text(form, segmenter, flush)
         written = []
         for file, destination in found:
-            parsed = parallel.parse(Parser.load, arguments, conllu.to_parse(blocks(file)), pool, **wanted)
-            done = write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
+            parsed = parallel.parse(Parser.load, arguments, conllu.to_parse(blocks(file.path)), pool, **wanted)
+            done = write(
+                parsed, file.path, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush
+            )
             written.append(done)
             if rejected:
                 rejected.keep()

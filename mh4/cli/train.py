@@ -115,8 +115,9 @@ def train(system: SystemName | None, model: str, init: str | None, log: str | No
 
     if system is None and init is None:
         raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
-    # Training creates the model's folder and those above it, in which the log may be.
-    if log and not Path(os.path.realpath(model)).is_relative_to(Path(os.path.realpath(log)).parent):
+    # Training creates the model's folder and those above it, so the folder of the log may be missing now.
+    folder = Path(os.path.realpath(log or "")).parent
+    if log and (folder == folder.parent or not Path(os.path.realpath(model)).is_relative_to(folder)):
         check_writable(log)
     with TrainingProgress(log, quiet) as listener:  # the other options have the names of mh4.train's arguments
         mh4.train(model=model, system=system, init=init, progress=listener, **given)
