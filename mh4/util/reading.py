@@ -14,7 +14,7 @@ from mh4.errors import InputError, listed, on_line, one_line, shown, unreadable,
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes of a small file; a large vocabulary has a few million
-CONLLU = ".conllu"
+CONLLU, TEXT = ".conllu", ".txt"  # the extensions of files in folders; a file that is given itself may have any name
 LONGEST = 1 << 27  # bytes of a line, and of a sentence or paragraph; more may come from a device that never ends
 WRONG_CHECKSUM = "damaged: its content does not match its checksum"
 
