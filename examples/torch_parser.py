@@ -21,9 +21,9 @@ from transformer_encoder import Transformer
 from mh4.analysis.attachment import attachment_scores
 from mh4.cli.group import Commands
 from mh4.data import conllu
-from mh4.data.sentence import Sentence
+from mh4.data.sentence import ROOT, Sentence
+from mh4.parser.columns import annotated, best_strings, headed_by_root
 from mh4.parser.config import Config, override, tables
-from mh4.parser.parsing import annotated
 from mh4.parser.systems import SYSTEMS, settings
 from mh4.parser.vocabulary import UNKNOWN, Vocabulary, normalised
 from mh4.torch import Scores, TreeDistribution
@@ -106,6 +106,7 @@ class Parser(nn.Module):
         units, mlp_units, rate = self.encoder.units, sizes.scorer.mlp_units, sizes.dropout.mlp
         self.scores = Scores(self.decoder, units, mlp_units, rate, nodes="all")
         self.tables = {column: getattr(known, "labels" if column == "deprels" else column) for column in WEIGHTS}
+        self.labels_roots = sizes.scorer.root_label and bool(known.labels[ROOT])
         self.classifiers = nn.ModuleDict()
         for column, table in self.tables.items():
             first = nn.Linear(2 * units if column == "deprels" else units, mlp_units)
@@ -139,14 +140,15 @@ class Parser(nn.Module):
 
     @torch.no_grad()
     def parse(self, sentences) -> list[Sentence]:
-        """Return the sentences with their best trees, and the best labels for these."""
+        """Return the sentences with their best trees and labels. Only the root's dependents are labelled `root`."""
         self.eval()
         parsed = []
         for batch in batches(sentences, len, 1000):
             hidden, trees = self(batch)
-            labels = self.classify("deprels", hidden, trees.argmax)[:, 1:].argmax(dim=1) + 1  # never unknown, 0
+            scores = self.classify("deprels", hidden, trees.argmax).T.numpy()
             heads = [tree[: len(each) + 1].int().numpy() for tree, each in zip(trees.argmax, batch, strict=True)]
-            parsed += annotated(batch, heads, {"deprels": [self.tables["deprels"].strings[label] for label in labels]})
+            labels = best_strings(scores, self.tables["deprels"], headed_by_root(heads) if self.labels_roots else None)
+            parsed += annotated(batch, heads, {"deprels": labels})
         return parsed
 
 

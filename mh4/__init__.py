@@ -26,5 +26,10 @@ def __getattr__(name: str) -> Any:
     """Import the names in `__all__` on first use, so that other code starts without the compiled decoders."""
     if name not in __all__:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    measures = dict.fromkeys(("compare", "coverage", "evaluate"), "mh4.analysis.measures")
-    return getattr(import_module({"train": "mh4.training.train", **measures}.get(name, "mh4.parser.ensemble")), name)
+    if name == "train":
+        module = "mh4.training.train"
+    elif name in ("compare", "coverage", "evaluate"):
+        module = "mh4.analysis.measures"
+    else:
+        module = "mh4.parser.ensemble"
+    return getattr(import_module(module), name)

@@ -17,18 +17,16 @@ def commit(*exclude: str) -> str:
 
     if not (PACKAGE.parent / ".git").exists():
         return ""
-    git = ["git", "-C", str(PACKAGE.parent)]
-    changed = ["status", "--porcelain", "--untracked-files=no", "--", ".", *(":(exclude)" + each for each in exclude)]
+
+    def git(*command: str) -> str:
+        return subprocess.check_output(["git", "-C", PACKAGE.parent, *command], stderr=subprocess.DEVNULL).decode().strip()
+
     try:
-        head, status = (
-            subprocess.run([*git, *command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            .stdout.decode()
-            .strip()
-            for command in (["rev-parse", "HEAD"], changed)
-        )
+        head = git("rev-parse", "HEAD")
+        changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", *(":(exclude)" + each for each in exclude))
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return head[:12] + "+changes" * bool(status)
+    return head[:12] + "+changes" * bool(changes)
 
 
 def described() -> str:

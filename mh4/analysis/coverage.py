@@ -105,11 +105,6 @@ def total(rows: Sequence[Row]) -> Coverage:
     return sum((coverage for _, coverage in rows), Coverage())
 
 
-def short_names(rows: Sequence[Row]) -> list[Row]:
-    """Strip file names of their folders, if they remain distinct."""
-    return list(zip(text_tables.short_names([name for name, _ in rows]), (row for _, row in rows), strict=True))
-
-
 def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
     """Sum the counts over groups of numbers, each from its start up to the next start; the last is open-ended."""
     ends = list(starts[1:]) + [float("inf")]

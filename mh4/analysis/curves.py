@@ -5,6 +5,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
+from itertools import cycle
 
 from mh4.errors import InputError, on_line, one_line
 from mh4.util import reading
@@ -49,13 +50,17 @@ def _read(path: str) -> Curve:
 
 
 def plot(path: str, curves: dict[str, Curve]) -> None:
-    """Draw a line for each training; trainings in one folder share a colour. path, and errors: see plots.plotted."""
-    folders = [os.path.dirname(name) for name in curves]
-    kinds = list(dict.fromkeys(folders if len(set(folders)) > 1 else curves))
-    colours = [
-        "C%d" % (kinds.index(folder if folder in kinds else name) % 10) for folder, name in zip(folders, curves, strict=True)
-    ]
-    styles = [("-", "--", ":", "-.")[colours[:number].count(colour) % 4] for number, colour in enumerate(colours)]
+    """Draw a line for each training. path, and errors: see plots.plotted.
+
+    Trainings in one folder share a colour, unless all are in the same folder.
+    """
+    kinds = [os.path.dirname(name) for name in curves]
+    if len(set(kinds)) == 1:
+        kinds = list(curves)
+    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+    colours = ["C%d" % (numbers[kind] % 10) for kind in kinds]
+    lines = {colour: cycle(("-", "--", ":", "-.")) for colour in colours}
+    styles = [next(lines[colour]) for colour in colours]
     with plotted(path, 12, 7 + 0.08 * len(curves)) as figure:
         panels = figure.subplots(len(CURVES), len(AXES), sharex="col", sharey="row")
         for row, (score, title) in zip(panels, CURVES.items(), strict=True):

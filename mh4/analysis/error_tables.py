@@ -34,8 +34,12 @@ def _relations(sentences: Sequence[Sentence]) -> list[str]:
     return [relation for sentence in sentences for relation in sentence.deprels]
 
 
-def _plain(relation: str | None) -> str | None:
-    return None if relation is None else without_subtype(relation)
+def without_subtypes(pairs: Pairs) -> Pairs:
+    """Return the pairs with relations without their subtypes."""
+    plain: Pairs = Counter()
+    for (gold, parsed, right), number in pairs.items():
+        plain[gold and without_subtype(gold), parsed and without_subtype(parsed), right] += number
+    return plain
 
 
 def scores(pairs: Pairs) -> dict[str, dict[str, evaluation.Counts]]:
@@ -43,33 +47,34 @@ def scores(pairs: Pairs) -> dict[str, dict[str, evaluation.Counts]]:
 
     A word is punctuation by its gold relation or, if it is not aligned, by the relation in its own file.
     """
-
-    def counted(subtypes: bool, punctuation: bool) -> dict[str, evaluation.Counts]:
-        totals = {name: [0, 0, 0, 0] for name in ("UAS", "LAS")}
-        for (gold, parsed, right), number in pairs.items():
-            if not punctuation and _plain(parsed if gold is None else gold) == PUNCTUATION:
-                continue
-            same = gold == parsed if subtypes else _plain(gold) == _plain(parsed)
-            for name, correct in (("UAS", right), ("LAS", right and same)):
-                there = (gold is not None, parsed is not None, correct, gold is not None and parsed is not None)
-                totals[name] = [total + number * one for total, one in zip(totals[name], there, strict=True)]
-        return {name: evaluation.Counts(*total) for name, total in totals.items()}
-
+    plain = without_subtypes(pairs)
+    words = {pair: number for pair, number in plain.items() if PUNCTUATION != (pair[1] if pair[0] is None else pair[0])}
     return {
-        "all words": counted(subtypes=False, punctuation=True),
-        "without punctuation": counted(subtypes=False, punctuation=False),
-        "with subtypes": counted(subtypes=True, punctuation=True),
+        "all words": _attachment(plain),
+        "without punctuation": _attachment(Counter(words)),
+        "with subtypes": _attachment(pairs),
     }
+
+
+def _attachment(pairs: Pairs) -> dict[str, evaluation.Counts]:
+    """Return UAS and LAS."""
+    gold = parsed = aligned = right = labelled = 0
+    for (in_gold, in_parsed, is_right), number in pairs.items():
+        gold += number * (in_gold is not None)
+        parsed += number * (in_parsed is not None)
+        aligned += number * (in_gold is not None and in_parsed is not None)
+        right += number * is_right
+        labelled += number * (is_right and in_gold == in_parsed)
+    return {"UAS": evaluation.Counts(gold, parsed, right, aligned), "LAS": evaluation.Counts(gold, parsed, labelled, aligned)}
 
 
 def by_relation(pairs: Pairs) -> dict[str, Counter[str]]:
     """Count the words that are right or have each kind of error, by gold relation without subtype, by frequency."""
     found: dict[str, Counter[str]] = {}
-    for (gold, parsed, right), number in pairs.items():
+    for (gold, parsed, right), number in without_subtypes(pairs).items():
         if gold is not None:
-            same = _plain(gold) == _plain(parsed)
-            kind = "not aligned" if parsed is None else KINDS[2 * (not right) + (not same)]
-            found.setdefault(without_subtype(gold), Counter())[kind] += number
+            kind = "not aligned" if parsed is None else KINDS[2 * (not right) + (gold != parsed)]
+            found.setdefault(gold, Counter())[kind] += number
     return dict(sorted(found.items(), key=lambda item: (-item[1].total(), item[0])))
 
 
@@ -78,13 +83,10 @@ KINDS = ("right", "relation", "head", "both", "not aligned")
 
 def confusions(pairs: Pairs) -> list[tuple[str, str, int, int]]:
     """Return (gold relation, parsed relation, words, words with the right head), without subtypes, by frequency."""
-    found: dict[tuple[str, str], list[int]] = {}
-    for (gold, parsed, right), number in pairs.items():
-        if gold is not None and parsed is not None and _plain(gold) != _plain(parsed):
-            words = found.setdefault((without_subtype(gold), without_subtype(parsed)), [0, 0])
-            words[0] += number
-            words[1] += number * right
-    return [(*pair, words[0], words[1]) for pair, words in sorted(found.items(), key=lambda item: (-item[1][0], item[0]))]
+    plain = without_subtypes(pairs)
+    found = {(gold, parsed) for gold, parsed, _ in plain if gold is not None and parsed is not None and gold != parsed}
+    counts = [(*pair, plain[*pair, False] + plain[*pair, True], plain[*pair, True]) for pair in found]
+    return sorted(counts, key=lambda one: (-one[2], one))
 
 
 def tables(pairs: Pairs, name: str = "") -> list[Table]:

@@ -172,16 +172,17 @@ def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
 
 def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
     """Raise InputError for multiword tokens that are too long to align: the scorer makes a table of pairs of words."""
-    starts = [chunk.starts() for chunk in (gold, system)]
+    gold_starts, system_starts = gold.starts(), system.starts()
     spans = {word.span for chunk in (gold, system) for word in chunk.representation.words if word.is_multiword}
     first, end = 0, 0
     for span in sorted(spans, key=lambda span: span.start):
         if span.start >= end:
             first = span.start
         end = max(end, span.end)
-        (a, words), (b, others) = ((s, e - s) for s, e in (np.searchsorted(each, (first, end)).tolist() for each in starts))
-        if words * others > _MOST_PAIRS:
-            found = system.sentence_of(b), counted(others, "word", ","), f"{words:,}", gold.sentence_of(a)
+        a, a_end = np.searchsorted(gold_starts, (first, end)).tolist()
+        b, b_end = np.searchsorted(system_starts, (first, end)).tolist()
+        if (a_end - a) * (b_end - b) > _MOST_PAIRS:
+            found = system.sentence_of(b), counted(b_end - b, "word", ","), f"{a_end - a:,}", gold.sentence_of(a)
             raise InputError("%s: multiword tokens cover %s here and %s in %s, too many for the scorer to align" % found)
 
 
@@ -267,6 +268,11 @@ class _Reader:
         """Return where the last token begins, and where it ends."""
         return self.tokens[-1].start if self.tokens else 0, len(self.text)
 
+    def token_at(self, place: int) -> _Token | None:
+        """Return the last token that begins at this character of the text or before it."""
+        number = bisect_right(self.tokens, place, key=lambda token: token.start)
+        return self.tokens[number - 1] if number else None
+
     def read(self) -> bool:
         """Read the next sentence. Return False if there is none.
 
@@ -342,25 +348,23 @@ def _check_same_text(gold: _Reader, system: _Reader, start: int) -> None:
     place = next((k for k in range(start, both) if a[k] != b[k]), both)
 
     def multiword(file: _Reader) -> bool:  # at this character, or at the one before it
-        around = (bisect_right(file.tokens, k, key=lambda token: token.start) - 1 for k in (place, max(place - 1, 0)))
-        return any(file.tokens[k].multiword for k in around if k >= 0)
+        return any(token.multiword for token in map(file.token_at, (place, max(place - 1, 0))) if token)
 
     def described(file: _Reader) -> tuple[str, str]:  # the place, and the text there
         while len(file.text) < place + 20 and file.read():
             pass
-        if place >= len(file.text):
+        token, text = file.token_at(place), "".join(file.text[place : place + 20])
+        if not token or not text:
             return "%s: the end" % reading.name_of(file.path), ""
-        token, text = (
-            file.tokens[bisect_right(file.tokens, place, key=lambda token: token.start) - 1],
-            file.text[place : place + 20],
-        )
-        return "%s: %r" % (on_line(token.file, token.line), "".join(text)), "".join(text)
+        return "%s: %r" % (on_line(token.file, token.line), text), text
 
-    names = reading.name_of(system.path), reading.name_of(gold.path)
-    why = "; %s has a multiword token there, and %s words only" % (names if multiword(system) else names[::-1])
-    why = why if multiword(system) != multiword(gold) else ""
-    (here, text), (there, other) = described(system), described(gold)
-    why += normal_forms(text, other, 20)
+    why = ""
+    if multiword(system) != multiword(gold):
+        one, other = (system, gold) if multiword(system) else (gold, system)
+        names = reading.name_of(one.path), reading.name_of(other.path)
+        why = "; %s has a multiword token there, and %s words only" % names
+    (here, text), (there, gold_text) = described(system), described(gold)
+    why += normal_forms(text, gold_text, 20)
     raise InputError("%s, but %s: the scorer needs the same text in both%s" % (here, there, why))
 
 

@@ -45,13 +45,13 @@ def compare(gold: Treebank, a: Treebank | Runs, b: Treebank | Runs) -> Compariso
     given as sentences is "gold", "a" or "b". Raises InputError as `evaluate` does.
     """
     given = [("gold", gold), *(("a", one) for one in _runs(a)), *(("b", one) for one in _runs(b))]
+    of_a, of_b = slice(1, 1 + len(_runs(a))), slice(1 + len(_runs(a)), None)
     with _files(*given) as paths:
-        number = 1 + len(_runs(a))
-        found = comparison.compare(paths[0], paths[1:number], paths[number:])
-    path, *named = (path if isinstance(treebank, _PATH) else name for (name, treebank), path in zip(given, paths, strict=True))
-    one, other = found.systems
-    systems = (replace(one, paths=tuple(named[: number - 1])), replace(other, paths=tuple(named[number - 1 :])))
-    return replace(found, path=path, systems=systems)
+        found = comparison.compare(paths[0], paths[of_a], paths[of_b])
+        names = [path if isinstance(one, _PATH) else name for (name, one), path in zip(given, paths, strict=True)]
+    first, second = found.systems
+    systems = replace(first, paths=tuple(names[of_a])), replace(second, paths=tuple(names[of_b]))
+    return replace(found, path=names[0], systems=systems)
 
 
 def _runs(given: Any) -> Sequence[Any]:

@@ -29,12 +29,13 @@ class Bin:
 def reliability(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> list[Bin]:
     """Sort predicted arcs into bins of probability of equal width. Empty bins are omitted. Both arrays: (arcs,)."""
     which = np.minimum((probabilities * bins).astype(int), bins - 1)
-    return [
-        Bin(k / bins, (k + 1) / bins, int(chosen.sum()), float(probabilities[chosen].mean()), float(correct[chosen].mean()))
-        for k in range(bins)
-        for chosen in [which == k]
-        if chosen.any()
-    ]
+    found = []
+    for k in range(bins):
+        chosen = which == k
+        if chosen.any():
+            means = float(probabilities[chosen].mean()), float(correct[chosen].mean())
+            found.append(Bin(k / bins, (k + 1) / bins, int(chosen.sum()), *means))
+    return found
 
 
 def expected_calibration_error(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> float:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from mh4.analysis import error_tables, evaluation
 from mh4.analysis.evaluation import Counts
-from mh4.data.sentence import without_subtype
+from mh4.errors import cut
 from mh4.util.text_tables import Form, Table, short_names
 
 TOTAL = "total"
@@ -26,18 +26,15 @@ class Result(NamedTuple):
 
         `aligned` is the number of aligned words that have the relation in gold.
         """
-        gold, system, correct, both = (Counter[str]() for _ in range(4))
-        for (in_gold, parsed, right), number in self.pairs.items():
-            names = [None if one is None else without_subtype(one) for one in (in_gold, parsed)]
-            for counts, name, counted in (
-                (gold, names[0], True),
-                (system, names[1], True),
-                (correct, names[0], right and names[0] == names[1]),
-                (both, names[0], parsed is not None),
-            ):
-                if name is not None and counted:
-                    counts[name] += number
-        found = {name: Counts(gold[name], system[name], correct[name], both[name]) for name in gold | system}
+        gold, system, correct, aligned = (Counter[str]() for _ in range(4))
+        for (in_gold, parsed, right), number in error_tables.without_subtypes(self.pairs).items():
+            if in_gold is not None:
+                gold[in_gold] += number
+                aligned[in_gold] += number * (parsed is not None)
+                correct[in_gold] += number * (right and in_gold == parsed)
+            if parsed is not None:
+                system[parsed] += number
+        found = {name: Counts(gold[name], system[name], correct[name], aligned[name]) for name in gold | system}
         return dict(sorted(found.items(), key=lambda item: (-item[1].gold, item[0])))
 
 
@@ -74,11 +71,12 @@ def metric_table(results: Sequence[Result], counts: bool = False, form: Form = "
 
 def relation_table(results: Sequence[Result], counts: bool = False) -> Table:
     """Format LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
-    in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
+    by_relation = [result.relations for result in results]
+    in_gold = {name: counts.gold for found in by_relation for name, counts in found.items()}
     relations = sorted(in_gold, key=lambda name: (-in_gold[name], name))
-    rows = [[result.relations.get(name, Counts(in_gold[name], 0, 0)) for result in results] for name in relations]
+    rows = [[found.get(name, Counts(in_gold[name], 0, 0)) for found in by_relation] for name in relations]
     rows.append([result.metrics["LAS"] for result in results])
-    titles = [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in relations] + [TOTAL]
+    titles = [*(cut(name, _LONGEST_NAME) for name in relations), TOTAL]
     if len(results) == 1:
         groups = [("arcs", ["gold", "predicted", "correct"]), ("LAS, %", ["precision", "recall", "F1"])]
         body = [_counts([one]) + ["%.2f" % value for value in one.score()[:3]] for (one,) in rows]

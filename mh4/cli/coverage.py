@@ -5,7 +5,7 @@ import click
 from mh4.cli.group import say, say_written
 from mh4.cli.options import check_format, format_option, json_option, plot_option
 from mh4.cli.paths import PATH, Input
-from mh4.util.text_tables import Form
+from mh4.util.text_tables import Form, short_names
 
 
 @click.command()
@@ -44,7 +44,8 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
             if row.sentences or row.left_out:  # the file is not empty
                 rows.append((name, row))
     total = measuring.total(rows)
-    shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
+    names = short_names([name for name, _ in rows])
+    shown = [(name, row) for name, (_, row) in zip(names, rows, strict=True)] + ([("total", total)] if len(rows) > 1 else [])
     if plot_file:
         measuring.plot(plot_file, shown)
         say_written("the plot", plot_file)

@@ -1,7 +1,6 @@
 """The command `mh4 ensemble`."""
 
 import os
-from functools import partial
 
 import click
 
@@ -71,13 +70,12 @@ def ensemble(
     options.set_verbosity(quiet, verbose)
     if (len(input_files) > 1 or os.path.isdir(input_files[0])) and not all(map(os.path.isdir, files)):
         raise InputError("several files are parsed, so each --vote has to be a folder with their parses by another parser")
-    extension = ".conllu" if form == "conllu" else ".txt"
-    found, written = destinations(input_files, output, extension, files), []
-    blocks = partial(conllu.blocks, trees=False) if form == "conllu" else options.blocks_of_text(form, segmenter)
-    votes_of = {vote: conllu.files_of([vote]) if os.path.isdir(vote) else {} for vote in files}
+    found, written = destinations(input_files, output, form, files), []
+    blocks = options.reader(form, segmenter, trees=False)
+    in_folders = {vote: conllu.files_of([vote]) for vote in files if os.path.isdir(vote)}
     with parallel.processes(jobs) as pool:
         for (path, name, _), destination in found:
-            votes = [votes_of[vote].get(name, os.path.join(vote, name)) if os.path.isdir(vote) else vote for vote in files]
+            votes = [in_folders[vote].get(name, os.path.join(vote, name)) if vote in in_folders else vote for vote in files]
             of_file = with_votes(conllu.to_parse(blocks(path)), votes)
             parsed = parallel.parse(Ensemble.load, (folders, tree), of_file, pool, longest=longest, beyond=beyond, tags=tags)
             written.append(write(parsed, path, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose))

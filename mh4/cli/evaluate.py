@@ -54,7 +54,8 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     parts = [score_tables.metric_table(results, counts, form)]
     if by == "deprel":
         parts.append(score_tables.relation_table(results, counts))
-    names = short_names(system_files) if len(results) > 1 else [""]
-    for name, result in zip(names, results, strict=True) if by == "errors" else ():
-        parts += error_tables.tables(result.pairs, name)
+    if by == "errors":
+        names = short_names(system_files) if len(results) > 1 else [""]
+        for name, result in zip(names, results, strict=True):
+            parts += error_tables.tables(result.pairs, name)
     say(*written(parts, form).split("\n"))

@@ -16,6 +16,7 @@ import click
 
 from mh4.errors import InputError, because, one_line, reason, telling_warnings
 from mh4.util import streams
+from mh4.util.signals import ENDING
 
 _NO_TEMPORARY = "No usable temporary directory found in "  # tempfile's message, before a list of those tried
 
@@ -155,13 +156,6 @@ class Stopped(KeyboardInterrupt):
             os.kill(os.getpid(), self.number)
 
 
-_BEFORE: dict[int, Any] = {
-    signal.SIGINT: signal.default_int_handler,
-    signal.SIGTERM: signal.SIG_DFL,
-    signal.SIGHUP: signal.SIG_DFL,
-}
-
-
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
     """Make the signals that end a command raise Stopped, so that unfinished files are deleted.
@@ -172,10 +166,10 @@ def _stopped_by_signals() -> Iterator[None]:
     running = True
 
     def stop(number: int, frame: Any) -> None:
-        signal.signal(number, _BEFORE[number])
+        signal.signal(number, ENDING[number])
         raise Stopped(number, lambda: running)
 
-    numbers = [number for number, before in _BEFORE.items() if signal.getsignal(number) is before]
+    numbers = [number for number, before in ENDING.items() if signal.getsignal(number) is before]
     if threading.current_thread() is not threading.main_thread():
         numbers = []  # only the main thread can handle signals
     for number in numbers:
@@ -185,7 +179,7 @@ def _stopped_by_signals() -> Iterator[None]:
     finally:
         running = False
         for number in numbers:
-            signal.signal(number, _BEFORE[number])
+            signal.signal(number, ENDING[number])
 
 
 def _fail_interrupted(program: str, end: KeyboardInterrupt) -> NoReturn:

@@ -1,8 +1,8 @@
 """Options that several commands have: how a parser searches, where its output goes, and how results are shown."""
 
 from collections.abc import Callable, Iterator
-from functools import partial, reduce
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -19,7 +19,13 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 
 def together(*options: Decorator) -> Decorator:
     """Return one decorator that adds these options to a command. Its help lists them in this order."""
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
 
 
 # How a parser searches.
@@ -99,8 +105,15 @@ def input_format(format_of_input: str | None, text: bool, segmenter: str | None,
     return found
 
 
-def blocks_of_text(form: str, segmenter: str | None, at_once: bool = False) -> "Callable[[str], Iterator[Block]]":
-    """Return the reader for one of INPUTS except CoNLL-U. at_once: see conllu.blocks; only for text already split."""
+def reader(form: str, segmenter: str | None, at_once: bool = False, **for_conllu: Any) -> "Callable[[str], Iterator[Block]]":
+    """Return the function that yields the sentences of a file in one of INPUTS.
+
+    at_once: see conllu.blocks; not for text that needs a segmenter. for_conllu: further arguments of conllu.blocks.
+    """
+    if form == "conllu":
+        from mh4.data import conllu
+
+        return partial(conllu.blocks, at_once=at_once, **for_conllu)
     if segmenter:
         from mh4.data.segmenter import Segmenter
 

@@ -12,7 +12,7 @@ from mh4.parser.writing import Parses, Written
 from mh4.util.files import make_folder
 from mh4.util.output import open_output
 from mh4.util.progress import counting
-from mh4.util.reading import Named, name_of, named
+from mh4.util.reading import CONLLU, TEXT, Named, name_of, named
 
 
 def write(
@@ -48,18 +48,17 @@ def say_parsed(outputs: Sequence[str], written: Sequence[Written]) -> None:
         say_written("%s in %d files" % (done, len(outputs)), os.path.commonpath(outputs))
 
 
-def destinations(
-    inputs: Sequence[str], output: str, extension: str = ".conllu", omitted: Sequence[str] = ()
-) -> list[tuple[Named, str]]:
+def destinations(inputs: Sequence[str], output: str, form: str, omitted: Sequence[str] = ()) -> list[tuple[Named, str]]:
     """Return the files to parse, each with the path of its parse.
 
-    inputs: files, and folders, which stand for the files in them with this extension, except those in `output` and the
-    omitted folders. `output` is a folder if it ends with a slash, if it is an existing folder, or if the input is
-    several files or a folder; otherwise it is the file for the only parse. In a folder, which is created if needed,
-    parses have the names that mh4.util.reading.named returns. Raises InputError if a parse in a folder has no name, as
-    its input is standard input, if an output is a folder, and if an output is an input of the running command.
+    inputs: files, and folders, which stand for the files in them, .conllu or for text .txt, except those in `output`
+    and the omitted folders. form: one of INPUTS. `output` is a folder if it ends with a slash, if it is an existing
+    folder, or if the input is several files or a folder; otherwise it is the file for the only parse. In a folder,
+    which is created if needed, parses have the names that mh4.util.reading.named returns. Raises InputError if a parse
+    in a folder has no name, as its input is standard input, if an output is a folder, and if an output is an input of
+    the running command.
     """
-    to_parse = named(inputs, extension, [output, *omitted])
+    to_parse = named(inputs, CONLLU if form == "conllu" else TEXT, [output, *omitted])
     files = [file.path for file in to_parse]
     check_inputs(files)
     if [file.folder for file in to_parse] == [""] and not (output.endswith(os.sep) or os.path.isdir(output)):

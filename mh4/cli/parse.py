@@ -1,10 +1,7 @@
 """The command `mh4 parse`."""
 
 import os
-from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +9,6 @@ from mh4.cli import options
 from mh4.cli.group import say
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError, counted
-
-if TYPE_CHECKING:
-    from mh4.data.block import Block
 
 
 @click.command()
@@ -96,9 +90,6 @@ def parse(
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
-    wanted: dict[str, Any] = {"at_once": flush, "confidence": confidence, "tags": tags, "longest": longest, "beyond": beyond}
-    wanted |= {"keep_heads": True} if keep_heads else {}
-    wanted |= {"best": best} if best != 1 else {}
     arguments = (folder, decode, beam, contextual)
     form = options.input_format(format_of_input, text, segmenter, rejects=rejects_file, keep_heads=keep_heads)
     if flush and segmenter:
@@ -106,7 +97,7 @@ def parse(
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
     options.set_verbosity(quiet, verbose)
-    found = destinations(input_files, output, ".conllu" if form == "conllu" else ".txt")
+    found = destinations(input_files, output, form)
     outputs = [destination for _, destination in found]
     is_device = rejects_file and os.path.exists(rejects_file) and not os.path.isfile(rejects_file)  # can take both
     if rejects_file and not is_device and os.path.realpath(rejects_file) in map(os.path.realpath, outputs):
@@ -120,14 +111,22 @@ def parse(
 
     rejects = open_rejects(rejects_file, say_rejected) if rejects_file else nullcontext()
     with rejects as rejected, parallel.processes(jobs) as pool:
-        blocks: Callable[[str], Iterable[Block]] = partial(
-            conllu.blocks, trees=keep_heads, partial=keep_heads, rejected=rejected, at_once=flush
-        )
-        if form != "conllu":
-            blocks = options.blocks_of_text(form, segmenter, flush)
+        blocks = options.reader(form, segmenter, flush, trees=keep_heads, partial=keep_heads, rejected=rejected)
         written = []
         for file, destination in found:
-            parsed = parallel.parse(Parser.load, arguments, conllu.to_parse(blocks(file.path)), pool, **wanted)
+            parsed = parallel.parse(
+                Parser.load,
+                arguments,
+                conllu.to_parse(blocks(file.path)),
+                pool,
+                at_once=flush,
+                confidence=confidence,
+                tags=tags,
+                longest=longest,
+                beyond=beyond,
+                keep_heads=keep_heads,
+                best=best,
+            )
             done = write(
                 parsed, file.path, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush
             )

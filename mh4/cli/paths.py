@@ -117,13 +117,14 @@ def _check(written: Iterable[str], read: Iterable[str], omitted: Sequence[str] =
     outputs.pop(None, None)
     keys: dict[str, Any]
     for path in read if outputs else ():
-        # The files of a model count even if they do not exist.
-        if path != "-" and (os.path.isdir(path) or not os.path.exists(path)):
+        if path == "-":
+            keys = {path: identity(0)}
+        elif os.path.isdir(path) or not os.path.exists(path):  # the files of a model count even if they do not exist
             keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path, omitted)}
+            for output in _next_input(path, outputs, omitted):
+                raise InputError("%s would be in %s, and be read the next time: choose another output" % (output, path))
         else:
-            keys = {path: identity(0 if path == "-" else path)}
-        for output in () if path == "-" else _next_input(path, outputs, omitted):
-            raise InputError("%s would be in %s, and be read the next time: choose another output" % (output, path))
+            keys = {path: identity(path)}
         for file, key in keys.items():
             if key in outputs:
                 output = "standard output" if outputs[key] == "-" else outputs[key]
@@ -141,9 +142,12 @@ def _next_input(folder: str, outputs: Mapping[Any, str], omitted: Sequence[str])
 
     outputs: paths, by the real paths of new files and by the identities of existing ones.
     """
-    inside, apart = (tuple(os.path.realpath(each) + os.sep for each in of) for of in ([folder], omitted))
-    new = {key: path for key, path in outputs.items() if isinstance(key, str) and ".conllu" in key[len(inside[0]) :].lower()}
-    return [path for key, path in new.items() if key.startswith(inside) and not key.startswith(apart)] * _is_treebank(folder)
+    if not _is_treebank(folder):
+        return []
+    inside = os.path.realpath(folder) + os.sep
+    apart = tuple(os.path.realpath(each) + os.sep for each in omitted)
+    new = {key: path for key, path in outputs.items() if isinstance(key, str) and key.startswith(inside)}
+    return [path for key, path in new.items() if ".conllu" in key[len(inside) :].lower() and not key.startswith(apart)]
 
 
 def _in_folder(folder: str, omitted: Sequence[str]) -> list[str]:

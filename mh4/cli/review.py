@@ -14,7 +14,7 @@ from mh4.cli.paths import NAMED_PATH, PATH, Input, Path
 from mh4.errors import InputError, counted, listed, one_line, telling_warnings
 
 if TYPE_CHECKING:
-    from mh4.annotating.review import Reviewed
+    from mh4.annotating.review import Doubt, Reviewed
     from mh4.data.block import Block
 
 Numbered = list[tuple[str, int, "Block"]]  # sentences, each with its file and its number in the file
@@ -138,7 +138,7 @@ def review(
             judged, marked = {id(one.block): one for one in reviewed}, frozenset(doubts)
             text = "".join(review.annotated(block, judged.get(id(block)), marked) for _, _, block in blocks)
         elif kind == ".html":
-            text = _page(reviewed, {(doubt.file, doubt.sentence): k for k, doubt in reversed(list(enumerate(doubts)))})
+            text = _page(reviewed, doubts)
         else:
             text = review.as_json(doubts) if kind == ".json" else review.as_tsv(doubts)
         with open_output(output) as written:
@@ -146,29 +146,22 @@ def review(
         say_written(counted(len(doubts), "doubt"), output)
 
 
-def _page(reviewed: Sequence["Reviewed"], ranks: dict[tuple[str, ...], int]) -> str:
-    """Return the page of `mh4 view` with the doubtful sentences, ordered by each sentence's first doubt.
-
-    ranks: the rank of the first doubt of a sentence, by its file and name.
-    """
+def _page(reviewed: Sequence["Reviewed"], doubts: Sequence["Doubt"]) -> str:
+    """Return the page of `mh4 view` with the doubtful sentences, ordered by each sentence's first doubt."""
     from dataclasses import replace
 
-    from mh4.data.cells import LEMMA
-    from mh4.viewing.analyses import SentenceView
+    from mh4.viewing.analyses import shown
     from mh4.viewing.page import page
 
-    def view(one: "Reviewed") -> SentenceView:
-        sentence = one.block.sentence
-        text, lemmas = one.block.comment("text") or " ".join(sentence.words), one.block.column(LEMMA)
-        return SentenceView(
-            one.number, one.block.sent_id, text, lemmas, [replace(sentence, probabilities=one.heads), one.proposal]
-        )
-
-    def rank(one: "Reviewed") -> int | None:
-        return ranks.get((one.file, one.name))
-
-    doubtful = sorted((one for one in reviewed if rank(one) is not None), key=lambda one: rank(one) or 0)
-    return page([view(one) for one in doubtful], ["treebank", "parser"])
+    ranks: dict[tuple[str, str], int] = {}  # of the first doubt of a sentence, by its file and name
+    for rank, doubt in enumerate(doubts):
+        ranks.setdefault((doubt.file, doubt.sentence), rank)
+    doubtful = [one for one in reviewed if (one.file, one.name) in ranks]
+    views = [
+        shown(one.number, one.block, [replace(one.block.sentence, probabilities=one.heads), one.proposal])
+        for one in sorted(doubtful, key=lambda one: ranks[one.file, one.name])
+    ]
+    return page(views, ["treebank", "parser"])
 
 
 def _trained(parts: Sequence[Numbered], folder: str, jobs: int, training: dict[str, Any]) -> list[str]:

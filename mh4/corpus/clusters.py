@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mh4.errors import InputError, needs
 from mh4.util.files import make_folder
-from mh4.util.processes import ENDING
+from mh4.util.signals import ENDING
 
 if TYPE_CHECKING:  # it needs dask-jobqueue
     from mh4.corpus.slurm import Jobs

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mh4.errors import InputError
-from mh4.util.reading import CONLLU, named, open_regular
-
-TEXT = ".txt"  # the extension of text files in folders; a file that is given itself may have any name
+from mh4.util.reading import CONLLU, TEXT, named, open_regular
 
 
 class Input(NamedTuple):

@@ -111,13 +111,16 @@ class Sentence:
 
         Raises InputError for anything except n+1 numbers, of which the first, at 0, is left out.
         """
+        given = getattr(self, field)
+        if given is None:
+            return None
         try:
-            found = np.asarray(given := getattr(self, field), dtype=float)
+            found = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
             found = np.empty(0)
-        if given is not None and found.shape != (len(self) + 1,):
+        if found.shape != (len(self) + 1,):
             raise self._wrong(field, counted(len(self) + 1, "number"))
-        return None if given is None else found[1:].tolist()
+        return found[1:].tolist()
 
     def _strings(self, field: str) -> list[str | None]:
         """Return a column of n strings, or of n times None if the field is None.

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import count
 
 from mh4.data import conllu, text_lines
 from mh4.data.block import Block
@@ -41,7 +40,6 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP, at_o
     column if there are tabs), with a blank line between sentences. Further blank lines are ignored; a form feed counts
     as a blank line. start: where in the file the lines begin, for messages. Raises NoSentences if there are none.
     """
-    numbers = count(1)
     words: list[str] = []
     first = number = size = 0
     each = (
@@ -63,7 +61,7 @@ def parsed(lines: Iterable[str], name: str, split: str, start: Start = TOP, at_o
         if len(words) > text_lines.MOST_LINES:
             raise InputError("%s: more than %s" % (on_line(name, first), counted(text_lines.MOST_LINES, "word", ",")))
         if words and ended:
-            number = next(numbers)
+            number += 1
             yield _block(words, name, first, number, portion)
             words = []
     if words:

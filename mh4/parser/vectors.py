@@ -86,7 +86,7 @@ class Vectors:
         path = files.place(FILE)
         if not files.has(FILE):
             raise InputError("%s: no vectors of words there, with which the model was trained" % path)
-        with files.arrays(FILE, 8 * MOST_WORDS * MOST_DIMENSIONS, "damaged: its content does not match its checksum") as file:
+        with files.arrays(FILE, 8 * MOST_WORDS * MOST_DIMENSIONS, reading.WRONG_CHECKSUM) as file:
             matrix, learned = file["matrix"], int(file["learned"])
             found = cls(file["words"].tobytes().decode("utf-8").split("\n"), matrix, learned)
             if (

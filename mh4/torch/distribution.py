@@ -73,10 +73,8 @@ class TreeDistribution:
 
     def __repr__(self) -> str:
         """Return the decoder, the size of the batch, and the type and device of the results; not the many scores."""
-        lengths, root = (
-            self._sentences.lengths,
-            "a single root" if self._sentences.options["single_root"] else "any number of roots",
-        )
+        lengths = self._sentences.lengths
+        root = "a single root" if self._sentences.options["single_root"] else "any number of roots"
         size = "%s of up to %s" % (counted(len(lengths), "sentence"), counted(int(lengths.max(initial=0)), "word"))
         return "<mh4.torch.TreeDistribution %s, %s, %s; %s, %s>" % (self.name, size, root, self._dtype, self._device)
 
@@ -239,8 +237,9 @@ class TreeDistribution:
         if not alike or shapes != their_shapes or not np.array_equal(ours.lengths, theirs.lengths):
             raise ValueError("the distributions differ in their decoder, single_root, lengths, score tensors or their dimensions")
         _, *expected = self._expected()
-        total = other._log_partition()
-        for counts, numbers in zip(expected, [other._tensors()[tensor] for tensor in self.scores], strict=True):
+        total, tensors = other._log_partition(), other._tensors()
+        for counts, tensor in zip(expected, self.scores, strict=True):
+            numbers = tensors[tensor]
             usable = numbers.abs() < LARGEST  # not forbidden, nor NaN or infinity in the padding
             total = total - (counts * torch.where(usable, numbers, 0).double()).flatten(1).sum(1)
             impossible = ((counts > 0) & ~usable).flatten(1).any(1)

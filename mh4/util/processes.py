@@ -17,8 +17,8 @@ from threading import Thread
 from typing import Any
 
 from mh4.errors import InputError, reason
+from mh4.util.signals import ENDING
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command, which then ends its children
 _PR_SET_PDEATHSIG = 1
 
 

@@ -14,8 +14,9 @@ from mh4.errors import InputError, listed, on_line, one_line, shown, unreadable,
 from mh4.util import compression
 
 MOST = 1 << 26  # bytes of a small file; a large vocabulary has a few million
-CONLLU = ".conllu"
+CONLLU, TEXT = ".conllu", ".txt"  # the extensions of files in folders; a file that is given itself may have any name
 LONGEST = 1 << 27  # bytes of a line, and of a sentence or paragraph; more may come from a device that never ends
+WRONG_CHECKSUM = "damaged: its content does not match its checksum"
 
 Path = str | bytes | os.PathLike[Any]
 Paths = Path | Iterable[Path]  # one, or several
@@ -222,7 +223,7 @@ def too_large(path: str, most: int) -> InputError:
 
 def wrong_checksum(path: str) -> InputError:
     """Return the error for a file whose content is not the one that its checksum was computed from."""
-    return InputError("%s: damaged: its content does not match its checksum" % path)
+    return InputError("%s: %s" % (path, WRONG_CHECKSUM))
 
 
 def decoded(content: bytes, path: str) -> str:

@@ -94,6 +94,17 @@ def test_the_example_learns_and_parses(example, options, of_class):
     assert {label for sentence in parsed for label in sentence.deprels} > {"root", "punct"}
 
 
+def test_only_words_headed_by_the_root_are_labelled_root(example, monkeypatch):
+    """This is so even with random weights, which would label any word `root`."""
+    monkeypatch.syspath_prepend(toy.ROOT / "examples")
+    from torch_parser import Parser, Vocabulary, settings
+
+    config, sentences = settings([], "mst"), conllu.read(str(example.test))
+    parser = Parser("mst", config.to_toml(), Vocabulary.of(sentences, config).to_json(), None)
+    for sentence in parser.parse(sentences):
+        assert [label == "root" for label in sentence.deprels] == (sentence.heads[1:] == 0).tolist()
+
+
 def test_a_file_that_is_none(example):
     message = run(toy.ROOT / "examples" / "torch_parser.py", "train", "--train", example.folder / "none.conllu", "--dev", example.dev,
                   "--model", example.model, failing=True)  # fmt: skip
