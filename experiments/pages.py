@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from rich.console import Console
 
+from experiments import published
 from experiments.engine.provenance import commit
 from experiments.engine.record_fields import Record, Score
 from experiments.engine.run import Run
@@ -52,6 +53,11 @@ def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
     return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 
+def paper_average(numbers: tuple[float, float | None] | None) -> Average | None:
+    """Return a mean and a standard deviation of the paper as an average over its seeds; None if it has no such numbers."""
+    return Average(*numbers, tuple(range(published.SEEDS))) if numbers else None
+
+
 def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
     """Return the average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records.
 
@@ -81,16 +87,11 @@ def pooled(averages: Sequence[Average]) -> float | None:
     return math.sqrt(sum(more * std**2 for std, more in repeated) / freedom) if freedom else None
 
 
-def error_of_difference(std: float, runs: int, other_std: float, other_runs: int) -> float:
-    """Return the standard error of the difference of the means of two independent samples."""
-    return math.sqrt(std**2 / runs + other_std**2 / other_runs)
-
-
 def error_between(one: Average, other: Average) -> float | None:
-    """Return the standard error of the difference of two means; None unless both are of several runs."""
+    """Return the standard error of the difference of the means of two independent samples; None if a deviation is unknown."""
     if one.std is None or other.std is None:
         return None
-    return error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
+    return math.sqrt(one.std**2 / len(one.seeds) + other.std**2 / len(other.seeds))
 
 
 def difference(one: Average | None, other: Average | None) -> str:

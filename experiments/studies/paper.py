@@ -27,7 +27,7 @@ from mh4.util.files import check_writable, make_folder
 
 @study(
     langs="from %s toy;\nby default all but toy" % " ".join(treebanks.languages()),
-    systems="by default %s,\nand for the languages of Table 3, the systems of Tables 1 and 2" % " ".join(published.systems("")),
+    systems="by default %s,\nand for the languages of Table 3, the systems of Tables 1 and 2" % " ".join(published.systems()),
     seeds="by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS),
     ud="a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out",
 )
