@@ -192,7 +192,8 @@ def f1_by_group(page: Path, dimension: str) -> tuple[list[int], tuple[float, flo
         groups = {(row["dimension"], row["group"], row["labelled"]) for row in rows}
         if len(rows) != 2 * len(groups) or {name for name, _, _ in groups} != {one.key for one in DIMENSIONS}:
             raise ValueError
-        ((*seeds,),) = {tuple(map(int, row["seeds"].split())) for row in rows}
+        [compared] = {row["seeds"] for row in rows}
+        seeds = list(map(int, compared.split()))
         for row in rows:
             counts = Group(*(int(row[name]) for name in ("gold", "predicted", "recalled", "precise")))
             if row["dimension"] == dimension and row["labelled"] == "no":

@@ -258,7 +258,7 @@ class Test(Scores):
         message, counts = "The official scorer rejects the output of %s: %s.", (self.others, self.others + len(self.runs))
         rejected = {published.COLUMNS[name]: one["rejected"] for name, one in self.outputs.items() if "rejected" in one}
         omitted = ["Omitted, without scores on these files: %d of %d runs." % counts] if self.others else []
-        return "\n\n".join([OF_TEST, *map(message.__mod__, rejected.items()), *omitted])
+        return "\n\n".join([OF_TEST, *(message % pair for pair in rejected.items()), *omitted])
 
     def files(self) -> dict[str, Any]:
         """Return the test files, and the outputs of the shared task's systems that have scores, by their titles."""
