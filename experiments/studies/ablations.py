@@ -333,8 +333,10 @@ def unchanged(found: Measured, score: str) -> Table:
 
 
 def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
-    settings = [[name + " = " + as_toml(row.values[name]) if plan.own else name for name in row.settings] for row in plan.rows]
-    rows = [[row.name, ", ".join("`%s`" % name for name in mine), row.what] for row, mine in zip(plan.rows, settings, strict=True)]
+    rows = []
+    for row in plan.rows:
+        settings = [name + " = " + as_toml(row.values[name]) if plan.own else name for name in row.settings]
+        rows.append([row.name, ", ".join("`%s`" % setting for setting in settings), row.what])
     table = Table(["row", "settings", "" if plan.own else "the authors' values"], rows, right=3)
     parts: list[pages.Part] = ["\n".join([SAID_OF_OWN if plan.own else NOTE, SAID_OF_TABLES]), table]
     for found in (one for one in everything if one.scores):
