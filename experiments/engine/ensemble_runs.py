@@ -91,8 +91,7 @@ def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:
     """Return the scores of the parsed files, by split."""
     found = {}
     for split, path in parsed.items():
-        gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
-        scores = official(str(gold), str(path))
+        scores = official(str(bank.gold[split]), str(path))
         found.update({split + "_uas": scores["UAS"].f1, split + "_las": scores["LAS"].f1})
     return found
 
