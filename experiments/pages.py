@@ -238,11 +238,6 @@ def command(commands: Sequence[str], *origin: str) -> list[Part]:
     return ["## Command", code(commands), "\n".join(origin)]
 
 
-def made_now(repeat: str) -> list[Part]:
-    """Make the last section of a page that the command `repeat` makes now."""
-    return command([repeat], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")))
-
-
 def origin(model: Run) -> str:
     """Return the origin of a model, as text."""
     return "%s, seed %d: trained at commit %s" % (model.system, model.seed, model.commits or "unknown")
@@ -255,4 +250,5 @@ def models(described: Iterable[str], bank: Treebank, repeat: str, split: str = "
     """
     parsed = bank.to_parse[split]
     listed = items([*described, "%s: %s, git blob %s" % (split, parsed.name, git_blob_id(parsed))])
-    return ["## Models and data", listed, *made_now(repeat)]
+    made = "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))
+    return ["## Models and data", listed, *command([repeat], made)]

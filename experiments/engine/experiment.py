@@ -50,11 +50,11 @@ class Experiment:
 
     def _run(self, system: str, seed: int) -> Run:
         run, here = Run.at(self.bench.models(self.bank.name) / self.bank.row, system, seed), Path.cwd()
-        files = [("--" + split, str(path)) for split, path in self.bank.paths.items()]
-        settings = [("--config", relative_if_inside(file, here)) for file in self.bank.settings_files]
-        settings += [("--set", assignment) for assignment in self.bank.assigned(system)]
-        options = [("--system", system_and_loss(system)[0]), *files]
-        options += [("--model", relative_if_inside(run.folder, here)), ("--seed", str(seed)), *settings]
+        options = [("--system", system_and_loss(system)[0])]
+        options += [("--" + split, str(path)) for split, path in self.bank.paths.items()]
+        options += [("--model", relative_if_inside(run.folder, here)), ("--seed", str(seed))]
+        options += [("--config", relative_if_inside(file, here)) for file in self.bank.settings_files]
+        options += [("--set", assignment) for assignment in self.bank.assigned(system)]
         run.command = [*self.bench.trainer, "train", *chain.from_iterable(options)]
         return run
 
