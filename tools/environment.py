@@ -213,11 +213,7 @@ def main(root=ROOT):
     parser.add_argument("--jobs", help="parallel compilers (default: the number of cores, as memory allows)")
     parser.add_argument("--quiet", action="store_true", help="print nothing if there is nothing to do")
     options = parser.parse_args()
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupted)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         (root / "build").mkdir(exist_ok=True)
         make_ready(root, Console(str(root / "build" / "setup.log")), options)
