@@ -27,6 +27,8 @@ from typing import NamedTuple
 
 from common import ROOT, commit, printed
 
+from experiments.engine.records import RESULTS, load_any
+from experiments.engine.run import ONE_THREAD
 from mh4.analysis import evaluation
 from mh4.data import conllu
 from mh4.data.cells import DEPREL, DEPS, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS
@@ -204,9 +206,7 @@ def trained(peer, python, folders, gold, tags, options, minutes):
 
 def runs_of_mh4(treebank):
     """Return the recorded runs of mh4-hybrid on a treebank."""
-    path = ROOT / "experiments" / "results" / (treebank + ".jsonl")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return [run for run in map(json.loads, lines) if run["system"] == "mh4-hybrid"]
+    return [run for run in load_any(treebank, RESULTS) if run["system"] == "mh4-hybrid"]
 
 
 def installed(name, work):
@@ -231,8 +231,7 @@ def run(python, arguments, files, log, minutes=None):
 
     ends_with_parent = with_parent()
     command = [python, *(word.format(**files) for word in arguments.split())]
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    environment = {**os.environ, **threads, "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}  # SuPar's models are pickled
+    environment = {**os.environ, **ONE_THREAD, "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}  # SuPar's models are pickled
     with open(log, "wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, preexec_fn=prepare, env=environment, cwd=files["model"])
         _, status, usage = os.wait4(process.pid, 0)

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from rich.console import Console
 
+from experiments import published
 from experiments.engine.provenance import commit
 from experiments.engine.record_fields import Record, Score
 from experiments.engine.run import Run
@@ -52,6 +53,11 @@ def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
     return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 
+def paper_average(numbers: tuple[float, float | None] | None) -> Average | None:
+    """Return a mean and a standard deviation of the paper as an average over its seeds; None if it has no such numbers."""
+    return Average(*numbers, tuple(range(published.SEEDS))) if numbers else None
+
+
 def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
     """Return the average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records.
 
@@ -81,16 +87,11 @@ def pooled(averages: Sequence[Average]) -> float | None:
     return math.sqrt(sum(more * std**2 for std, more in repeated) / freedom) if freedom else None
 
 
-def error_of_difference(std: float, runs: int, other_std: float, other_runs: int) -> float:
-    """Return the standard error of the difference of the means of two independent samples."""
-    return math.sqrt(std**2 / runs + other_std**2 / other_runs)
-
-
 def error_between(one: Average, other: Average) -> float | None:
-    """Return the standard error of the difference of two means; None unless both are of several runs."""
+    """Return the standard error of the difference of the means of two independent samples; None if a deviation is unknown."""
     if one.std is None or other.std is None:
         return None
-    return error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
+    return math.sqrt(one.std**2 / len(one.seeds) + other.std**2 / len(other.seeds))
 
 
 def difference(one: Average | None, other: Average | None) -> str:
@@ -237,11 +238,6 @@ def command(commands: Sequence[str], *origin: str) -> list[Part]:
     return ["## Command", code(commands), "\n".join(origin)]
 
 
-def made_now(repeat: str) -> list[Part]:
-    """Make the last section of a page that the command `repeat` makes now."""
-    return command([repeat], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")))
-
-
 def origin(model: Run) -> str:
     """Return the origin of a model, as text."""
     return "%s, seed %d: trained at commit %s" % (model.system, model.seed, model.commits or "unknown")
@@ -254,4 +250,5 @@ def models(described: Iterable[str], bank: Treebank, repeat: str, split: str = "
     """
     parsed = bank.to_parse[split]
     listed = items([*described, "%s: %s, git blob %s" % (split, parsed.name, git_blob_id(parsed))])
-    return ["## Models and data", listed, *made_now(repeat)]
+    made = "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))
+    return ["## Models and data", listed, *command([repeat], made)]

@@ -1,6 +1,7 @@
 """The paper's numbers, from ``experiments/published/``, and the order of systems in its tables."""
 
 import csv
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from mh4.data.conll17 import SEGMENTATION
 from mh4.parser.systems import SYSTEMS
 
 FOLDER = Path(__file__).with_name("published")
+DEV_TABLE = "table4_dev_uas"
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
 TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems, in the paper's tables
 COLUMNS = {
@@ -37,24 +39,27 @@ def coverage() -> dict[str, dict[str, str]]:
     return {row["lang"]: row for row in _rows("table3_coverage")}
 
 
-def dev_uas(lang: str, release: str, system: str) -> tuple[float, float] | None:
-    """Return the mean and standard deviation in Table 4; None if it has no comparable numbers."""
-    if release != RELEASE:
+def _score(tables: Iterable[str], lang: str, release: str, column: str) -> tuple[float, float | None] | None:
+    """Return the mean and standard deviation (None for single numbers) in one of these tables; None if not comparable."""
+    if release != RELEASE or lang == "avg":
         return None
-    # The last row of the table, the averages, has no standard deviations.
-    table = {(row["lang"], row["system"]): row for row in _rows("table4_dev_uas") if row["std"]}
-    row = table.get((lang, system))
-    return (float(row["mean"]), float(row["std"])) if row else None
+    rows = [row for name in tables for row in _rows(name) if (row["lang"], row["system"]) == (lang, column)]
+    return (float(rows[0]["mean"]), float(rows[0]["std"]) if rows[0]["std"] else None) if rows else None
+
+
+def dev_uas(lang: str, release: str, system: str) -> tuple[float, float | None] | None:
+    """Return the mean and standard deviation in Table 4; None if it has no comparable numbers."""
+    return _score([DEV_TABLE], lang, release, system)
 
 
 def in_table_4(lang: str, release: str) -> bool:
     """Return whether Table 4 has comparable numbers for the treebank."""
-    return any(dev_uas(lang, release, system) for system in systems(""))
+    return any(dev_uas(lang, release, system) for system in systems())
 
 
-def systems(lang: str) -> tuple[str, ...]:
-    """Return the systems trained on a language: those of Table 4 and, if it is in Table 3, those of Tables 1 and 2."""
-    of_table_4 = tuple(dict.fromkeys(row["system"] for row in _rows("table4_dev_uas")))
+def systems(lang: str = "") -> tuple[str, ...]:
+    """Return the systems of Table 4 and, for a language of Table 3, also those of Tables 1 and 2."""
+    of_table_4 = tuple(dict.fromkeys(row["system"] for row in _rows(DEV_TABLE)))
     return of_table_4 + (("greedy-mh4-two", "greedy-mh4-three") if lang in coverage() else ())
 
 
@@ -74,11 +79,8 @@ def test_las(lang: str, release: str, system: str) -> tuple[float, float | None]
     system: the name of one of our systems, or of the shared task's (``mh4.data.conll17``), or "ensemble" or
     "ensemble-all". These two get the same numbers, as the paper does not say which of them is its ensemble.
     """
-    if release != RELEASE or lang == "avg":
-        return None
     column = "ensemble" if system == "ensemble-all" else TEST_COLUMNS.get(system, system)
-    rows = [row for name in TEST_TABLES.values() for row in _rows(name) if (row["lang"], row["system"]) == (lang, column)]
-    return (float(rows[0]["mean"]), float(rows[0]["std"]) if rows[0]["std"] else None) if rows else None
+    return _score(TEST_TABLES.values(), lang, release, column)
 
 
 def treebank_place(name: str) -> tuple[int, str]:

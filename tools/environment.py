@@ -43,15 +43,16 @@ def pythons():
         *("python3.%d" % minor for minor in range(OLDEST[1], NEWEST[1] + 1)),
         *glob(pyenv + "/versions/*/bin/python3"),
     ]
-    found = {}
+    found = set()
     for python in filter(shutil.which, [sys.executable, *names]):
         done = subprocess.run([python, "-c", USABLE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
         if done.stdout:
             *numbers, path = done.stdout.rstrip("\n").split(" ", 3)
             version = tuple(map(int, numbers))
             if version >= OLDEST:
-                found[version[:2]] = max(found.get(version[:2], (version, path)), (version, path))
-    return [path for _, (_, path) in sorted(found.items())]
+                found.add((version, path))
+    newest = {version[:2]: path for version, path in sorted(found)}  # later ones replace earlier ones
+    return list(newest.values())
 
 
 def complaint(version):
@@ -212,11 +213,7 @@ def main(root=ROOT):
     parser.add_argument("--jobs", help="parallel compilers (default: the number of cores, as memory allows)")
     parser.add_argument("--quiet", action="store_true", help="print nothing if there is nothing to do")
     options = parser.parse_args()
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupted)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         (root / "build").mkdir(exist_ok=True)
         make_ready(root, Console(str(root / "build" / "setup.log")), options)

@@ -65,13 +65,6 @@ def described(path):
     return "Python %s.%s, %s" % (python[2], python[3:], where)
 
 
-def build_wheel(python, tools, sdist, work):
-    """Build the wheel for a Python in dist/, with the tag of the systems that it runs on, and return its path."""
-    run(python, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", work / "wheel", sdist, MH4_CFLAGS=OLD)
-    (wheel,) = (work / "wheel").glob("*.whl")
-    return into_dist(wheel, tools, work)
-
-
 def into_dist(wheel, tools, work):
     """Move a wheel into dist/, with the tag of the systems that it runs on, and return its path there."""
     if sys.platform == "linux":
@@ -121,8 +114,10 @@ def package(pythons, dynet):
         (sdist,) = DIST.glob("mh4-*.tar.gz")
         for number, python in enumerate(pythons):
             own = work / str(number)
-            made = environment(python, own / "build", "pip>=21.3")
-            wheel = build_wheel(made, tools, sdist, own)
+            build = environment(python, own / "build", "pip>=21.3")
+            run(build, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", own / "wheel", sdist, MH4_CFLAGS=OLD)
+            (built,) = (own / "wheel").glob("*.whl")
+            wheel = into_dist(built, tools, own)
             check_contents(wheel)
             trial = environment(python, own / "trial", wheel)
             run(trial, ROOT / "tests" / "installed.py")

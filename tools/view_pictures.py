@@ -5,19 +5,19 @@
 They show a sentence of the toy treebank beside the nearest projective tree.
 """
 
-import shutil
+import sys
 import tempfile
 from pathlib import Path
-
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 
 from mh4 import trees
 from mh4.data import conllu, toy
 from mh4.viewing import analyses
 from mh4.viewing.page import page
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests"))
+from browser import chromium  # noqa: E402
+
 SENTENCE = 7
 
 
@@ -34,20 +34,15 @@ def write_page(folder: Path) -> Path:
 
 
 def main() -> None:
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
-    for option in "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars".split():
-        options.add_argument(option)
-    driver = webdriver.Chrome(options, Service(shutil.which("chromedriver")))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, chromium() as driver:
         path = write_page(Path(folder))
         driver.set_window_size(1000, 760)
+        driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         for scheme in ("light", "dark"):
             media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
             driver.get(path.as_uri())
-            driver.save_screenshot(str(DOCS / ("view-%s.png" % scheme)))
-    driver.quit()
+            driver.save_screenshot(str(ROOT / "docs" / ("view-%s.png" % scheme)))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from experiments import published
 from experiments.engine import predictions
 from experiments.engine.models import requested_models
 from experiments.engine.provenance import commit, without_machine
-from experiments.engine.records import Records, common_seeds, load_any, trees_of
+from experiments.engine.records import Records, common_seeds, load_any
 from experiments.engine.run import Run, alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench, shown
@@ -79,11 +79,11 @@ def combine(
 
 def record(bench: Bench, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
     """Combine the models of one seed, and write the record and the trees."""
-    run = Run(name_of([run.system for run in runs]), seed, records.results)
-    scores = combine(bench, records.bank, "seed%d" % seed, runs, trees=records.trees(run))
+    name = name_of([run.system for run in runs])
+    scores = combine(bench, records.bank, "seed%d" % seed, runs, trees=records.trees(name, seed))
     command = without_machine(" ".join(["mh4", *_command(runs)]))
     made_of = [{"system": one.system, "seed": one.seed, "dev_uas": one.dev_uas, "commit": one.commits} for one in runs]
-    records.write(run, {**_record(scores, records.bank, made_of, reproduce), "command": command})
+    records.write(name, seed, {**_record(scores, records.bank, made_of, reproduce), "command": command}, records.results)
     return scores
 
 
@@ -91,8 +91,7 @@ def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:
     """Return the scores of the parsed files, by split."""
     found = {}
     for split, path in parsed.items():
-        gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
-        scores = official(str(gold), str(path))
+        scores = official(str(bank.gold[split]), str(path))
         found.update({split + "_uas": scores["UAS"].f1, split + "_las": scores["LAS"].f1})
     return found
 
@@ -117,9 +116,8 @@ def record_all_seeds(records: Records, reproduce: str, asked: Sequence[int] = ()
         return None
     others = sorted(seeds.difference(asked or seeds))
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
-    keys = [(run["system"], run["seed"]) for run in voters]
-    without = ["%s seed %d" % one for one in keys if not trees_of(results, bank.name, *one).exists()]
-    untested = ["%s seed %d" % one for one, run in zip(keys, voters, strict=True) if "test_las" not in run]
+    without = ["%(system)s seed %(seed)d" % run for run in voters if not records.trees(run["system"], run["seed"]).exists()]
+    untested = ["%(system)s seed %(seed)d" % run for run in voters if "test_las" not in run]
     why = ""
     if others:
         why = "SEEDS leaves out %s" % ", ".join(map(str, others))
@@ -133,16 +131,15 @@ def record_all_seeds(records: Records, reproduce: str, asked: Sequence[int] = ()
     if untested:
         bank = replace(bank, test=None)
     trees = [predictions.of_record(results, bank.name, voter) for voter in voters]
-    whole = Run(ALL, 0, results)
     with tempfile.TemporaryDirectory() as place:
         parsed = {}
         for split, file in bank.to_parse.items():
             parsed[split] = Path(place) / (split + ".conllu")
             parsed[split].write_text(_voted(file, trees, Path(place)), encoding="utf-8")
         scores = _scores(bank, parsed)
-        predictions.keep(records.trees(whole), bank.to_parse, parsed)
+        predictions.keep(records.trees(ALL, 0), bank.to_parse, parsed)
     made_of = [{name: voter.get(name, "") for name in ("system", "seed", "dev_uas", "commit")} for voter in voters]
-    records.write(whole, _record(scores, bank, made_of, reproduce))
+    records.write(ALL, 0, _record(scores, bank, made_of, reproduce), results)
     return scores
 
 

@@ -16,8 +16,8 @@ from experiments.engine import predictions
 from experiments.engine.executor import Failed, Jobs, train, workers
 from experiments.engine.progress import display, failures
 from experiments.engine.provenance import commit, machine
-from experiments.engine.record_fields import Found, Record
-from experiments.engine.records import PREDICTED, TREES_BLOB, Records, beside_recorded, finished_with, load
+from experiments.engine.record_fields import Found
+from experiments.engine.records import PREDICTED, TREES_BLOB, Records, beside_recorded, finished_with
 from experiments.engine.run import DONE, FAILED, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench, shown
@@ -50,11 +50,11 @@ class Experiment:
 
     def _run(self, system: str, seed: int) -> Run:
         run, here = Run.at(self.bench.models(self.bank.name) / self.bank.row, system, seed), Path.cwd()
-        files = [("--" + split, str(path)) for split, path in self.bank.paths.items()]
-        settings = [("--config", relative_if_inside(file, here)) for file in self.bank.settings_files]
-        settings += [("--set", assignment) for assignment in self.bank.assigned(system)]
-        options = [("--system", system_and_loss(system)[0]), *files]
-        options += [("--model", relative_if_inside(run.folder, here)), ("--seed", str(seed)), *settings]
+        options = [("--system", system_and_loss(system)[0])]
+        options += [("--" + split, str(path)) for split, path in self.bank.paths.items()]
+        options += [("--model", relative_if_inside(run.folder, here)), ("--seed", str(seed))]
+        options += [("--config", relative_if_inside(file, here)) for file in self.bank.settings_files]
+        options += [("--set", assignment) for assignment in self.bank.assigned(system)]
         run.command = [*self.bench.trainer, "train", *chain.from_iterable(options)]
         return run
 
@@ -66,12 +66,6 @@ class Experiment:
         self.records.check_settings({run.system for run in self.runs})
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
         self.records.name_outdated()
-
-    def recorded(self) -> list[Record]:
-        """Return the records of the finished runs; the results folder may have others."""
-        done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
-        records = load(self.bank.name, self.bench.results) if done else []
-        return [record for record in records if (record["system"], record["seed"]) in done]
 
     def is_done(self, run: Run) -> bool:
         """Return whether the run was finished here with these files and settings.
@@ -113,7 +107,8 @@ class Experiment:
             run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
         self.records.forget_others()
         self.records.keep(run)
-        mine, recorded = (Records(results, self.bank).of(run) for results in (self.bench.results, self.bench.recorded))
+        places = self.bench.results, self.bench.recorded
+        mine, recorded = (Records(results, self.bank).of(run.system, run.seed) for results in places)
         if mine and recorded and self.bench.recorded != self.bench.results:
             self.bench.console.print(beside_recorded(run.name, mine, recorded), soft_wrap=True)
 
@@ -132,7 +127,7 @@ class Experiment:
 
     def _predict(self, run: Run) -> None:
         """Parse dev and test once with the finished model, save the trees, and score test."""
-        done, trees, test = run.folder / PREDICTED, self.records.trees(run), self.bank.test
+        done, trees, test = run.folder / PREDICTED, self.records.trees(run.system, run.seed), self.bank.test
         files, tested, before = self.bank.to_parse, self.bank.test_files, read_json(done)
         # The trees may have been replaced since, for example by those in the repository.
         if trees.exists() and all(before.get(name) == what for name, what in {**tested, TREES_BLOB: git_blob_id(trees)}.items()):
@@ -168,7 +163,7 @@ def train_together(
     anew = False
     for run in runs:
         experiment = experiment_of[run.folder]
-        if records_count and experiment.records.of(run):
+        if records_count and experiment.records.of(run.system, run.seed):
             run.state = DONE
         elif experiment.is_done(run):
             run.state = DONE

@@ -26,19 +26,24 @@ def display(runs: Sequence[Run], console: Console) -> Callable[[], None]:
         for run in runs:
             state, before, when = printed[run.folder]
             text = before
-            if run.state == state == TRAINING and now - when >= REPORT_SECONDS:
+            if run.state != state:
+                text = described(run)
+            elif run.state == TRAINING and now - when >= REPORT_SECONDS:
                 text = one_line([before, *run.log_tail()][-1])
-            elif run.state != state and run.state == TRAINING:
-                text = "training; log in %s" % os.path.relpath(run.log)
-            elif run.state != state:
-                text = (
-                    "done in %s: best dev UAS %.2f" % (duration(run.seconds), run.dev_uas) if run.state == DONE else run.failure
-                )
             if text != before:
                 printed[run.folder] = run.state, text, now
                 console.print("%-*s  %s" % (width, run.name, text), soft_wrap=True)
 
     return show
+
+
+def described(run: Run) -> str:
+    """Describe the state of a run that has started."""
+    if run.state == TRAINING:
+        return "training; log in %s" % os.path.relpath(run.log)
+    if run.state == DONE:
+        return "done in %s: best dev UAS %.2f" % (duration(run.seconds), run.dev_uas)
+    return run.failure
 
 
 def failures(runs: Sequence[Run], console: Console) -> int:

@@ -3,7 +3,7 @@
 import math
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 Score = Literal["dev_uas", "dev_las", "test_uas", "test_las"]
 Found = dict[str, dict[str, float]]  # numbers that a study measures of a model
@@ -119,7 +119,7 @@ def matches(value: Any, kind: Any) -> bool:
         named = _fields(kind).items()
         whole = isinstance(value, dict) and kind.__required_keys__ <= value.keys()
         return whole and all(matches(value[name], each) for name, each in named if name in value)
-    if origin in (Union, UnionType):
+    if origin is UnionType:
         return any(matches(value, each) for each in of)
     if origin is list:
         return isinstance(value, list) and all(matches(each, of[0]) for each in value)
@@ -127,7 +127,7 @@ def matches(value: Any, kind: Any) -> bool:
         return isinstance(value, dict) and all(matches(each, of[1]) for each in value.values())
     if kind in (int, float):
         return isinstance(value, (int, kind)) and not isinstance(value, bool) and math.isfinite(value)
-    return kind is Any or isinstance(value, kind)
+    return isinstance(value, kind)
 
 
 def complaint(record: Any) -> str | None:

@@ -72,27 +72,26 @@ class Records:
         self.bank, self.results = bank, results
         self.path = file_of(results, bank.name)
 
-    def trees(self, run: Run) -> Path:
+    def trees(self, system: str, seed: int) -> Path:
         """Return the file of the trees of a run."""
-        return trees_of(self.results, self.bank.name, run.system, run.seed)
+        return trees_of(self.results, self.bank.name, system, seed)
 
-    def of(self, run: Run | Member) -> Record | None:
+    def of(self, system: str, seed: int) -> Record | None:
         """Return the record of the run on these files with these settings, wherever it was trained; None if there is none.
 
         The record of an ensemble has no settings. Its members must be the models that are recorded now.
         Raises InputError if the file is damaged.
         """
-        system, seed = (run.system, run.seed) if isinstance(run, Run) else _key(run)
         record = read(self.path).get((self.bank.row, system, seed))
         if record is None or self._is_of_other_data(record) or not made_with(record, self.bank):
             return None
         members = record.get("members", [])
-        now = map(self.of, members)
+        now = [self.of(*_key(member)) for member in members]
         return record if all(one and _is(member, one) for member, one in zip(members, now, strict=True)) else None
 
-    def forget(self, run: Run) -> None:
+    def forget(self, system: str, seed: int) -> None:
         """Remove the record of a run, if there is one, whatever its data and settings."""
-        mine = (self.bank.row, run.system, run.seed)
+        mine = (self.bank.row, system, seed)
         if mine in read(self.path):
             with lines.changed(self.path, key, complaint) as found:
                 found.pop(mine, None)
@@ -159,14 +158,14 @@ class Records:
         if other:
             record["differs_from"] = other
             say("%s differs from the record of the same inputs, %s" % (run.name, in_words(other)), err=True)
-        self.write(run, record)
+        self.write(run.system, run.seed, record, run.folder)
 
-    def write(self, run: Run, record: dict) -> None:
+    def write(self, system: str, seed: int, record: dict, source: Path) -> None:
         """Add the names of the run and of the data to a record, and write it.
 
-        Raises InputError, and keeps the old record, if a field is missing or invalid.
+        Raises InputError that names `source`, and keeps the old record, if a field is missing or invalid.
         """
-        record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
+        record = {**record, "system": system, "seed": seed, "lang": self.bank.lang, "release": self.bank.release}
         if self.bank.row:
             record["row"] = self.bank.row
         if self.bank.settings:
@@ -175,7 +174,7 @@ class Records:
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
         wrong = complaint(record)
         if wrong:
-            raise InputError("%s: no record can be made of this (%s)" % (shown(run.folder), wrong))
+            raise InputError("%s: no record can be made of this (%s)" % (shown(source), wrong))
         order = [*(name for name in FIRST if name in record), *sorted({*record} - {*FIRST, "curve"})]
         with lines.changed(self.path, key, complaint) as found:
             found[key(record)] = {name: record[name] for name in (*order, *(["curve"] if "curve" in record else []))}
@@ -185,7 +184,7 @@ class Records:
 
         Otherwise, return those of an earlier run noted in it, or None.
         """
-        before = self.of(run)
+        before = self.of(run.system, run.seed)
         if before is None or _differing([before, record]):
             return None
         kept = dict(before)
@@ -202,9 +201,8 @@ class Records:
         older = {_key(run) for run in found if self._is_of_other_data(run) or not made_with(run, self.bank)}
         for run in found:
             if not older.isdisjoint({_key(run), *map(_key, run.get("members", []))}):
-                gone = Run(*_key(run), self.results)
-                self.forget(gone)
-                self.trees(gone).unlink(missing_ok=True)
+                self.forget(*_key(run))
+                self.trees(*_key(run)).unlink(missing_ok=True)
 
 
 def _settings(run: Run) -> dict:

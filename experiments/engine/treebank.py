@@ -66,6 +66,11 @@ class Treebank:
         return {"dev": self.paths["dev"], **({"test": self.test[1]} if self.test else {})}
 
     @property
+    def gold(self) -> dict[str, Path]:
+        """Return the files with the trees that parsed files are scored on, by split."""
+        return {"dev": self.paths["dev"], **({"test": self.test[0]} if self.test else {})}
+
+    @property
     def test_files(self) -> dict[str, File]:
         """Return the entries of the test files in records; none if there are none."""
         return {name: described(path) for name, path in zip(("test", "segmentation"), self.test or (), strict=False)}
@@ -143,7 +148,7 @@ def warn_of_overlap(bank: Treebank) -> None:
     """Warn if the development or test set of a treebank has sentences that are also in the training set."""
     from mh4.training import train  # slow to import
 
-    files = {**bank.paths, **({"test": bank.test[0]} if bank.test else {})}
+    files = {**bank.paths, **bank.gold}
     sentences = {split: [block.sentence for block in conllu.blocks(str(path), trees=False)] for split, path in files.items()}
     for split in ("dev", "test"):
         train.warn_of_overlap(sentences["train"], sentences.get(split, []), split)

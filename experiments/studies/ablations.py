@@ -261,17 +261,18 @@ class Measured:
 
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
     """Return the recorded scores in each context, on the toy treebank or on all others."""
-    found = [Measured(within, {}) for full in (False, True) for within in plan.within(full)]
-    ends, stems = ["-" + one.within.name for one in found], [path.stem for path in (results / "ablations").glob("*.jsonl")]
-    names = {stem.removesuffix(end) for stem, end in product(stems, ends) if stem.endswith(end)}
-    langs = sorted(name for name in names if (name == treebanks.TOY) is toy)
-    for one, lang, row in product(found, langs, plan.rows):
-        for system in row.systems:
-            changed = _scores(plan, results, one.within, lang, row, system)
-            if changed:
-                one.scores[row.name, system, lang] = changed
-                if unchanged := one.scores.get(("", system, lang)) or _scores(plan, results, one.within, lang, None, system):
-                    one.scores["", system, lang] = unchanged
+    found = []
+    for within in [*plan.within(full=False), *plan.within(full=True)]:
+        scores, end = dict[Key, list[Score]](), "-%s.jsonl" % within.name
+        langs = sorted(path.name.removesuffix(end) for path in (results / "ablations").glob("*" + end))
+        for lang, row in product([lang for lang in langs if (lang == treebanks.TOY) is toy], plan.rows):
+            for system in row.systems:
+                changed = _scores(plan, results, within, lang, row, system)
+                if changed:
+                    scores[row.name, system, lang] = changed
+                    if unchanged := scores.get(("", system, lang)) or _scores(plan, results, within, lang, None, system):
+                        scores["", system, lang] = unchanged
+        found.append(Measured(within, scores))
     return found
 
 
@@ -314,8 +315,12 @@ def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
     """
     normal, known = statistics.NormalDist(), [(number, *one) for number, one in enumerate(found) if one]
     tests = sorted((2 * normal.cdf(-abs(effect) / error), number) for number, effect, error in known if error)
-    passed = [p * left <= 0.05 for left, (p, _) in zip(range(len(tests), 0, -1), tests, strict=True)]
-    return [number for _, number in tests[: [*passed, False].index(False)]]
+    passed: list[int] = []
+    for p, number in tests:
+        if p * (len(tests) - len(passed)) > 0.05:
+            break
+        passed.append(number)
+    return passed
 
 
 def unchanged(found: Measured, score: str) -> Table:
@@ -328,8 +333,10 @@ def unchanged(found: Measured, score: str) -> Table:
 
 
 def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
-    settings = [[name + " = " + as_toml(row.values[name]) if plan.own else name for name in row.settings] for row in plan.rows]
-    rows = [[row.name, ", ".join(map("`%s`".__mod__, mine)), row.what] for row, mine in zip(plan.rows, settings, strict=True)]
+    rows = []
+    for row in plan.rows:
+        settings = [name + " = " + as_toml(row.values[name]) if plan.own else name for name in row.settings]
+        rows.append([row.name, ", ".join("`%s`" % setting for setting in settings), row.what])
     table = Table(["row", "settings", "" if plan.own else "the authors' values"], rows, right=3)
     parts: list[pages.Part] = ["\n".join([SAID_OF_OWN if plan.own else NOTE, SAID_OF_TABLES]), table]
     for found in (one for one in everything if one.scores):
@@ -393,14 +400,15 @@ def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
 
 
 def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
-    *cells, setting, _, end = line.split("|") if line.count("|") == 6 else ["", "", ""]
-    names = set(re.findall(r"`(\w+\.\w+)`", setting))
+    cells = line.split("|")
+    names = set(re.findall(r"`(\w+\.\w+)`", cells[-3])) if len(cells) == 7 else set()
     if not names:
         return line
     pairs = [(row, system) for row in plan.rows if names & set(row.settings) for system in row.systems]
     listed = {system for _, system in pairs if "`%s`" % system in cells[1]} or {system for _, system in pairs}
     effects = [_effect(row, system, names, plan, everything) for row, system in pairs if system in listed]
-    return "|".join([*cells, setting, " %s " % ("; ".join(filter(None, effects)) or "not measured"), end])
+    cells[-2] = " %s " % ("; ".join(filter(None, effects)) or "not measured")
+    return "|".join(cells)
 
 
 def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequence[Measured]) -> str:

@@ -99,7 +99,6 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
 
 def _compared(bank: Treebank, runs: Runs, results: Path, split: str) -> Comparison:
     """Return the comparison of both systems' runs on a split, from their recorded trees."""
-    gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
         files: tuple[list[str], list[str]] = ([], [])
         for seed, pair in runs.items():
@@ -107,7 +106,7 @@ def _compared(bank: Treebank, runs: Runs, results: Path, split: str) -> Comparis
                 mine.append(os.path.join(scratch, "%d" % seed, run["system"]))
                 os.makedirs(os.path.dirname(mine[-1]), exist_ok=True)
                 write_text(mine[-1], restored(of_record(results, bank.name, run), bank.to_parse[split]))
-        return comparison.compare(str(gold), *files)
+        return comparison.compare(str(bank.gold[split]), *files)
 
 
 def scores(found: Comparison) -> Table:
@@ -192,7 +191,8 @@ def f1_by_group(page: Path, dimension: str) -> tuple[list[int], tuple[float, flo
         groups = {(row["dimension"], row["group"], row["labelled"]) for row in rows}
         if len(rows) != 2 * len(groups) or {name for name, _, _ in groups} != {one.key for one in DIMENSIONS}:
             raise ValueError
-        ((*seeds,),) = {tuple(map(int, row["seeds"].split())) for row in rows}
+        [compared] = {row["seeds"] for row in rows}
+        seeds = list(map(int, compared.split()))
         for row in rows:
             counts = Group(*(int(row[name]) for name in ("gold", "predicted", "recalled", "precise")))
             if row["dimension"] == dimension and row["labelled"] == "no":

@@ -15,7 +15,7 @@ from experiments.engine.executor import Jobs, workers
 from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.models import finished_runs
 from experiments.engine.provenance import make_command
-from experiments.engine.run import FAILED, Run
+from experiments.engine.run import FAILED
 from experiments.engine.treebank import Treebank, located, with_test
 from experiments.engine.workplace import Bench, report_written
 from experiments.studies import coverage, report
@@ -27,7 +27,7 @@ from mh4.util.files import check_writable, make_folder
 
 @study(
     langs="from %s toy;\nby default all but toy" % " ".join(treebanks.languages()),
-    systems="by default %s,\nand for the languages of Table 3, the systems of Tables 1 and 2" % " ".join(published.systems("")),
+    systems="by default %s,\nand for the languages of Table 3, the systems of Tables 1 and 2" % " ".join(published.systems()),
     seeds="by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS),
     ud="a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out",
 )
@@ -49,7 +49,7 @@ def paper(bench: Bench, **variables: str) -> int:
         train_together(experiments, "paper", bench.home / "models", jobs, lambda: None, records_count=True)
         for one in experiments:
             for run in one.unparsed:  # without a record, the next attempt parses again
-                one.records.forget(run)
+                one.records.forget(run.system, run.seed)
         failed = _combine(experiments, jobs)
         if any(run.state != FAILED for one in experiments for run in one.runs):
             _pages(experiments, bench.results)
@@ -101,7 +101,7 @@ def _to_combine(one: Experiment) -> list[int]:
     if not set(ensemble_runs.MEMBERS) <= set(one.systems):
         return []
     seeds = dict.fromkeys(run.seed for run in one.runs)
-    without = [seed for seed in seeds if not one.records.of(Run(ensemble_runs.NAME, seed, one.records.results))]
+    without = [seed for seed in seeds if not one.records.of(ensemble_runs.NAME, seed)]
     here = [{run.seed for run in finished_runs(one.bench, one.bank, system)} for system in ensemble_runs.MEMBERS]
     lacking = [seed for seed in without if not all(seed in mine for mine in here)]
     if lacking:

@@ -8,7 +8,7 @@ treebank). A treebank is named by its code, with the release if that is not UD 2
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
 from experiments.engine.treebank import settings_of
 from experiments.engine.workplace import Bench, report_written, shown
-from experiments.pages import NONE, Average, averages, error_between, error_of_difference, page_name, pooled
+from experiments.pages import NONE, Average, averages, error_between, page_name, paper_average, pooled
 from experiments.studies import compare, coverage
 from experiments.tables import agreement, paper_tables, summary, systems
 from mh4.data import treebanks
@@ -113,24 +113,13 @@ def language(name: str) -> str:
     return "%s, %s" % (title, summary.SETTINGS.get(settings, settings)) if settings else title
 
 
-def margin(ours: Average, theirs: Average, std: float | None) -> float | None:
-    """Return two standard errors of the difference of two means; None if a deviation is unknown.
-
-    std: stands for our deviation if we have only one run.
-    """
-    spread = std if ours.std is None else ours.std
-    if theirs.std is None or spread is None:
-        return None
-    return 2 * error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, published.SEEDS)
-
-
 def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
     """Check the paper's finding in our scores: MH4, with hybrid features, against every other system of the paper."""
     message, scores = [FINDS % (FINDING, ON_PAR)], (("dev UAS", dev), ("test LAS", test))
     for settings, whose in (("authors", "the authors' settings"), ("", "our settings")):
         for score, lines in scores:
             mine = [line for line in lines if FINDING in line.ours and settings_of(line.name) == settings]
-            found = {system: leads for system in published.systems("") if system != FINDING and (leads := _leads(mine, system))}
+            found = {system: leads for system in published.systems() if system != FINDING and (leads := _leads(mine, system))}
             others = [lead for system, leads in found.items() if system != ON_PAR for lead in leads]
             if others:
                 ahead, clear = sum(lead > 0 for lead, _ in others), sum(clear and lead > 0 for lead, clear in others)
@@ -141,7 +130,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
     by_score = {}
     for score, lines in scores:  # of systems that both have; the paper gives no deviations for ensembles
-        both = [(line, system) for line in lines if settings_of(line.name) for system in published.systems("")]
+        both = [(line, system) for line in lines if settings_of(line.name) for system in published.systems()]
         pairs = [(line.ours[system], line.paper[system]) for line, system in both if system in line.ours and system in line.paper]
         by_score[score] = agreement.cells(pairs)
     tested: Parts = [agreement.table(by_score), agreement.NOTE] if any(by_score.values()) else []
@@ -229,16 +218,16 @@ def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
     lines = []
     for name in dict.fromkeys([*langs, *runs]):
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
-        numbers = {system: published.dev_uas(lang, release, system) for system in published.systems("")}
+        paper = {system: paper_average(published.dev_uas(lang, release, system)) for system in published.systems()}
         ours = {row.system: row.ours for row in paper_tables.Dev(runs[name]).rows()} if name in runs else {}
-        lines.append(Line(name, ours, {system: Average(*pair) for system, pair in numbers.items() if pair}))
+        lines.append(Line(name, ours, {system: theirs for system, theirs in paper.items() if theirs}))
     return lines
 
 
 def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
     """Return test LAS in Table 5 or 6, with the shared task's systems."""
     lines = []
-    langs, systems = published.test_languages(number), [*published.systems(""), "ensemble", *published.COLUMNS]
+    langs, systems = published.test_languages(number), [*published.systems(), "ensemble", *published.COLUMNS]
     for name in [*langs, *(name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs)]:
         lang = runs[name][0]["lang"] if name in runs else name
         tested = paper_tables.tested(runs[name], results) if name in runs else None
@@ -246,8 +235,8 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
-        numbers = {system: published.test_las(lang, published.RELEASE, system) for system in systems}
-        lines.append(Line(name, ours, {system: Average(*pair) for system, pair in numbers.items() if pair}))
+        paper = {system: paper_average(published.test_las(lang, published.RELEASE, system)) for system in systems}
+        lines.append(Line(name, ours, {system: theirs for system, theirs in paper.items() if theirs}))
     return lines
 
 
@@ -298,12 +287,14 @@ def _ours(ours: Average | None) -> str:
 
 
 def _difference(ours: Average | None, theirs: Average | None, std: float | None) -> str:
+    """Format the difference of two means, with * beyond two standard errors. std: stands for the deviation of a single run of ours."""
     if ours is None or theirs is None:
         return ""
     if not ours.seeds and published.same_digits(ours.mean, theirs.mean):
         return "✓"
-    most, difference = margin(ours, theirs, std), ours.mean - theirs.mean
-    return f"{difference:+z.2f}" + (" *" if most is not None and abs(difference) > most else "")
+    error = error_between(replace(ours, std=std) if ours.std is None else ours, theirs)
+    difference = ours.mean - theirs.mean
+    return f"{difference:+z.2f}" + (" *" if error is not None and abs(difference) > 2 * error else "")
 
 
 def _by_length(runs: Runs, results: Path) -> Parts:

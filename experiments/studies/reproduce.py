@@ -10,6 +10,7 @@ from experiments.engine import shared_task
 from experiments.engine.command import DEFAULT_SEEDS, DEFAULT_SYSTEMS, LANG, TOY_SEEDS, form_of, repeat, request, study
 from experiments.engine.experiment import Experiment, exit_code
 from experiments.engine.records import load
+from experiments.engine.run import DONE
 from experiments.engine.treebank import warn_of_overlap
 from experiments.engine.workplace import Bench, report_written
 from experiments.pages import all_scores, show, show_for_paper
@@ -40,7 +41,7 @@ def reproduce(bench: Bench, **variables: str) -> int:
     experiment = Experiment(bank, asked.systems, asked.seeds, repeat(SEEDS=asked.seeds), bench)
     shared_task.score_available(bank, results)
     experiment.train(asked.jobs, lambda: paper_tables.write(bank.name, results))
-    if experiment.recorded():
+    if any(run.state == DONE for run in experiment.runs):
         runs = load(bank.name, results)
         for one in paper_tables.sections(runs, results):
             show(bench.console, one.table(), one.note())

@@ -93,7 +93,7 @@ def _trees(bench: Bench, bank: Treebank, record: Record) -> tuple[bool, str]:
             scores.update(test_uas=test_scores["UAS"].f1, test_las=test_scores["LAS"].f1)
     recorded = cast(dict[str, float], record)
     both = [(name, value, recorded[name]) for name, value in scores.items() if name in recorded]
-    same, message = all(math.isclose(*pair) for _, *pair in both), ", ".join(map("%s %.4f (recorded %.4f)".__mod__, both))
+    same, message = all(math.isclose(*pair) for _, *pair in both), ", ".join("%s %.4f (recorded %.4f)" % one for one in both)
     return same, "the recorded trees score %s: %s" % (message, "the same" if same else "which differs")
 
 

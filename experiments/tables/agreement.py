@@ -3,8 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from experiments import published
-from experiments.pages import Average, error_of_difference, plus_minus
+from experiments.pages import Average, error_between, plus_minus
 from mh4.util.text_tables import Table
 
 BOUND = 0.8  # points; scores are equivalent if the interval of their difference lies within it
@@ -16,12 +15,8 @@ Cell = tuple[float, float]  # the difference of our mean from the paper's, and i
 
 def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
     """Return a cell for each pair (ours, the paper's) in which both have a standard deviation."""
-    found = []
-    for ours, theirs in pairs:
-        if ours.std and theirs.std:
-            error = error_of_difference(ours.std, len(ours.seeds), theirs.std, published.SEEDS)
-            found.append((ours.mean - theirs.mean, error))
-    return found
+    differences = ((ours.mean - theirs.mean, error_between(ours, theirs)) for ours, theirs in pairs)
+    return [(difference, error) for difference, error in differences if error]
 
 
 def chi_squared_tail(value: float, freedom: int) -> float:

@@ -11,7 +11,7 @@ from experiments.engine import records, shared_task
 from experiments.engine.record_fields import Output, Record, Score
 from experiments.engine.run import duration
 from experiments.engine.treebank import OWN_FILES
-from experiments.pages import Average, averages
+from experiments.pages import Average, averages, paper_average
 from mh4.data import conll17, treebanks
 from mh4.util.cpu import described
 from mh4.util.text_tables import Table
@@ -149,8 +149,7 @@ deviation is the sample standard deviation (n - 1)."""
         """Return a row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
         found = []
         for system, ours in averages(self.runs, "dev_uas").items():
-            paper = published.dev_uas(self.lang, self.release, system)
-            found.append(SystemRow(system, ours, Average(*paper) if paper else None))
+            found.append(SystemRow(system, ours, paper_average(published.dev_uas(self.lang, self.release, system))))
         return found
 
     def table(self) -> Table:
@@ -237,7 +236,7 @@ class Test(Scores):
         found = []
         for system, ours in scores.items():
             paper = published.test_las(self.lang, self.release, system) if self.compares else None
-            found.append(SystemRow(system, ours, Average(*paper) if paper else None))
+            found.append(SystemRow(system, ours, paper_average(paper)))
         return found
 
     def table(self) -> Table:
@@ -259,7 +258,7 @@ class Test(Scores):
         message, counts = "The official scorer rejects the output of %s: %s.", (self.others, self.others + len(self.runs))
         rejected = {published.COLUMNS[name]: one["rejected"] for name, one in self.outputs.items() if "rejected" in one}
         omitted = ["Omitted, without scores on these files: %d of %d runs." % counts] if self.others else []
-        return "\n\n".join([OF_TEST, *map(message.__mod__, rejected.items()), *omitted])
+        return "\n\n".join([OF_TEST, *(message % pair for pair in rejected.items()), *omitted])
 
     def files(self) -> dict[str, Any]:
         """Return the test files, and the outputs of the shared task's systems that have scores, by their titles."""

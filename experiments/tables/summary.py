@@ -50,8 +50,7 @@ def table(results: Path) -> Table:
     for (bank, system), scores in rows(results).items():
         line = [title(bank) if bank != last else "", system]
         for score in SCORES:
-            paper = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
-            line += [str(paper or ""), *(_ours(scores, score, settings) for settings in SETTINGS)]
+            line += [str(_paper(scores, score) or ""), *(_ours(scores, score, settings) for settings in SETTINGS)]
         body.append([*line, _seeds(scores)])
         last = bank
     columns = [name for what in SCORES.values() for name in (what + ": paper", *SETTINGS.values())]
@@ -71,7 +70,7 @@ def headline(results: Path = records.RESULTS) -> Table:
     for bank, by_settings in found.items():
         for whose, averages in by_settings.items():
             if averages:
-                counts = [len(each.seeds) or published.SEEDS for each in averages.values()]
+                counts = [len(each.seeds) for each in averages.values()]
                 seeds = " to ".join(map(str, sorted({min(counts), max(counts)})))
                 name = title(bank) if whose == "paper" else ""
                 body.append([name, whose, *(str(averages.get(system, "")) for system in HEADLINE), seeds])
@@ -84,20 +83,18 @@ def against_mh3(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
     Its rows are the paper's differences, and ours with the authors' and with our settings. The paper's standard errors
     come from its standard deviations, ours from the standard deviation between seeds, pooled over all single models.
     """
-    scored = {
-        key: {what[1]: row for what, row in scores.items() if what[0] == "dev_uas"} for key, scores in rows(results).items()
-    }
-    models = [scores for (_, system), scores in scored.items() if not system.startswith(ensemble_runs.NAME)]
-    std = pooled([row.ours for scores in models for row in scores.values()])
-    banks = {bank: (scored[bank, mh4], scored[bank, mh3]) for bank, system in scored if system == mh4 and (bank, mh3) in scored}
-    body = [["the paper"]]
-    for pair in banks.values():
-        theirs = [next((row.paper for row in scores.values()), None) for scores in pair]
-        body[0].append(difference(*(replace(one, seeds=tuple(range(published.SEEDS))) if one else None for one in theirs)))
-    for settings, name in SETTINGS.items():
-        ours = [[scores.get(settings) for scores in pair] for pair in banks.values()]
-        body.append([name, *(difference(*(replace(row.ours, std=std) if row else None for row in pair)) for pair in ours)])
-    return Table(["", *map(title, banks)], body, right=1)
+    found = rows(results)
+    models = [scores for (_, system), scores in found.items() if not system.startswith(ensemble_runs.NAME)]
+    std = pooled([row.ours for scores in models for (score, _), row in scores.items() if score == "dev_uas"])
+    banks = [bank for bank, system in found if system == mh4 and (bank, mh3) in found]
+    lines: dict[str, list[str]] = {"the paper": [], **{name: [] for name in SETTINGS.values()}}
+    for bank in banks:
+        pair = found[bank, mh4], found[bank, mh3]
+        lines["the paper"].append(difference(*(_paper(scores, "dev_uas") for scores in pair)))
+        for settings, name in SETTINGS.items():
+            ours = [scores.get(("dev_uas", settings)) for scores in pair]
+            lines[name].append(difference(*(replace(row.ours, std=std) if row else None for row in ours)))
+    return Table(["", *map(title, banks)], [[name, *cells] for name, cells in lines.items()], right=1)
 
 
 def title(bank: str) -> str:
@@ -105,6 +102,11 @@ def title(bank: str) -> str:
     lang, _, release = bank.partition("-ud")
     names = {row.lang: row.repository[len("UD_") :].partition("-")[0].replace("_", " ") for row in treebanks.manifest()}
     return names.get(lang, lang) + (" (UD %s)" % release if release else "")
+
+
+def _paper(scores: Scores, score: str) -> Average | None:
+    """Return the paper's score, which is the same for all settings; None if it has none."""
+    return next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
 
 
 def _ours(scores: Scores, score: str, settings: str) -> str:

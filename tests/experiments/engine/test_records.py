@@ -9,7 +9,6 @@ import pytest
 from samples import ROOT, calls, kept, record, recorded, rewrite, settings, trees_file
 
 from experiments.engine import records, treebank
-from experiments.engine.run import Run
 from experiments.tables import paper_tables as pages
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -180,15 +179,14 @@ def test_an_ensemble_counts_while_its_members_are_those_that_are_recorded(tmp_pa
     record(tmp_path, "hu", "ensemble", 1, 82.0, members=members)
     for system in ("mst", "mh3"):
         record(tmp_path, "hu", system, 1, 80.0)
-    ensemble = Run("ensemble", 1, tmp_path)
-    assert mine.of(ensemble) and records.outdated("hu", records.load("hu", tmp_path)) == []
+    assert mine.of("ensemble", 1) and records.outdated("hu", records.load("hu", tmp_path)) == []
     if changed is None:
-        mine.forget(Run("mst", 1, tmp_path))
+        mine.forget("mst", 1)
     else:
         record(tmp_path, "hu", "mst", 1, 80.0, **changed)
     mine.name_outdated()
     named = ["combined before its members were trained again: " + each for each in said]
-    assert (mine.of(ensemble) is not None, capsys.readouterr().err.splitlines()) == (counts, named)
+    assert (mine.of("ensemble", 1) is not None, capsys.readouterr().err.splitlines()) == (counts, named)
 
 
 def test_the_committed_ensembles_are_of_the_committed_runs():
@@ -197,7 +195,7 @@ def test_the_committed_ensembles_are_of_the_committed_runs():
         blobs = {split: file["git_blob"] for split, file in records.files(runs[0]).items()}
         bank = treebank.Treebank(runs[0]["lang"], name, runs[0]["release"], {}, blobs, settings=treebank.settings_of(name))
         mine = records.Records(records.RESULTS, bank)
-        assert all(mine.of(Run(run["system"], run["seed"], mine.results)) == run for run in runs)
+        assert all(mine.of(run["system"], run["seed"]) == run for run in runs)
 
 
 def test_results_without_models_are_trained_again(run, stand_in, tmp_path):

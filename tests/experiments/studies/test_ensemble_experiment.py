@@ -12,7 +12,6 @@ import mh4
 from experiments.engine import ensemble_runs, predictions, records
 from experiments.engine.ensemble_runs import ALL, MEMBERS, name_of, record_all_seeds
 from experiments.engine.records import TREES_BLOB
-from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
 from experiments.pages import average, averages
 from experiments.studies import ensemble as study_of_ensembles
@@ -108,18 +107,19 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
             file.write("\n")
     kept = records.Records(tmp_path, bank)
 
-    def keep(run, uas, path):
-        predictions.keep(kept.trees(run), {"dev": paths["dev"]}, {"dev": path})
-        kept.write(run, {"dev_uas": uas, "dev_las": 60.0, TREES_BLOB: git_blob_id(kept.trees(run))})
+    def keep(system, seed, uas, path):
+        trees = kept.trees(system, seed)
+        predictions.keep(trees, {"dev": paths["dev"]}, {"dev": path})
+        kept.write(system, seed, {"dev_uas": uas, "dev_las": 60.0, TREES_BLOB: git_blob_id(trees)}, path)
 
     for system, seed, path in [
         *((system, 1, paths["dev"]) for system in MEMBERS),
         *zip(MEMBERS, (2, 2, 2), (wrong, wrong, paths["dev"])),
     ]:
-        keep(Run(system, seed, tmp_path), 70.0 + seed, path)
+        keep(system, seed, 70.0 + seed, path)
         if (system, seed) == (MEMBERS[-1], 1):
             assert record_all_seeds(kept, "make paper") is None
-    keep(Run(MEMBERS[0], 3, tmp_path), 99.0, wrong)
+    keep(MEMBERS[0], 3, 99.0, wrong)
     assert record_all_seeds(kept, 'make paper SEEDS="2 3"', (2, 3)) is None
     assert capsys.readouterr().err == "toy: no ensemble of all seeds, as SEEDS leaves out 1\n"
     assert record_all_seeds(kept, 'make paper SEEDS="1 2"', (1, 2)) == {"dev_uas": 100.0, "dev_las": 100.0}
@@ -127,20 +127,20 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     assert {(member["system"], member["seed"]) for member in found["members"]} == {(s, k) for s in MEMBERS for k in (1, 2)}
     assert found["members"][0]["seed"] == 2  # the highest dev UAS first
     assert averages([found], "dev_uas")[ALL].seeds_listed == "1 2"
-    (tmp_path / "voted").write_text(predictions.restored(kept.trees(Run(ALL, 0, tmp_path)), paths["dev"]))
+    (tmp_path / "voted").write_text(predictions.restored(kept.trees(ALL, 0), paths["dev"]))
     assert conllu.read(str(tmp_path / "voted"))[0].heads.tolist() == sentences[0].heads.tolist()
 
     def refuse(*paths):
         raise InputError("the official scorer rejects it")
 
-    of_all = kept.trees(Run(ALL, 0, tmp_path))
+    of_all = kept.trees(ALL, 0)
     of_all.write_bytes(b"those of its record")
     with monkeypatch.context() as patched, pytest.raises(InputError, match="rejects it"):
         patched.setattr(ensemble_runs, "official", refuse)
         record_all_seeds(kept, 'make paper SEEDS="1 2"', (1, 2))
     assert of_all.read_bytes() == b"those of its record"
 
-    lost = kept.trees(Run(MEMBERS[1], 2, tmp_path))
+    lost = kept.trees(MEMBERS[1], 2)
     lost.rename(lost.with_suffix(".lost"))
     assert record_all_seeds(kept, "make paper") is None
     said = "toy: no ensemble of all seeds, as these have no trees: %s seed 2: make them again, with make reproduce\n"
@@ -148,7 +148,7 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
     assert [run for run in records.load("toy", tmp_path) if run["system"] == ALL] == [found]
     lost.with_suffix(".lost").rename(lost)
 
-    shutil.copy(*(kept.trees(Run(MEMBERS[0], seed, tmp_path)) for seed in (2, 1)))
+    shutil.copy(*(kept.trees(MEMBERS[0], seed) for seed in (2, 1)))
     with pytest.raises(InputError, match="does not have the trees of %s seed 1: " % MEMBERS[0]):
         record_all_seeds(kept, "make paper")
 

@@ -62,7 +62,7 @@ def test_which_ensembles_are_combined(hungarian, tmp_path, capsys):
         for system in members:
             record(tmp_path / "results", "hu", system, seed, 80.0, **files)
         record(tmp_path / "results", "hu", "ensemble", seed, 82.0, members=made_of, **files)
-    assert all(map(one.records.of, one.runs)) and workflow._to_combine(one) == []
+    assert all(one.records.of(run.system, run.seed) for run in one.runs) and workflow._to_combine(one) == []
     for seed in (1, 2):
         record(tmp_path / "results", "hu", "mst", seed, 81.0, **files)  # trained again
     for system in members:

@@ -2,12 +2,13 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from samples import record, study
 
 from experiments.engine import records
-from experiments.pages import average
+from experiments.pages import Average, paper_average
 from experiments.studies import coverage, report
 from experiments.tables import agreement
 from mh4.errors import InputError
@@ -66,7 +67,7 @@ def test_every_table_stands_beside_the_papers(results):
 
 def test_agreement_with_the_paper():
     """Of two cells one differs by two standard errors, so chi-squared is 4, whose tail is exp(-2)."""
-    seeds, theirs = (1, 2, 3, 4, 5), report.Average(82.0, 0.4)
+    seeds, theirs = (1, 2, 3, 4, 5), paper_average((82.0, 0.4))
     ours = [report.Average(82.0, 0.3, seeds), report.Average(80.0, None, (1,)), report.Average(82.0 + 2 * 0.05**0.5, 0.3, seeds)]
     found = agreement.cells([(one, theirs) for one in ours])
     assert found == [pytest.approx((0, 0.05**0.5)), pytest.approx((2 * 0.05**0.5, 0.05**0.5))]  # without the single run
@@ -80,7 +81,7 @@ def test_averages_are_over_the_treebanks_that_both_have():
     line, average = report.Line, report.Average
     lines = [
         line("hu", {"mst": average(80.0, None), "mh3": average(1.0, None)}, {"mst": average(82.0, None)}),
-        line("got", {"mst": average(84.0, 1.0)}, {"mst": average(82.0, 1.0), "mh3": average(2.0, None)}),
+        line("got", {"mst": average(84.0, 1.0, (1, 2))}, {"mst": average(82.0, 1.0, (1, 2)), "mh3": average(2.0, None)}),
         line("hu-authors", {"mst": average(0.0, None)}, {"mst": average(82.0, None)}),
     ]
     *_, ours, theirs, difference = report._table(lines).body
@@ -125,12 +126,16 @@ def test_no_test_scores_are_left_out(tmp_path):
 
 
 def test_two_standard_errors():
-    """The margin is two standard errors of the difference of two means. A single run has the deviation of others."""
-    theirs = average([80.0, 81.0])
-    assert report.margin(average([1.0, 3.0], [1, 2]), theirs, None) == pytest.approx(2 * (2 / 2 + 0.5 / 5) ** 0.5)
-    assert report.margin(average([1.0], [1]), theirs, 0.5) == pytest.approx(2 * (0.25 / 1 + 0.5 / 5) ** 0.5)
-    assert report.margin(average([1.0], [1]), theirs, None) is None
-    assert report.margin(average([1.0, 3.0], [1, 2]), average([80.0]), 0.5) is None
+    """Differences beyond two standard errors, here 2.098 and 1.183, are marked. A single run has the deviation of others."""
+    theirs, single, two = paper_average((80.0, 0.5**0.5)), Average(81.2, None, (1,)), Average(82.1, 2**0.5, (1, 2))
+    assert (
+        report._difference(two, theirs, None) == "+2.10 *"
+        and report._difference(replace(two, mean=82.09), theirs, None) == "+2.09"
+    )
+    assert report._difference(single, theirs, 0.5) == "+1.20 *"
+    assert report._difference(replace(single, mean=78.83), theirs, 0.5) == "-1.17"
+    assert report._difference(single, theirs, None) == "+1.20"
+    assert report._difference(two, paper_average((80.0, None)), 0.5) == "+2.10"
 
 
 @pytest.mark.slow
