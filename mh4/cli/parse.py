@@ -96,9 +96,8 @@ def parse(
     from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
-    wanted: dict[str, Any] = {"at_once": flush, "confidence": confidence, "tags": tags, "longest": longest, "beyond": beyond}
-    wanted |= {"keep_heads": True} if keep_heads else {}
-    wanted |= {"best": best} if best != 1 else {}
+    wanted: dict[str, Any] = {"confidence": confidence, "tags": tags, "keep_heads": keep_heads, "best": best}
+    wanted |= {"longest": longest, "beyond": beyond, "at_once": flush}
     arguments = (folder, decode, beam, contextual)
     form = options.input_format(format_of_input, text, segmenter, rejects=rejects_file, keep_heads=keep_heads)
     if flush and segmenter:
