@@ -121,18 +121,13 @@ class Ensemble(BaseParser):
         if others := [name for name, is_wanted in options.items() if is_wanted]:
             raise InputError("%s: only a single parser has this option, not an ensemble" % ", ".join(others))
         for number, sentence in enumerate(sentences, start=1):
-            _check_votes(sentence, self.parsers, sentence.name or "sentence %d" % number)
+            _check_votes(sentence, self.parsers, wanted.confidence, sentence.name or "sentence %d" % number)
         if wanted.tags:
             check_tags(self.parsers)
         for parser in self.parsers:
             parser.check_vectors()
             if wanted.confidence:
                 parser.check_probabilities()
-        if wanted.confidence:
-            for number, sentence in enumerate(sentences, start=1):
-                if _votes(sentence):
-                    name = sentence.name or "sentence %d" % number
-                    raise InputError("%s: the trees that vote have no probabilities of arcs" % name)
         parse = partial(self._parse, wanted=wanted)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
             return in_order(sentences, self._minibatches, parse, progress, wanted.confidence)
@@ -224,7 +219,7 @@ def _votes(sentence: Sentence) -> Sequence[Sentence]:
     return sentence.votes if isinstance(sentence, SentenceWithVotes) else ()
 
 
-def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> None:
+def _check_votes(sentence: Sentence, parsers: Sequence[Parser], confidence: bool, where: str) -> None:
     votes = _votes(sentence)
     if not isinstance(votes, Sequence) or not all(isinstance(other, Sentence) for other in votes):
         raise InputError("%s: its votes cannot be %s, expected a list of Sentence" % (where, shown(votes)))
@@ -237,6 +232,8 @@ def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> N
             raise InputError("%s: vote %d is not a tree over its words: %s" % (where, number, error)) from None
         if other.deprels is None or len(other.deprels) != len(sentence) or not all(isinstance(d, str) for d in other.deprels):
             raise InputError("%s: vote %d does not have a relation for each of its words" % (where, number))
+    if votes and confidence:
+        raise InputError("%s: the trees that vote have no probabilities of arcs" % where)
 
 
 def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:

@@ -286,12 +286,13 @@ def in_order(
 
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest sentence.
     """
-    empty = [k for k, sentence in enumerate(sentences) if not len(sentence)]
-    trees = [np.array([-1], dtype=np.int32) for _ in empty]
-    parsed = dict(zip(empty, annotated([sentences[k] for k in empty], trees, {"deprels": []}), strict=True))
-    for sentence in parsed.values() if confidence else ():
-        sentence.probabilities, sentence.label_probabilities = np.ones(1), np.ones(1)
-    numbers = [k for k, sentence in enumerate(sentences) if len(sentence)]
+    parsed: dict[int, Sentence] = {}
+    for k, sentence in enumerate(sentences):
+        if not len(sentence):
+            (parsed[k],) = annotated([sentence], [np.array([-1], dtype=np.int32)], {"deprels": []})
+            if confidence:
+                parsed[k].probabilities, parsed[k].label_probabilities = np.ones(1), np.ones(1)
+    numbers = [k for k in range(len(sentences)) if k not in parsed]
     with naming(longest(sentences), "parse"):
         for batch, scores in score([sentences[k] for k in numbers]):
             in_batch = [numbers[k] for k in batch]

@@ -89,7 +89,7 @@ class System:
         if decoding != "beam" and width is not None:
             raise InputError("a beam of width %s needs the decoding beam (--decode beam), not %s" % (shown(width), decoding))
         if decoding == "mbr" and self.marginals:
-            return partial(self.minimum_bayes_risk, self.marginals)
+            return self.minimum_bayes_risk
         if decoding not in self.decoders:
             raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decodings)))
         if decoding != "beam":
@@ -100,16 +100,15 @@ class System:
             raise InputError("a beam of width %s: expected 1 to %d" % (shown(width), MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)
 
-    def minimum_bayes_risk(
-        self, marginals: Marginalize, *, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray
-    ) -> Derivation:
+    def minimum_bayes_risk(self, *, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray) -> Derivation:
         """Return the tree of the system's class with the highest expected number of correct arcs, which is its score.
 
-        `marginals` computes the probability that an arc is correct (Goodman, ACL 1996). With `heads` (-1 where one is
-        open), it is conditional on these heads, and the tree has them. The result has no transitions.
+        The marginals are the probabilities that arcs are correct (Goodman, ACL 1996). With `heads` (-1 where one is
+        open), they are conditional on these heads, and the tree has them. The result has no transitions.
         """
+        assert self.marginals is not None, "%s has no marginals" % self.name
         around = {} if heads is None else {"heads": heads}
-        probabilities = marginals(**tensors, **around, single_root=single_root).arcs.astype(np.float32)
+        probabilities = self.marginals(**tensors, **around, single_root=single_root).arcs.astype(np.float32)
         possible = probabilities if heads is None else arguments.with_heads(probabilities, heads, probabilities.dtype)
         return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities, None)
 
