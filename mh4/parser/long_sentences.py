@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, chain, pairwise
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +40,7 @@ _NO_TREE: dict[str, Any] = {"heads": None, "deprels": None}
 
 AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
 Progress = Callable[[int], object]  # called with each number of words that are done
-
-
-class Aside(NamedTuple):
-    """Why a sentence is not parsed as usual, and the parser that parses it instead; None if it is skipped."""
-
-    why: str
-    other: AnyParser | None
+Aside = tuple[str, AnyParser | None]  # why a sentence is not parsed as usual, and the parser for it, if any
 
 
 def default(parser: AnyParser, confidence: bool = False, best: int = 1) -> int:
@@ -114,27 +108,21 @@ def parse(
     how, other = _around_heads(parser, beyond) if wanted.keep_heads else _otherwise(parser, beyond)
     if other is parser and not wanted.confidence and not several:
         longest = max(longest, default(parser))
-    given = sentences
-    complete: dict[int, Sentence] = {}  # by sentence number, like the other dictionaries
+    complete: dict[int, Sentence] = {}  # by sentence number, as in `aside` and `found`
     aside: dict[int, Aside] = {}
     if wanted.keep_heads:
-        if parser.labels_roots:
-            sentences = list(map(kept_heads.rooted, given))
-        complete, aside = _kept(parser, other, sentences, longest, wanted)
-        for k, sentence in complete.items():
-            if sentences[k] is not given[k]:  # it has a new head
-                sentence.note = ""
+        sentences, complete, aside = _kept(parser, other, sentences, longest, wanted)
     for k, sentence in enumerate(sentences):
         if len(sentence) > longest and k not in complete and k not in aside:
-            aside[k] = Aside("%d words are more than the limit of %d" % (len(sentence), longest), other)
+            aside[k] = "%d words are more than the limit of %d" % (len(sentence), longest), other
     usual = [k for k in range(len(sentences)) if k not in complete and k not in aside]
     found = {**complete, **_parsed(parser, sentences, usual, progress, wanted)}
     for k in usual:
         if k not in found:
-            aside[k] = Aside("there was not enough memory for %s" % counted(len(sentences[k]), "word"), other)
+            aside[k] = "there was not enough memory for %s" % counted(len(sentences[k]), "word"), other
     for k, sentence in enumerate(sentences):
         if k in aside:
-            found[k] = _beyond(sentence, aside[k], how, wanted)
+            found[k] = _beyond(sentence, *aside[k], how, wanted)
         if k in aside or k in complete:
             progress(len(sentence))
     return [found[k] for k in range(len(sentences))]
@@ -142,30 +130,31 @@ def parse(
 
 def _kept(
     parser: AnyParser, other: AnyParser | None, sentences: Sequence[Sentence], longest: int, wanted: Wanted
-) -> tuple[dict[int, Sentence], dict[int, Aside]]:
-    """Return the complete sentences, with what is wanted, and those with heads that the parser cannot keep.
+) -> tuple[list[Sentence], dict[int, Sentence], dict[int, Aside]]:
+    """Return the sentences with the heads that follow from labels, the results for complete ones, and those to set aside.
 
     other: the parser of sentences with heads that no tree of the class has.
     """
     single_root, tree_class = parser.model.config.scorer.single_root, parser.model.system.tree_class
+    rooted = list(map(kept_heads.rooted, sentences)) if parser.labels_roots else list(sentences)
     complete: dict[int, Sentence] = {}
     aside: dict[int, Aside] = {}
-    for k, sentence in enumerate(sentences):
+    for k, sentence in enumerate(rooted):
         heads = kept_heads.given(sentence)
         if why := kept_heads.obstacle(heads, single_root):
-            aside[k] = Aside(why, None)
+            aside[k] = why, None
         elif len(sentence) and kept_heads.complete(sentence) and not (wanted.tags and len(sentence) <= longest):
             ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if wanted.confidence else {}
-            complete[k] = replace(sentence, note=None, **ones)
+            complete[k] = replace(sentence, note=None if sentence is sentences[k] else "", **ones)
         elif len(sentence) <= longest:
             with suppress(MemoryError):  # it will be raised again when the sentence is parsed
                 if why := kept_heads.outside(heads, tree_class, single_root):
-                    aside[k] = Aside(why, other)
+                    aside[k] = why, other
     if wanted.tags and complete:  # all of these are longer than `longest`: only their tags are parsed
         bare = [replace(sentence, **_NO_TREE) for sentence in complete.values()]
         for k, tagged in zip(complete, parse(parser, bare, longest, tags=True), strict=True):
             complete[k] = replace(complete[k], **{column: getattr(tagged, column) for column in TAGS})
-    return complete, aside
+    return rooted, complete, aside
 
 
 def _parsed(
@@ -184,12 +173,11 @@ def _parsed(
     return {**_parsed(parser, sentences, shorter, progress, wanted), **_parsed(parser, sentences, longer, progress, wanted)}
 
 
-def _beyond(sentence: Sentence, aside: Aside, how: str, wanted: Wanted) -> Sentence:
-    """Return the sentence with a tree from the other parser; without a tree if it is None or memory runs out.
+def _beyond(sentence: Sentence, why: str, other: AnyParser | None, how: str, wanted: Wanted) -> Sentence:
+    """Return the sentence with a tree from the parser `other`; without a tree if `other` is None or memory runs out.
 
-    how: how the other parser decodes, for the note.
+    why, how: for the note, why `other` parses the sentence, and how it decodes.
     """
-    why, other = aside
     uncut = bool(getattr(sentence, "votes", ()))  # windows of the voting trees would not be trees
     size = window(other) if other else 0
     if other and how == PROBABLE:
@@ -212,7 +200,7 @@ def _beyond(sentence: Sentence, aside: Aside, how: str, wanted: Wanted) -> Sente
     return replace(sentence, **_NO_TREE, note="%s, %s" % (SKIPPED, why))
 
 
-def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
+def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Window]:
     """Cut into windows of about the same number of words, at most `size`. With `keep_heads`, heads within one stay."""
     number = -(-len(sentence) // size)
     ends = [len(sentence) * k // number for k in range(number + 1)]
