@@ -188,18 +188,15 @@ class GreedySystem(System):
         For each configuration: max over the rivals of score + 1 (+ 0 for the correct one), minus the correct one's score.
         """
         sequence, rivals = self.steps(heads, single_root)
-        n = len(heads) - 1
-        parts = beam.local_parts(sequence, n)
+        parts = beam.local_parts(sequence, len(heads) - 1)
         each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
         right = sequence[1:, 0]
         choices = predicted_classes(sum(each[1:], each[0]), right, rivals)  # scores (codes, 2n)
         wrong = np.flatnonzero(choices != right)
-        predicted = sequence[1:][wrong]
-        predicted[:, 0] = choices[wrong]
-        used = beam.local_parts(np.concatenate([sequence[:1], predicted]), n)
-        return Violation(
-            {name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong))
-        )
+        target = {name: parts[name][wrong] for name in tensors}
+        # The prediction is another transition at the same positions.
+        predicted = {name: np.column_stack([choices[wrong], rows[:, 1:]]) for name, rows in target.items()}
+        return Violation(predicted, target, float(len(wrong)))
 
     def steps(self, heads: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the sequence of a tree to learn, and the transitions that compete with it in each configuration but the first.
