@@ -26,7 +26,7 @@ TREES: dict[TreeClass, str] = {"mst": "any", "mh4": "mh4", "1ec": "1ec"}
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a parse has besides the best tree of each sentence. See the options of BaseParser.parse."""
+    """Options of BaseParser.parse: what to find besides the best tree, and whether with the given heads."""
 
     confidence: bool = False
     transitions: bool = False
