@@ -21,6 +21,7 @@ from mh4.analysis.attachment import attachment_scores
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
 from mh4.data import conllu
 from mh4.data.sentence import Sentence
+from mh4.parser.choices import Wanted
 from mh4.parser.columns import arc_probabilities
 from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.systems import with_marginals
@@ -63,7 +64,7 @@ class Measured:
 
 
 def predictions(parser: Parser, gold: Sequence[Sentence]) -> Predicted:
-    parsed = parser.parse_as_usual(gold, confidence=True)
+    parsed = parser.parse_as_usual(gold, wanted=Wanted(confidence=True))
     probabilities = np.concatenate([sentence.probabilities[1:] for sentence in parsed])
     return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed, strict=True)])
 

@@ -30,6 +30,8 @@ from mh4.util.processes import Pool
 if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
 
+_OPTIONS = ("longest", "beyond", "confidence", "tags")  # the settings that are options of long_sentences.parse
+
 
 def check(settings: Settings) -> None:
     """Raise InputError if the model or the segmenter cannot be loaded, or the model cannot parse with these settings.
@@ -43,7 +45,7 @@ def check(settings: Settings) -> None:
 def _check(settings: Settings) -> None:
     one = [Sentence(["."])]
     with collected_warnings():  # parsing the shards will repeat the warnings
-        long_sentences.parse(_load(settings), one, settings.longest, settings.beyond, settings.confidence, settings.tags)
+        long_sentences.parse(_load(settings), one, **{name: getattr(settings, name) for name in _OPTIONS})
     if settings.segmenter is not None:
         _segmenter(settings)
 
@@ -98,8 +100,7 @@ def read(source: Input, shard: Shard) -> bytes:
 def write(settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected = None) -> Written:
     """Parse a shard with the bytes `content`, and write the parse to `file`."""
     given = conllu.to_parse(blocks(settings, source, shard, content, rejected))
-    names = ("longest", "beyond", "confidence", "tags")
-    parsed = parallel.parse(_load, (settings,), given, **{name: getattr(settings, name) for name in names})
+    parsed = parallel.parse(_load, (settings,), given, **{name: getattr(settings, name) for name in _OPTIONS})
     return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 

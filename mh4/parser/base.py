@@ -101,17 +101,15 @@ class BaseParser:
         the word, for heads to keep that no tree has (for mh5-hybrid, which has no "mst", that no tree in the class
         has), and OutOfMemory, naming the sentence, if memory does not suffice even for a part of the sentence.
         """
-        check_flags(confidence=confidence, transitions=transitions, tags=tags, keep_deps=keep_deps, keep_heads=keep_heads)
-        check_flags(allow_empty=allow_empty)
+        flags = {"confidence": confidence, "transitions": transitions, "tags": tags, "keep_heads": keep_heads}
+        check_flags(**flags, keep_deps=keep_deps, allow_empty=allow_empty)
         if progress is not None and not callable(progress):
             raise InputError("progress cannot be %s, expected a function" % shown(progress))
         progress = progress or (lambda words: None)
         given, unparsed = as_sentences(sentences, segmenter, allow_empty, keep_heads)
         if best != 1 and any(isinstance(one, TokenList) for one in given):
             raise InputError("best: a TokenList has no place for other trees: give Sentences")
-        options: dict[str, Any] = {"transitions": True} if transitions else {}
-        options |= {} if type(best) is int and best == 1 else {"best": best}
-        parsed = long_sentences.parse(self, unparsed, longest, beyond, confidence, tags, progress, keep_heads, **options)
+        parsed = long_sentences.parse(self, unparsed, longest, beyond, progress, **flags, best=best)
         if best != 1:  # sentences that were decoded otherwise, such as long ones, have only one tree
             parsed = [one if one.alternatives is not None else replace(one, alternatives=[]) for one in parsed]
         for number, sentence in enumerate(parsed if beyond != "skip" else (), start=1):

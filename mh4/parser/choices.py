@@ -1,5 +1,6 @@
 """The names that users choose from: ways to decode, and classes of trees for ensembles. The command line imports this for `--help`."""
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 Decoding = Literal["exact", "greedy", "beam", "mbr"]
@@ -21,3 +22,17 @@ BEYOND: tuple[Beyond, ...] = get_args(Beyond)
 BEYOND_BEAM = 64  # the width of the beam for sentences beyond --longest
 # The classes of an ensemble's trees, and their names in mh4.trees.
 TREES: dict[TreeClass, str] = {"mst": "any", "mh4": "mh4", "1ec": "1ec"}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Options of BaseParser.parse: what to find besides the best tree, and whether with the given heads."""
+
+    confidence: bool = False
+    transitions: bool = False
+    tags: bool = False
+    keep_heads: bool = False
+    best: int = 1
+
+
+ONLY_TREES = Wanted()

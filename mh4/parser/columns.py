@@ -45,12 +45,12 @@ def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
 
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
     """Return new sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
+    earlier: dict[str, Any] = {**dict.fromkeys(PROBABILITIES.values()), "transitions": None, "note": ""}
     results, start = [], 0
     for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
         strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
-        earlier: dict[str, Any] = {**dict.fromkeys(PROBABILITIES.values()), "transitions": None, "note": ""}
-        results.append(replace(sentence, heads=tree, **{**earlier, **strings}))
+        results.append(replace(sentence, heads=tree, **earlier, **strings))
         start = stop
     return results
 

@@ -49,8 +49,7 @@ class Contextual:
         with needs("a file of contextual vectors", "contextual"):
             from safetensors import SafetensorError, safe_open
         self._error = SafetensorError
-        self._files: dict[str, tuple[str, Any]] = {}
-        self._others: dict[str, list[tuple[str, Any]]] = {}  # further files with the same sentence, until compared
+        self._files: dict[str, list[tuple[str, Any]]] = {}  # all files with a sentence; one of them once they are compared
         self.dimensions = 0
         for path in self.paths:
             with reading.open_regular(path):  # the errors of safe_open give no reason
@@ -58,9 +57,7 @@ class Contextual:
             try:
                 file = safe_open(path, framework="numpy")
                 for name in file.keys():  # noqa: SIM118
-                    if name in self._files:
-                        self._others.setdefault(name, []).append(self._files[name])
-                    self._files[name] = path, file
+                    self._files.setdefault(name, []).append((path, file))
                 shapes = [file.get_slice(name).get_shape() for name in list(file.keys())[:1]]
             except OSError as error:
                 raise unreadable(path, error) from None
@@ -102,16 +99,16 @@ class Contextual:
     def _found(self, whole: Sentence) -> Iterator[tuple[str, Any]]:
         """Yield what messages call the matrix of a sentence, and the matrix, which can be read within the block."""
         where, name = whole.name or shown(whole.words), key(whole.words)
-        found = self._files.get(name)
-        if found is None:
+        if name not in self._files:
             raise InputError("%s: no vectors of this sentence, with these words, in %s" % (where, ", ".join(self.paths)))
-        with self._stored(name, len(whole), where, *found) as stored:
-            for other in self._others.get(name, []):
+        *others, last = self._files[name]
+        with self._stored(name, len(whole), where, *last) as stored:
+            for other in others:
                 with self._stored(name, len(whole), where, *other) as theirs:
                     if not np.array_equal(theirs[:], stored[:], equal_nan=True):
-                        raise InputError("%s: vectors of %s: others than in %s" % (found[0], where, other[0]))
-            self._others.pop(name, None)
-            yield "%s: vectors of %s" % (found[0], where), stored
+                        raise InputError("%s: vectors of %s: others than in %s" % (last[0], where, other[0]))
+            self._files[name] = [last]
+            yield "%s: vectors of %s" % (last[0], where), stored
 
     @contextmanager
     def _stored(self, name: str, words: int, where: str, path: str, file: Any) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mh4.data.sentence import ROOT, Sentence, without_subtype
 from mh4.decoders import arguments
 from mh4.errors import InputError, shown, unknown
 from mh4.parser.base import BaseParser
-from mh4.parser.choices import TREES, Decoding, TreeClass
+from mh4.parser.choices import ONLY_TREES, TREES, Decoding, TreeClass, Wanted
 from mh4.parser.columns import annotated, arc_probabilities, best_strings, headed_by_root, with_label_probabilities
 from mh4.parser.given import items_of
 from mh4.parser.long_sentences import Progress
@@ -113,32 +113,24 @@ class Ensemble(BaseParser):
         return cls(parsers, tree)
 
     def parse_as_usual(
-        self,
-        sentences: Sequence[Sentence],
-        progress: Progress = lambda words: None,
-        confidence: bool = False,
-        tags: bool = False,
-        **others: Any,
+        self, sentences: Sequence[Sentence], progress: Progress = lambda words: None, wanted: Wanted = ONLY_TREES
     ) -> list[Sentence]:
         """Parse sentences of any length in the same way; see Parser.parse_as_usual. Raises InputError for options of a single parser."""
-        if others:
+        several = type(wanted.best) is not int or wanted.best != 1
+        options = {"keep_heads": wanted.keep_heads, "transitions": wanted.transitions, "best": several}
+        if others := [name for name, is_wanted in options.items() if is_wanted]:
             raise InputError("%s: only a single parser has this option, not an ensemble" % ", ".join(others))
         for number, sentence in enumerate(sentences, start=1):
-            _check_votes(sentence, self.parsers, sentence.name or "sentence %d" % number)
-        if tags:
+            _check_votes(sentence, self.parsers, wanted.confidence, sentence.name or "sentence %d" % number)
+        if wanted.tags:
             check_tags(self.parsers)
         for parser in self.parsers:
             parser.check_vectors()
-            if confidence:
+            if wanted.confidence:
                 parser.check_probabilities()
-        if confidence:
-            for number, sentence in enumerate(sentences, start=1):
-                if _votes(sentence):
-                    name = sentence.name or "sentence %d" % number
-                    raise InputError("%s: the trees that vote have no probabilities of arcs" % name)
-        parse = partial(self._parse, confidence=confidence, tags=tags)
+        parse = partial(self._parse, wanted=wanted)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return in_order(sentences, self._minibatches, parse, progress, confidence)
+            return in_order(sentences, self._minibatches, parse, progress, wanted.confidence)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """Return an iterator over minibatches: the indices of their sentences, and each model's scores for them."""
@@ -148,25 +140,25 @@ class Ensemble(BaseParser):
 
         return score_with([parser.model for parser in self.parsers], sentences)
 
-    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"], confidence: bool, tags: bool) -> list[Sentence]:
+    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"], wanted: Wanted) -> list[Sentence]:
         members = list(zip(self.parsers, scores, strict=True))
-        by_member = [parser.trees(sentences, mine) for parser, mine in members]
+        by_member = [parser.derivations(sentences, mine) for parser, mine in members]
         heads = []
         for k, sentence in enumerate(sentences):
-            votes = [found[k] for found in by_member] + [other.heads for other in _votes(sentence)]
+            votes = [found[k].heads for found in by_member] + [other.heads for other in _votes(sentence)]
             with naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
         labellers = [(parser, mine.labels(heads)) for parser, mine in _alike(members, "deprels")]
         labels = [_opinion(parser, "labels", scores) for parser, scores in labellers]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
-        for column in TAGS if tags else ():
+        for column in TAGS if wanted.tags else ():
             able = [each for each in members if column in each[0].model.predicted_tags]
             if able:
                 alike = _alike(able, column)
                 predicted = _most_probable([_opinion(parser, column, mine.tags[column]) for parser, mine in alike])
                 columns[column] = alike[0][0].model.written(column, predicted)
         parsed = annotated(sentences, heads, columns)
-        if confidence:
+        if wanted.confidence:
             for sentence, *found in zip(parsed, *[parser.marginals(sentences, mine) for parser, mine in members], strict=True):
                 each = [arc_probabilities(marginals.arcs, sentence.heads) for marginals in found]
                 sentence.probabilities = np.mean(each, axis=0)
@@ -227,7 +219,7 @@ def _votes(sentence: Sentence) -> Sequence[Sentence]:
     return sentence.votes if isinstance(sentence, SentenceWithVotes) else ()
 
 
-def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> None:
+def _check_votes(sentence: Sentence, parsers: Sequence[Parser], confidence: bool, where: str) -> None:
     votes = _votes(sentence)
     if not isinstance(votes, Sequence) or not all(isinstance(other, Sentence) for other in votes):
         raise InputError("%s: its votes cannot be %s, expected a list of Sentence" % (where, shown(votes)))
@@ -240,6 +232,8 @@ def _check_votes(sentence: Sentence, parsers: Sequence[Parser], where: str) -> N
             raise InputError("%s: vote %d is not a tree over its words: %s" % (where, number, error)) from None
         if other.deprels is None or len(other.deprels) != len(sentence) or not all(isinstance(d, str) for d in other.deprels):
             raise InputError("%s: vote %d does not have a relation for each of its words" % (where, number))
+    if votes and confidence:
+        raise InputError("%s: the trees that vote have no probabilities of arcs" % where)
 
 
 def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:

@@ -22,7 +22,7 @@ from mh4.data.sentence import PROBABILITIES, Sentence
 from mh4.decoders import arguments, mst
 from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import kept_heads
-from mh4.parser.choices import BEYOND, BEYOND_BEAM
+from mh4.parser.choices import BEYOND, BEYOND_BEAM, Wanted
 from mh4.parser.contextual_vectors import Window
 from mh4.parser.systems import Tensor
 from mh4.parser.vocabulary import TAGS
@@ -40,6 +40,7 @@ _NO_TREE: dict[str, Any] = {"heads": None, "deprels": None}
 
 AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
 Progress = Callable[[int], object]  # called with each number of words that are done
+Aside = tuple[str, AnyParser | None]  # why a sentence is not parsed as usual, and the parser for it, if any
 
 
 def default(parser: AnyParser, confidence: bool = False, best: int = 1) -> int:
@@ -79,10 +80,7 @@ def parse(
     sentences: Sequence[Sentence],
     longest: int | None = None,
     beyond: str | None = None,
-    confidence: bool = False,
-    tags: bool = False,
     progress: Progress = lambda words: None,
-    keep_heads: bool = False,
     **options: Any,
 ) -> list[Sentence]:
     """Parse sentences as the parser does, but differently if they are too long for the limit or for the memory.
@@ -92,8 +90,8 @@ def parse(
     tree of the scores of arcs. "skip": not at all. None: as all sentences if the parser decodes greedily, by beam
     search or by mst; otherwise by beam search, or by mst in systems without beam search. If all sentences are decoded
     in the same way, `longest` only determines which sentences get no probabilities.
-    keep_heads: see Parser.parse. Sentences with heads that no tree of the class has are parsed like those beyond the
-    limit. Sentences with heads that no tree has are skipped. For complete trees, only tags are predicted.
+    options: as in Wanted. With keep_heads, sentences with heads that no tree of the class has are parsed like those
+    beyond the limit. Sentences with heads that no tree has are skipped. For complete trees, only tags are predicted.
 
     Sentences that are parsed differently have a note about how and why, and no probabilities. Skipped sentences have no
     heads. Raises InputError as the parser's `parse` does, and if the system cannot be decoded in the way `beyond`;
@@ -103,114 +101,122 @@ def parse(
         raise InputError("longest is %s, expected a number of words from 1" % shown(longest))
     if beyond is not None and beyond not in BEYOND:
         raise InputError(unknown("way to decode long sentences", beyond, BEYOND))
-    best = options.get("best", 1)  # which the parser checks
-    several = arguments.is_count(best, 2)
+    wanted = Wanted(**options)
+    several = arguments.is_count(wanted.best, 2)  # the parser checks the number
     if longest is None:
-        longest = default(parser, True, int(best)) if several else default(parser, confidence)
-    how, other = _around_heads(parser, beyond) if keep_heads else _otherwise(parser, beyond)
-    if other is parser and not confidence and not several:
+        longest = default(parser, True, int(wanted.best)) if several else default(parser, wanted.confidence)
+    how, other = _around_heads(parser, beyond) if wanted.keep_heads else _otherwise(parser, beyond)
+    if other is parser and not wanted.confidence and not several:
         longest = max(longest, default(parser))
-    before = sentences
-    if keep_heads and parser.labels_roots:
-        sentences = list(map(kept_heads.rooted, sentences))
-    done, no_tree, in_the_way = _kept(parser, sentences, longest, confidence, tags) if keep_heads else ({}, {}, {})
-    for k, sentence in done.items():
-        if sentences[k] is not before[k]:  # it has a new head
-            sentence.note = ""
-    aside = {*done, *no_tree, *in_the_way}
-    short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest and k not in aside]
-    options = {"confidence": confidence, "tags": tags, **({"keep_heads": True} if keep_heads else {}), **options}
-    found = {**_parsed(parser, sentences, short, {"progress": progress, **options}), **done}
-    parsed = []
+    complete: dict[int, Sentence] = {}  # by sentence number, as in `aside` and `found`
+    aside: dict[int, Aside] = {}
+    if wanted.keep_heads:
+        sentences, complete, aside = _kept(parser, other, sentences, longest, wanted)
     for k, sentence in enumerate(sentences):
-        why = "%d words are more than the limit of %d" % (len(sentence), longest)
-        if k in found:
-            why = "there was not enough memory for %s" % counted(len(sentence), "word")
-        why = no_tree.get(k) or in_the_way.get(k) or why
-        as_usual = found.get(k)
-        if as_usual is None:
-            as_usual = _beyond(None if k in no_tree else other, how, sentence, why, tags, keep_heads)
-        if k not in short or found[k] is None:
+        if len(sentence) > longest and k not in complete and k not in aside:
+            aside[k] = "%d words are more than the limit of %d" % (len(sentence), longest), other
+    usual = [k for k in range(len(sentences)) if k not in complete and k not in aside]
+    found = {**complete, **_parsed(parser, sentences, usual, progress, wanted)}
+    for k in usual:
+        if k not in found:
+            aside[k] = "there was not enough memory for %s" % counted(len(sentences[k]), "word"), other
+    for k, sentence in enumerate(sentences):
+        if k in aside:
+            found[k] = _beyond(sentence, *aside[k], how, wanted)
+        if k in aside or k in complete:
             progress(len(sentence))
-        parsed.append(as_usual)
-    return parsed
+    return [found[k] for k in range(len(sentences))]
 
 
 def _kept(
-    parser: AnyParser, sentences: Sequence[Sentence], longest: int, confidence: bool, tags: bool
-) -> tuple[dict[int, Sentence], dict[int, str], dict[int, str]]:
-    """Return, by sentence number: complete sentences; why no tree has the given heads; why no tree of the class has."""
+    parser: AnyParser, other: AnyParser | None, sentences: Sequence[Sentence], longest: int, wanted: Wanted
+) -> tuple[list[Sentence], dict[int, Sentence], dict[int, Aside]]:
+    """Return the sentences with the heads that follow from labels, the results for complete ones, and those to set aside.
+
+    other: the parser of sentences with heads that no tree of the class has.
+    """
     single_root, tree_class = parser.model.config.scorer.single_root, parser.model.system.tree_class
-    done, no_tree, in_the_way = {}, {}, {}
-    for k, sentence in enumerate(sentences):
+    rooted = list(map(kept_heads.rooted, sentences)) if parser.labels_roots else list(sentences)
+    complete: dict[int, Sentence] = {}
+    aside: dict[int, Aside] = {}
+    for k, sentence in enumerate(rooted):
         heads = kept_heads.given(sentence)
         if why := kept_heads.obstacle(heads, single_root):
-            no_tree[k] = why
-        elif len(sentence) and kept_heads.complete(sentence) and not (tags and len(sentence) <= longest):
-            ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if confidence else {}
-            done[k] = replace(sentence, note=None, **ones)
+            aside[k] = why, None
+        elif len(sentence) and kept_heads.complete(sentence) and not (wanted.tags and len(sentence) <= longest):
+            ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if wanted.confidence else {}
+            complete[k] = replace(sentence, note=None if sentence is sentences[k] else "", **ones)
         elif len(sentence) <= longest:
             with suppress(MemoryError):  # it will be raised again when the sentence is parsed
                 if why := kept_heads.outside(heads, tree_class, single_root):
-                    in_the_way[k] = why
-    if tags and done:  # all of these are longer than `longest`: only their tags are parsed
-        bare = [replace(sentence, **_NO_TREE) for sentence in done.values()]
-        for k, tagged in zip(done, parse(parser, bare, longest, tags=True), strict=True):
-            done[k] = replace(done[k], **{column: getattr(tagged, column) for column in TAGS})
-    return done, no_tree, in_the_way
+                    aside[k] = why, other
+    if wanted.tags and complete:  # all of these are longer than `longest`: only their tags are parsed
+        bare = [replace(sentence, **_NO_TREE) for sentence in complete.values()]
+        for k, tagged in zip(complete, parse(parser, bare, longest, tags=True), strict=True):
+            complete[k] = replace(complete[k], **{column: getattr(tagged, column) for column in TAGS})
+    return rooted, complete, aside
 
 
 def _parsed(
-    parser: AnyParser, sentences: Sequence[Sentence], numbers: list[int], options: dict[str, Any]
-) -> dict[int, Sentence | None]:
-    """Return the parses of the sentences with these numbers; None for one that does not fit into memory even alone."""
+    parser: AnyParser, sentences: Sequence[Sentence], numbers: list[int], progress: Progress, wanted: Wanted
+) -> dict[int, Sentence]:
+    """Return the parses of the sentences with these numbers, except those that do not fit into memory even alone."""
     try:
-        return dict(zip(numbers, parser.parse_as_usual([sentences[k] for k in numbers], **options), strict=True))
+        parsed = parser.parse_as_usual([sentences[k] for k in numbers], progress=progress, wanted=wanted)
+        return dict(zip(numbers, parsed, strict=True))
     except MemoryError:
         pass  # leaving this block frees what the exception keeps in memory
     if len(numbers) == 1:
-        return {numbers[0]: None}
+        return {}
     by_length = sorted(numbers, key=lambda k: len(sentences[k]))
-    halves = by_length[: len(numbers) // 2], by_length[len(numbers) // 2 :]
-    return {k: found for half in halves for k, found in _parsed(parser, sentences, half, options).items()}
+    shorter, longer = by_length[: len(numbers) // 2], by_length[len(numbers) // 2 :]
+    return {**_parsed(parser, sentences, shorter, progress, wanted), **_parsed(parser, sentences, longer, progress, wanted)}
 
 
-def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str, tags: bool, keep_heads: bool) -> Sentence:
-    """Return the sentence with a tree from the parser `other`; without a tree if `other` is None or memory runs out."""
+def _beyond(sentence: Sentence, why: str, other: AnyParser | None, how: str, wanted: Wanted) -> Sentence:
+    """Return the sentence with a tree from the parser `other`; without a tree if `other` is None or memory runs out.
+
+    why, how: for the note, why `other` parses the sentence, and how it decodes.
+    """
     uncut = bool(getattr(sentence, "votes", ()))  # windows of the voting trees would not be trees
     size = window(other) if other else 0
-    if other and how == PROBABLE and len(sentence) > (size := default(other, confidence=True)):
-        size //= 2  # half the size takes an eighth of the time for the same number of words
-    options: dict[str, Any] = {"tags": tags, **({"keep_heads": True} if keep_heads else {})}
+    if other and how == PROBABLE:
+        size = default(other, confidence=True)
+        if len(sentence) > size:
+            size //= 2  # half the size takes an eighth of the time for the same number of words
+    only = Wanted(tags=wanted.tags, keep_heads=wanted.keep_heads)
     while other and size >= _SHORTEST:
         whole = uncut or len(sentence) <= size
         try:
-            found = other.parse_as_usual([sentence] if whole else _cut(sentence, size, keep_heads), **options)
+            parsed = other.parse_as_usual([sentence] if whole else _cut(sentence, size, wanted.keep_heads), wanted=only)
         except MemoryError:
             size = 0 if uncut else min(size, len(sentence)) // 2
             continue
-        if not whole:
-            single = bool(other.vote_class) or other.model.config.scorer.single_root
-            found, how = [_joined(sentence, found, single, keep_heads)], "%s in windows of up to %d words" % (how, size)
-        return replace(found[0], note="%s, %s" % (how, why))
+        if whole:
+            return replace(parsed[0], note="%s, %s" % (how, why))
+        single_root = bool(other.vote_class) or other.model.config.scorer.single_root
+        joined = _joined(sentence, parsed, single_root, wanted.keep_heads)
+        return replace(joined, note="%s in windows of up to %d words, %s" % (how, size, why))
     return replace(sentence, **_NO_TREE, note="%s, %s" % (SKIPPED, why))
 
 
-def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Sentence]:
+def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Window]:
     """Cut into windows of about the same number of words, at most `size`. With `keep_heads`, heads within one stay."""
     number = -(-len(sentence) // size)
     ends = [len(sentence) * k // number for k in range(number + 1)]
-    names, given = ("words", *TAGS, *(("deprels",) if keep_heads else ())), kept_heads.given(sentence)
-
-    def window(start: int, end: int) -> Window:
-        columns: dict[str, Any] = {name: cells and cells[start:end] for name in names for cells in [getattr(sentence, name)]}
+    columns: dict[str, Any] = {name: getattr(sentence, name) for name in ("words", *TAGS)}
+    if keep_heads:
+        columns["deprels"] = sentence.deprels
+    windows = []
+    for start, end in pairwise(ends):
+        cut = {name: cells and cells[start:end] for name, cells in columns.items()}
+        window = Window(name=sentence.name, whole=sentence, start=start, **cut)
         if keep_heads:
-            heads = given[start : end + 1]
+            heads = kept_heads.given(sentence)[start : end + 1]
             inside = np.where((heads > start) & (heads <= end), heads - start, np.where(heads == 0, 0, -1))
-            columns["heads"] = np.append(-1, inside[1:]).astype(np.int32)
-        return Window(name=sentence.name, whole=sentence, start=start, **columns)
-
-    return [window(start, end) for start, end in pairwise(ends)]
+            window.heads = np.append(-1, inside[1:]).astype(np.int32)
+        windows.append(window)
+    return windows
 
 
 def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool, keep_heads: bool) -> Sentence:

@@ -14,7 +14,7 @@ from mh4.decoders.kbest import kbest
 from mh4.errors import InputError, OutOfMemory, because, counted, shown, warn, working_on
 from mh4.parser import kept_heads
 from mh4.parser.base import BaseParser
-from mh4.parser.choices import BEAM, Decoding
+from mh4.parser.choices import BEAM, ONLY_TREES, Decoding, Wanted
 from mh4.parser.columns import annotated, arc_probabilities, best_strings, headed_by_root, softmax, with_label_probabilities
 from mh4.parser.long_sentences import Progress
 from mh4.parser.temperatures import FILE, at_temperature
@@ -28,6 +28,7 @@ AROUND_HEADS = ("exact", "mbr")  # ways of decoding that find the best tree with
 MOST_TREES = 1000  # the largest number of best trees of a sentence
 Scored = TypeVar("Scored")  # the scores that one or several models give to a minibatch
 Found = TypeVar("Found")  # a decoder's result for the scores of a sentence
+Tensors = dict[str, np.ndarray]  # the scores of a sentence
 
 
 class Parser(BaseParser):
@@ -85,42 +86,31 @@ class Parser(BaseParser):
         return "<mh4.Parser %s, %s decoding%s; %s>" % (self.model.system.name, self.decoding, source, knows)
 
     def parse_as_usual(
-        self,
-        sentences: Sequence[Sentence],
-        progress: Progress = lambda words: None,
-        confidence: bool = False,
-        transitions: bool = False,
-        tags: bool = False,
-        keep_heads: bool = False,
-        best: int = 1,
+        self, sentences: Sequence[Sentence], progress: Progress = lambda words: None, wanted: Wanted = ONLY_TREES
     ) -> list[Sentence]:
         """Parse sentences of any length in the same way; see parse. Raises OutOfMemory, naming the sentence, if one is too long."""
         self.check_vectors()
-        if tags:
+        if wanted.tags:
             check_tags([self])
-        if confidence:
+        if wanted.confidence:
             self.check_probabilities()
-        if keep_heads and self.decoding not in AROUND_HEADS:
+        if wanted.keep_heads and self.decoding not in AROUND_HEADS:
             able = [decoding for decoding in self.model.system.decodings if decoding in AROUND_HEADS]
             others = "only %s can" % " and ".join(able) if able else "and %s has no decoding that can" % self.model.system.name
             raise InputError("%s decoding cannot keep heads, %s" % (self.decoding, others))
-        check_best(best, self.decoding)
-        options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags, "keep_heads": keep_heads}
+        check_best(wanted.best, self.decoding)
+        parse = partial(self.parse_scored if wanted.best == 1 else self._parse_best, wanted=wanted)
         with self.model.lock:
-            parse = partial(self.parse_scored, **options) if best == 1 else partial(self._best, best, **options)
-            return in_order(sentences, self.model.score, parse, progress, confidence)
-
-    def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
-        """Return the best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
-        return [derivation.heads for derivation in self.derivations(sentences, scores)]
+            return in_order(sentences, self.model.score, parse, progress, wanted.confidence)
 
     def derivations(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Derivation]:
         """Return the best derivation of each sentence of a minibatch, given its scores and, with `keep_heads`, heads.
 
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as in damaged models.
         """
-        of_whole = mst.decode if keep_heads else None
-        return self._of_each(self.decode, sentences, scores, self.decoding == "mbr", of_whole)
+        if self.decoding == "mbr":
+            self._warn_if_not_calibrated()
+        return self._of_each(self._derivation, sentences, scores, keep_heads)
 
     def marginals(self, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool = False) -> list[Marginals]:
         """Return the marginals of each sentence of a minibatch, at the model's temperature.
@@ -128,41 +118,64 @@ class Parser(BaseParser):
         The arguments are as for `derivations`. Raises as `derivations` does, and InputError if the system has no
         marginals.
         """
-        return self._of_each(self.check_probabilities(), sentences, scores, True, mst.marginals if keep_heads else None)
+        self.check_probabilities()
+        self._warn_if_not_calibrated()
+        return self._of_each(self._marginals, sentences, scores, keep_heads)
 
     def _of_each(
         self,
-        function: Callable[..., Found],
+        search: Callable[[Tensors, np.ndarray | None], Found],
         sentences: Sequence[Sentence],
         scores: "Scores",
-        calibrated: bool,
-        of_whole: Callable[..., Found] | None,
+        keep_heads: bool,
     ) -> list[Found]:
-        """Run a decoder on the scores of each sentence.
-
-        calibrated: divide scores by the model's temperature; if it has none, this is 1, with a warning.
-        of_whole: the function to use for complete trees, which may be of any class, if heads are kept; otherwise None.
-        """
-        if calibrated:
-            self._warn_if_not_calibrated()
+        """Return what `search` finds for each sentence of a minibatch, given its scores and its heads to keep, if any."""
         found = []
-        single_root = self.model.config.scorer.single_root
         for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
             try:
                 with naming(sentence, "parse"), working_on(sentence.name):
-                    if calibrated:
-                        tensors = at_temperature(tensors, self.model.temperature or 1)
-                    if not of_whole:
-                        found.append(function(**tensors, single_root=single_root))
-                    elif kept_heads.whole(heads := kept_heads.given(sentence)):
-                        found.append(of_whole(np.zeros((len(heads), len(heads))), heads=heads))
-                    else:
-                        found.append(function(**tensors, single_root=single_root, heads=heads))
+                    found.append(search(tensors, kept_heads.given(sentence) if keep_heads else None))
             except ValueError as error:
                 raise InputError(
                     "the scores of %s cannot be decoded, so its weights are damaged (%s)" % (self._name, error)
                 ) from error
         return found
+
+    # Searches for _of_each. A complete tree may be of any class.
+
+    def _derivation(self, tensors: Tensors, heads: np.ndarray | None) -> Derivation:
+        if heads is not None and kept_heads.whole(heads):
+            return mst.decode(np.zeros((len(heads), len(heads))), heads=heads)
+        if self.decoding == "mbr":
+            tensors = at_temperature(tensors, self.model.temperature or 1)
+        return self.decode(**tensors, **self._constraints(heads))
+
+    def _marginals(self, tensors: Tensors, heads: np.ndarray | None) -> Marginals:
+        if heads is not None and kept_heads.whole(heads):
+            return mst.marginals(np.zeros((len(heads), len(heads))), heads=heads)
+        tensors = at_temperature(tensors, self.model.temperature or 1)
+        return self.check_probabilities()(**tensors, **self._constraints(heads))
+
+    def _best_trees(self, k: int, tensors: Tensors, heads: np.ndarray | None) -> list[tuple[Derivation, str]]:
+        """Return the k best trees, each with its score and probability in words, for its note."""
+        if heads is not None and kept_heads.whole(heads):
+            return [(self._derivation(tensors, heads), "")]
+        single_root, marginals = self.model.config.scorer.single_root, self.model.system.marginals
+        trees = kbest(self.decode, tensors, k, heads=heads, single_root=single_root)
+        notes = [", score %.4f" % tree.score for tree in trees]
+        if marginals:
+            scaled = at_temperature(tensors, self.model.temperature or 1)
+            every, *of_trees = (
+                marginals(**scaled, heads=kept, single_root=single_root).log_partition
+                for kept in (heads, *(tree.heads for tree in trees))
+            )
+            notes = ["%s, probability %.4g" % (note, np.exp(log - every)) for note, log in zip(notes, of_trees, strict=True)]
+        return list(zip(trees, notes, strict=True))
+
+    def _constraints(self, heads: np.ndarray | None) -> dict[str, Any]:
+        """Return the arguments of a decoder besides the scores. Only decoders that can keep heads have an argument for them."""
+        single_root = self.model.config.scorer.single_root
+        return {"single_root": single_root} if heads is None else {"single_root": single_root, "heads": heads}
 
     def _warn_if_not_calibrated(self) -> None:
         if self.model.temperature is None:
@@ -190,35 +203,16 @@ class Parser(BaseParser):
             raise no_marginals(self.model.system.name)
         return self.model.system.marginals
 
-    def _best(self, k: int, sentences: Sequence[Sentence], scores: "Scores", keep_heads: bool, **options: bool) -> list[Sentence]:
-        """Return the sentences with their k best trees: the best, with the others as alternatives."""
-        marginals, temperature = self.model.system.marginals, self.model.temperature or 1
-
-        Probable = list[tuple[Derivation, str]]  # trees, each with the end of its note
-
-        def search(*, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray) -> Probable:
-            trees = kbest(self.decode, tensors, k, heads=heads, single_root=single_root)
-            notes = [", score %.4f" % tree.score for tree in trees]
-            if marginals is None:
-                return list(zip(trees, notes, strict=True))
-            scaled = at_temperature(tensors, temperature)
-            logs = [
-                marginals(**scaled, heads=given, single_root=single_root).log_partition
-                for given in (heads, *(t.heads for t in trees))
-            ]
-            shares = ["%s, probability %.4g" % (note, np.exp(log - logs[0])) for note, log in zip(notes, logs[1:], strict=True)]
-            return list(zip(trees, shares, strict=True))
-
-        def of_whole(arcs: np.ndarray, heads: np.ndarray) -> Probable:
-            return [(mst.decode(arcs, heads=heads), "")]
-
-        if marginals:
+    def _parse_best(self, sentences: Sequence[Sentence], scores: "Scores", wanted: Wanted) -> list[Sentence]:
+        """Parse as `parse_scored` does, and return each sentence with its next best trees as alternatives."""
+        if self.model.system.marginals:
             self._warn_if_not_calibrated()
-        found = self._of_each(search, sentences, scores, False, of_whole if keep_heads else None)
+        found = self._of_each(partial(self._best_trees, wanted.best), sentences, scores, wanted.keep_heads)
         parsed: list[list[Sentence]] = [[] for _ in sentences]
         for rank in range(max(map(len, found))):
-            derivations = [trees[min(rank, len(trees) - 1)][0] for trees in found]  # one for each sentence of the graph
-            ranked = self.parse_scored(sentences, scores, keep_heads=keep_heads, derivations=derivations, **options)
+            # The labels of a minibatch are scored together: a sentence without so many trees repeats its last one.
+            derivations = [trees[min(rank, len(trees) - 1)][0] for trees in found]
+            ranked = self.parse_scored(sentences, scores, wanted, derivations)
             for tree, trees, others in zip(ranked, found, parsed, strict=True):
                 if rank < len(trees):
                     others.append(replace(tree, note="tree %d of %d%s" % (rank + 1, len(trees), trees[rank][1])))
@@ -228,33 +222,30 @@ class Parser(BaseParser):
         self,
         sentences: Sequence[Sentence],
         scores: "Scores",
-        confidence: bool = False,
-        transitions: bool = False,
-        tags: bool = False,
-        keep_heads: bool = False,
+        wanted: Wanted = ONLY_TREES,
         derivations: list[Derivation] | None = None,
     ) -> list[Sentence]:
         """Parse the sentences of a minibatch, given its scores and, if they are known, the derivations; see parse."""
-        vocabulary, derivations = self.model.vocabulary, derivations or self.derivations(sentences, scores, keep_heads)
+        vocabulary = self.model.vocabulary
+        derivations = derivations or self.derivations(sentences, scores, wanted.keep_heads)
         heads = [derivation.heads for derivation in derivations]
         columns = {
             column: self.model.written(column, best_strings(scores.tags[column].npvalue(), getattr(vocabulary, column)))
-            for column in (self.model.predicted_tags if tags else ())
+            for column in (self.model.predicted_tags if wanted.tags else ())
         }
         labels = scores.labels(heads).npvalue()
         columns["deprels"] = best_strings(labels, vocabulary.labels, self.root_labels(heads))
         parsed = annotated(sentences, heads, columns)
-        if confidence:
+        if wanted.confidence:
             with_label_probabilities(parsed, self.label_probabilities(labels, heads).max(axis=0))
-            for sentence, marginals in zip(parsed, self.marginals(sentences, scores, keep_heads), strict=True):
+            for sentence, marginals in zip(parsed, self.marginals(sentences, scores, wanted.keep_heads), strict=True):
                 sentence.probabilities = arc_probabilities(marginals.arcs, sentence.heads)
-        if keep_heads:
+        if wanted.keep_heads:
             for sentence, new in zip(sentences, parsed, strict=True):
                 new.deprels = kept_heads.labelled(sentence, new.deprels)
-                new.note = ""
-                if confidence:
+                if wanted.confidence:
                     new.label_probabilities[1:][kept_heads.has_label(sentence)] = 1
-        if transitions:
+        if wanted.transitions:
             for sentence, derivation in zip(parsed, derivations, strict=True):
                 sentence.transitions = derivation.transitions  # type: ignore[assignment]
         return parsed
@@ -295,12 +286,13 @@ def in_order(
 
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest sentence.
     """
-    empty = [k for k, sentence in enumerate(sentences) if not len(sentence)]
-    trees = [np.array([-1], dtype=np.int32) for _ in empty]
-    parsed = dict(zip(empty, annotated([sentences[k] for k in empty], trees, {"deprels": []}), strict=True))
-    for sentence in parsed.values() if confidence else ():
-        sentence.probabilities, sentence.label_probabilities = np.ones(1), np.ones(1)
-    numbers = [k for k, sentence in enumerate(sentences) if len(sentence)]
+    parsed: dict[int, Sentence] = {}
+    for k, sentence in enumerate(sentences):
+        if not len(sentence):
+            (parsed[k],) = annotated([sentence], [np.array([-1], dtype=np.int32)], {"deprels": []})
+            if confidence:
+                parsed[k].probabilities, parsed[k].label_probabilities = np.ones(1), np.ones(1)
+    numbers = [k for k in range(len(sentences)) if k not in parsed]
     with naming(longest(sentences), "parse"):
         for batch, scores in score([sentences[k] for k in numbers]):
             in_batch = [numbers[k] for k in batch]

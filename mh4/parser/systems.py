@@ -89,7 +89,7 @@ class System:
         if decoding != "beam" and width is not None:
             raise InputError("a beam of width %s needs the decoding beam (--decode beam), not %s" % (shown(width), decoding))
         if decoding == "mbr" and self.marginals:
-            return partial(self.minimum_bayes_risk, self.marginals)
+            return self.minimum_bayes_risk
         if decoding not in self.decoders:
             raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decodings)))
         if decoding != "beam":
@@ -100,16 +100,15 @@ class System:
             raise InputError("a beam of width %s: expected 1 to %d" % (shown(width), MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)
 
-    def minimum_bayes_risk(
-        self, marginals: Marginalize, *, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray
-    ) -> Derivation:
+    def minimum_bayes_risk(self, *, single_root: bool, heads: np.ndarray | None = None, **tensors: np.ndarray) -> Derivation:
         """Return the tree of the system's class with the highest expected number of correct arcs, which is its score.
 
-        `marginals` computes the probability that an arc is correct (Goodman, ACL 1996). With `heads` (-1 where one is
-        open), it is conditional on these heads, and the tree has them. The result has no transitions.
+        The marginals are the probabilities that arcs are correct (Goodman, ACL 1996). With `heads` (-1 where one is
+        open), they are conditional on these heads, and the tree has them. The result has no transitions.
         """
+        assert self.marginals is not None, "%s has no marginals" % self.name
         around = {} if heads is None else {"heads": heads}
-        probabilities = marginals(**tensors, **around, single_root=single_root).arcs.astype(np.float32)
+        probabilities = self.marginals(**tensors, **around, single_root=single_root).arcs.astype(np.float32)
         possible = probabilities if heads is None else arguments.with_heads(probabilities, heads, probabilities.dtype)
         return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities, None)
 
@@ -189,18 +188,15 @@ class GreedySystem(System):
         For each configuration: max over the rivals of score + 1 (+ 0 for the correct one), minus the correct one's score.
         """
         sequence, rivals = self.steps(heads, single_root)
-        n = len(heads) - 1
-        parts = beam.local_parts(sequence, n)
+        parts = beam.local_parts(sequence, len(heads) - 1)
         each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
         right = sequence[1:, 0]
         choices = predicted_classes(sum(each[1:], each[0]), right, rivals)  # scores (codes, 2n)
         wrong = np.flatnonzero(choices != right)
-        predicted = sequence[1:][wrong]
-        predicted[:, 0] = choices[wrong]
-        used = beam.local_parts(np.concatenate([sequence[:1], predicted]), n)
-        return Violation(
-            {name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong))
-        )
+        target = {name: parts[name][wrong] for name in tensors}
+        # The prediction is another transition at the same positions.
+        predicted = {name: np.column_stack([choices[wrong], rows[:, 1:]]) for name, rows in target.items()}
+        return Violation(predicted, target, float(len(wrong)))
 
     def steps(self, heads: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the sequence of a tree to learn, and the transitions that compete with it in each configuration but the first.

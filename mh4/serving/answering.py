@@ -104,8 +104,7 @@ def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transiti
     system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
     options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags}
-    options |= {"keep_heads": True} if task.heads else {}
-    options |= {"best": task.best} if task.best > 1 else {}
+    options |= {"keep_heads": task.heads, "best": task.best}
     found = [sentence for _, sentence in parallel.parse(_parsers.__getitem__, (name,), blocks, **options)]
     return [check_parsed(sentence, task.heads) for sentence in found] if task.output in OF_TREES else found
 

@@ -24,6 +24,7 @@ from mh4.analysis.attachment import attachment_scores
 from mh4.data.sentence import Sentence
 from mh4.errors import InputError, counted, warn
 from mh4.parser import authors, kept_heads, long_sentences, systems
+from mh4.parser.choices import Wanted
 from mh4.parser.config import Config, Training, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, other_content
@@ -282,7 +283,7 @@ class Trainer:
     def _parsed_dev(self, tags: bool) -> list[Sentence]:
         parser, progress = Parser(self.model), self.listener.evaluating
         if all(len(sentence) <= self.most for sentence in self.dev):
-            return parser.parse_as_usual(self.dev, progress, tags=tags)
+            return parser.parse_as_usual(self.dev, progress, Wanted(tags=tags))
         return long_sentences.parse(parser, self.dev, self.most, tags=tags, progress=progress)
 
     def _dev_treebanks(self) -> list[tuple[str, slice]]:

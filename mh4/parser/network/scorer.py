@@ -64,13 +64,16 @@ class TensorScores:
 
     def loss(self, violations: Mapping[int, Violation]) -> "dy.Expression | None":
         """Return the sum of violations, given by sentence number; None if predictions and targets use the same scores."""
+        if not violations:
+            return None
         terms = []
-        for tensor in self.scorer.tensors if violations else ():
-            predicted, target = (
-                np.concatenate([_in_minibatch(getattr(v, used)[tensor.name], self.columns[k][0]) for k, v in violations.items()])
-                for used in ("predicted", "target")
-            )
-            rows, counts = coefficients(predicted, target)
+        for tensor in self.scorer.tensors:
+            predicted, target = [], []
+            for k, violation in violations.items():
+                start, _ = self.columns[k]
+                predicted.append(_in_minibatch(violation.predicted[tensor.name], start))
+                target.append(_in_minibatch(violation.target[tensor.name], start))
+            rows, counts = coefficients(np.concatenate(predicted), np.concatenate(target))
             if len(rows):
                 terms.append(self.scorer.layers[tensor.name].picked(self._pair(tensor), rows, counts))
         return dy.esum(terms) + sum(violation.cost for violation in violations.values()) if terms else None
