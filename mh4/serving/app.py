@@ -27,13 +27,12 @@ from mh4.serving.answering import Answer, TooManyWords
 from mh4.serving.correcting import Correcting
 from mh4.serving.hosts import Hosts, is_from_elsewhere
 from mh4.serving.log_and_metrics import LOG, Observed
-from mh4.serving.parameters import parameters, too_long
+from mh4.serving.parameters import LEAST_BYTES, parameters, too_long
 from mh4.serving.queue import Busy, TooLong, Workers
 from mh4.serving.tasks import CONLLU, PAGE, SVG, Abilities, Task, task
 from mh4.util.processes import Killed
 
 _BYTES_PER_WORD = 300  # limits the body of a request: a line of CoNLL-U with many features has 200
-_LEAST_BYTES = 1 << 16
 _RETRY_AFTER = 5  # seconds
 ANNOTATING = "mh4.annotating"  # the package with the page to correct trees, at /annotate
 _WHOLE = re.compile("https?://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)  # a full URL, with the name of the server
@@ -137,7 +136,7 @@ class _Endpoints:
     async def _parameters(self, request: Request) -> dict[str, str]:
         if is_from_elsewhere(request.headers):  # such a page could fill the queue
             raise HTTPException(403, "a page from elsewhere cannot have anything parsed")
-        most_bytes = max(_LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
+        most_bytes = max(LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
         return await parameters(request, most_bytes, self._limits.seconds)
 
     async def _of_form(self, request: Request, *outputs: str) -> tuple[Task, Answer]:
