@@ -213,8 +213,8 @@ def _page(path: str, abilities: Abilities, limits: Limits, package: str = "mh4.s
     options = "".join("<option>%s</option>" % escape(name) for name in abilities)
     text = _file("page.html", package).replace("{{models}}", options)
     text = text.replace("{{most words}}", str(limits.words)).replace("{{too many words}}", answering.too_many(limits.words))
-    if "tokenizer" not in next(iter(abilities.values())) and package != ANNOTATING:
-        text = text.replace('value="horizontal"', 'value="horizontal" selected')
+    can_split = "tokenizer" in next(iter(abilities.values()))
+    text = text.replace("{{without tokenizer}}", "" if can_split else " selected")
     # Without the second header, a foreign page that opens this one could have one text after another parsed in it.
     headers = {"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
     return Route(path, lambda request: HTMLResponse(text, headers=headers))
