@@ -132,11 +132,10 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
             proposals = parser.parse_scored(gold, scores)
             heads = [sentence.heads for sentence in gold]
             labels = parser.label_probabilities(scores.labels(heads).npvalue(), heads)
-            start = 0
+            labels_of = np.split(labels, np.cumsum([len(sentence) for sentence in gold])[:-1], axis=1)
             marginals = parser.marginals(gold, scores)
-            for k, sentence, proposal, arcs in zip(batch, gold, proposals, (of.arcs for of in marginals), strict=True):
-                words, of_words = np.arange(1, len(sentence) + 1), labels[:, start : start + len(sentence)]
-                start += len(sentence)
+            for k, sentence, proposal, of_words, distribution in zip(batch, gold, proposals, labels_of, marginals, strict=True):
+                arcs, words = distribution.arcs, np.arange(1, len(sentence) + 1)
                 best = of_words.argmax(axis=0)
                 rows = vocabulary.known_labels(sentence.deprels)
                 strings = [vocabulary.labels.strings[row] for row in best]
