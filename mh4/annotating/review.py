@@ -9,7 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from mh4.parser.columns import arc_probabilities
 from mh4.parser.parsing import Parser
 from mh4.util import reading
 
+_KEY = ("file", "sentence", "word", "form", "column", "given")  # the fields in Doubt.key
 MARKS = ("HeadProb", "BestHead", "DeprelProb", "BestDeprel")  # attributes of MISC
 
 
@@ -48,7 +49,7 @@ class Doubt:
     @property
     def key(self) -> tuple[str, ...]:
         """Return an identifier of the doubt that changes only if the annotation does."""
-        return self.file, self.sentence, str(self.word), self.form, self.column, self.given
+        return tuple(str(getattr(self, name)) for name in _KEY)
 
 
 @dataclass(eq=False)
@@ -131,11 +132,10 @@ def review(parser: Parser, blocks: Sequence[tuple[str, int, Block]]) -> Iterator
             proposals = parser.parse_scored(gold, scores)
             heads = [sentence.heads for sentence in gold]
             labels = parser.label_probabilities(scores.labels(heads).npvalue(), heads)
-            start = 0
+            labels_of = np.split(labels, np.cumsum([len(sentence) for sentence in gold])[:-1], axis=1)
             marginals = parser.marginals(gold, scores)
-            for k, sentence, proposal, arcs in zip(batch, gold, proposals, (of.arcs for of in marginals), strict=True):
-                words, of_words = np.arange(1, len(sentence) + 1), labels[:, start : start + len(sentence)]
-                start += len(sentence)
+            for k, sentence, proposal, of_words, distribution in zip(batch, gold, proposals, labels_of, marginals, strict=True):
+                arcs, words = distribution.arcs, np.arange(1, len(sentence) + 1)
                 best = of_words.argmax(axis=0)
                 rows = vocabulary.known_labels(sentence.deprels)
                 strings = [vocabulary.labels.strings[row] for row in best]
@@ -171,7 +171,7 @@ def as_tsv(doubts: Iterable[Doubt]) -> str:
 
 def as_json(doubts: Iterable[Doubt]) -> str:
     """Return the doubts as a JSON list of objects, each on a line."""
-    lines = [json.dumps(dict(zip(NAMES, astuple(doubt), strict=True)), ensure_ascii=False) for doubt in doubts]
+    lines = [json.dumps(asdict(doubt), ensure_ascii=False) for doubt in doubts]
     return "[\n%s\n]\n" % ",\n".join(lines) if lines else "[]\n"
 
 
@@ -190,7 +190,7 @@ def known(path: str) -> set[tuple[str, ...]]:
         if len(row) != len(NAMES):
             raise InputError("%s: %s, expected %d" % (on_line(path, number), counted(len(row), "column"), len(NAMES)))
         cells = dict(zip(NAMES, row, strict=True))
-        found.add(tuple(cells[name] for name in ("file", "sentence", "word", "form", "column", "given")))
+        found.add(tuple(cells[name] for name in _KEY))
     return found
 
 

@@ -59,10 +59,7 @@ class Corpus:
                 "%s: a corpus of format %s, but this mh4 reads format %d" % (path, shown(found.get("format")), FORMAT)
             )
         try:
-            inputs, removed = (
-                {one["number"]: Input(one["path"], one["given"], one["name"], one.get("folder", "")) for one in files}
-                for files in (found["inputs"], found["removed"])
-            )
+            inputs, removed = _from_json(found["inputs"]), _from_json(found["removed"])
             settings = Settings.read(found["settings"])
             files, known = {**inputs, **removed}, len(found["inputs"]) + len(found["removed"])
             if not (
@@ -94,20 +91,23 @@ class Corpus:
                 return corpus
         else:
             make_folder(self.folder)
-        files = [[{"number": k, **one._asdict()} for k, one in of.items()] for of in (corpus.inputs, corpus.removed)]
         content = {
-            "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files[0],
-            "removed": files[1],
-        }  # fmt: skip
+            "format": FORMAT,
+            "settings": asdict(corpus.settings),
+            "shard_bytes": corpus.shard_bytes,
+            "inputs": _to_json(corpus.inputs),
+            "removed": _to_json(corpus.removed),
+        }
         write_text(path, json.dumps(content, indent=1) + "\n")
         return corpus
 
     def _check(self, begun: "Corpus") -> None:
-        before, now = ([one.path for one in each.inputs.values()] for each in (begun, self))
-        files = [] if set(before) & set(now) else [("file", before[0], now[0])]
-        settings = begun.settings.differences(self.settings)
-        for difference in [(what, _value(before), _value(now)) for what, before, now in settings] + files:
-            raise InputError("%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.folder, *difference))
+        differences = [(what, _value(old), _value(new)) for what, old, new in begun.settings.differences(self.settings)]
+        before, now = ([one.path for one in corpus.inputs.values()] for corpus in (begun, self))
+        if not set(before) & set(now):
+            differences.append(("file", before[0], now[0]))
+        if differences:
+            raise InputError("%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.folder, *differences[0]))
 
     def _numbered(self, begun: "Corpus") -> tuple[dict[int, Input], dict[int, Input]]:
         """Return the files by the numbers that they first got, and the files that are not given any more."""
@@ -221,6 +221,15 @@ class Corpus:
         """Remove the log of a shard, which will be tried again."""
         with suppress(OSError):
             os.unlink(self.file(shard, "log"))
+
+
+def _to_json(files: Mapping[int, Input]) -> list[dict[str, Any]]:
+    """Return files as a list for JSON, with their numbers."""
+    return [{"number": number, **one._asdict()} for number, one in files.items()]
+
+
+def _from_json(files: list[dict[str, Any]]) -> dict[int, Input]:
+    return {one["number"]: Input(one["path"], one["given"], one["name"], one.get("folder", "")) for one in files}
 
 
 def _is_input(one: Input) -> bool:

@@ -5,9 +5,10 @@ They are recorded as they are cut, so that later runs need not read the file to 
 
 import json
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from functools import partial
+from typing import BinaryIO
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
 from mh4.corpus.folder import Corpus
@@ -28,27 +29,16 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
     """
     path, plan = corpus.inputs[file].path, corpus.plan(file)
     status, compressed = _status(path), compression.is_compressed(path)
-    planned, known, complete = read(corpus, file)
-    size = min(corpus.shard_bytes, MOST_COMPRESSED) if compressed else corpus.shard_bytes
-    by_line = corpus.settings.by_line
-    if complete and planned != status:  # but perhaps the shards are the same
-        with compression.opened(path) as stream:
-            complete = [shard for shard, _ in cut(stream, path, file, size, by_line=by_line)] == known
-        if not complete and _all_done(corpus, known):
-            raise _changed(corpus, file, True)
-    if not complete or planned != status:  # also to remove invalid lines
-        known = known if complete or planned == status else []
-        make_folder(os.path.dirname(plan))
-        lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(known)] * complete)]
-        write_text(plan, "".join(json.dumps(line) + "\n" for line in lines))
+    known, complete = _begin(corpus, file, status)
     with compression.opened(path) as stream:
         for shard in known:
             if wanted(shard):
                 yield shard, content_of(stream, path, shard) if compressed else None
         if complete:
             return
-        stream.seek(known[-1].end if known else 0)
-        for shard, content in cut(stream, path, file, size, known[-1] if known else None, by_line):
+        last = known[-1] if known else None
+        stream.seek(last.end if last else 0)
+        for shard, content in _cut(corpus, file, stream, last):
             append_line(plan, json.dumps(shard._asdict()))
             known.append(shard)
             if wanted(shard):
@@ -56,6 +46,38 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
     if _status(path) != status:
         raise _changed(corpus, file, False)
     append_line(plan, json.dumps(_end(known)))
+
+
+def _begin(corpus: Corpus, file: int, status: dict[str, int]) -> tuple[list[Shard], bool]:
+    """Write a valid plan for a file of this size and time, and return the shards in it, and if these are all.
+
+    Raises InputError if the file has changed since it was planned, and all its shards are done.
+    """
+    path = corpus.inputs[file].path
+    planned, known, complete = read(corpus, file)
+    if complete and planned == status:
+        return known, True
+    if complete:  # the file was written again, perhaps with the same shards
+        with compression.opened(path) as stream:
+            complete = [shard for shard, _ in _cut(corpus, file, stream)] == known
+        if not complete and _all_done(corpus, known):
+            raise _changed(corpus, file, True)
+    if not complete and planned != status:
+        known = []
+    lines = [{"path": path, **status}, *(shard._asdict() for shard in known)]
+    if complete:
+        lines.append(_end(known))
+    make_folder(os.path.dirname(corpus.plan(file)))
+    write_text(corpus.plan(file), "".join(json.dumps(line) + "\n" for line in lines))  # also removes invalid lines
+    return known, complete
+
+
+def _cut(corpus: Corpus, file: int, stream: BinaryIO, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
+    """Return the shards after `last` with their content, from the open file."""
+    path, size = corpus.inputs[file].path, corpus.shard_bytes
+    if compression.is_compressed(path):
+        size = min(size, MOST_COMPRESSED)
+    return cut(stream, path, file, size, last, corpus.settings.by_line)
 
 
 def read(corpus: Corpus, file: int) -> tuple[dict[str, int] | None, list[Shard], bool]:
@@ -111,8 +133,12 @@ def missing(corpus: Corpus) -> str:
     """Return a message about the files that are not cut and the shards that are not done; empty if there are none."""
     shards, uncut = all_shards(corpus)
     undone = sum(corpus.record(shard) is None for shard in shards)
-    what = ["files not cut yet: %d of %d" % (len(uncut), len(corpus.inputs))] * bool(uncut)
-    return ", ".join(what + ["shards not done: %d of %d" % (undone, len(shards))] * bool(undone))
+    said = []
+    if uncut:
+        said.append("files not cut yet: %d of %d" % (len(uncut), len(corpus.inputs)))
+    if undone:
+        said.append("shards not done: %d of %d" % (undone, len(shards)))
+    return ", ".join(said)
 
 
 def changed(corpus: Corpus, file: int) -> InputError | None:

@@ -45,15 +45,14 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
     arcs, labels = [], []
     for m in range(len(words)):
         arc, shade = placed.arc(m), shades[m + 1]
-        group = "<g%s>%%s</g>" % (' class="crossed"' if crossed[m + 1] else "")
-        opacity, label_opacity = (
-            (' opacity="%.2f"' % shade, ' fill-opacity="%.2f"' % ((1 + shade) / 2)) if shade < 1 else ("", "")
-        )
-        paths = '<path class="line%s" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
-        doubtful = " doubtful" if shade < (1 + layout.PALEST) / 2 else ""
-        arcs.append(group % (paths % (doubtful, arc.line, opacity, arc.arrowhead, opacity)))
+        begin = '<g class="crossed">' if crossed[m + 1] else "<g>"
+        line = "line doubtful" if shade < (1 + layout.PALEST) / 2 else "line"
+        opacity = f' opacity="{shade:.2f}"' if shade < 1 else ""
+        label_opacity = f' fill-opacity="{(1 + shade) / 2:.2f}"' if shade < 1 else ""
+        path = f'<path class="{line}" d="{arc.line}"{opacity}/>'
+        arcs.append(f'{begin}{path}<path class="arrowhead" d="{arc.arrowhead}"{opacity}/></g>')
         # A label is less pale, to remain legible. Its outline is not pale at all, as it separates the label from lines.
-        labels.append(group % _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + label_opacity))
+        labels.append(begin + _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + label_opacity) + "</g>")
     written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words, strict=True)]
     nodes = ["root", *words]
     arcs_in_words = ["%s ← %s (%s)" % (nodes[m], nodes[heads[m]], deprels[m - 1]) for m in range(1, len(nodes))]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from mh4.data.block import Block
 from mh4.data.cells import FEATS, UPOS, XPOS
@@ -102,10 +101,17 @@ def _parsed(task: Task, name: str, blocks: Sequence[Block], tags: bool, transiti
     Raises InputError if the output needs trees and a sentence has no tree.
     """
     system = _parsers[name].model.system
-    confidence = task.confidence and (system.marginals is not None or not task.if_possible)
-    options: dict[str, Any] = {"confidence": confidence, "transitions": transitions, "tags": tags}
-    options |= {"keep_heads": task.heads, "best": task.best}
-    found = [sentence for _, sentence in parallel.parse(_parsers.__getitem__, (name,), blocks, **options)]
+    parses = parallel.parse(
+        _parsers.__getitem__,
+        (name,),
+        blocks,
+        confidence=task.confidence and (system.marginals is not None or not task.if_possible),
+        transitions=transitions,
+        tags=tags,
+        keep_heads=task.heads,
+        best=task.best,
+    )
+    found = [sentence for _, sentence in parses]
     return [check_parsed(sentence, task.heads) for sentence in found] if task.output in OF_TREES else found
 
 

@@ -27,13 +27,12 @@ from mh4.serving.answering import Answer, TooManyWords
 from mh4.serving.correcting import Correcting
 from mh4.serving.hosts import Hosts, is_from_elsewhere
 from mh4.serving.log_and_metrics import LOG, Observed
-from mh4.serving.parameters import parameters, too_long
+from mh4.serving.parameters import LEAST_BYTES, parameters, too_long
 from mh4.serving.queue import Busy, TooLong, Workers
 from mh4.serving.tasks import CONLLU, PAGE, SVG, Abilities, Task, task
 from mh4.util.processes import Killed
 
 _BYTES_PER_WORD = 300  # limits the body of a request: a line of CoNLL-U with many features has 200
-_LEAST_BYTES = 1 << 16
 _RETRY_AFTER = 5  # seconds
 ANNOTATING = "mh4.annotating"  # the package with the page to correct trees, at /annotate
 _WHOLE = re.compile("https?://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)  # a full URL, with the name of the server
@@ -137,7 +136,7 @@ class _Endpoints:
     async def _parameters(self, request: Request) -> dict[str, str]:
         if is_from_elsewhere(request.headers):  # such a page could fill the queue
             raise HTTPException(403, "a page from elsewhere cannot have anything parsed")
-        most_bytes = max(_LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
+        most_bytes = max(LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
         return await parameters(request, most_bytes, self._limits.seconds)
 
     async def _of_form(self, request: Request, *outputs: str) -> tuple[Task, Answer]:
@@ -214,8 +213,8 @@ def _page(path: str, abilities: Abilities, limits: Limits, package: str = "mh4.s
     options = "".join("<option>%s</option>" % escape(name) for name in abilities)
     text = _file("page.html", package).replace("{{models}}", options)
     text = text.replace("{{most words}}", str(limits.words)).replace("{{too many words}}", answering.too_many(limits.words))
-    if "tokenizer" not in next(iter(abilities.values())) and package != ANNOTATING:
-        text = text.replace('value="horizontal"', 'value="horizontal" selected')
+    can_split = "tokenizer" in next(iter(abilities.values()))
+    text = text.replace("{{without tokenizer}}", "" if can_split else " selected")
     # Without the second header, a foreign page that opens this one could have one text after another parsed in it.
     headers = {"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
     return Route(path, lambda request: HTMLResponse(text, headers=headers))

@@ -13,9 +13,8 @@ from starlette.responses import PlainTextResponse, Response
 from mh4.annotating.correction import Changed, Correction
 from mh4.errors import InputError
 from mh4.serving.hosts import is_from_elsewhere
-from mh4.serving.parameters import body
+from mh4.serving.parameters import LEAST_BYTES, body
 
-_LEAST_BYTES = 1 << 16
 _MORE = 3  # the saved text may be this many times as long as the file: it also contains marks of decisions
 
 
@@ -24,7 +23,7 @@ class Correcting:
 
     def __init__(self, correction: Correction, seconds: float) -> None:
         self._correction, self._seconds, self.key = correction, seconds, secrets.token_urlsafe(16)
-        self._most_bytes = _LEAST_BYTES + _MORE * len(correction.text.encode())
+        self._most_bytes = LEAST_BYTES + _MORE * len(correction.text.encode())
 
     async def file(self, request: Request) -> Response:
         """Return the text with its version. For POST, save a new text that is based on a given version."""

@@ -11,7 +11,6 @@ from mh4.data import conllu, split_text
 from mh4.data.block import Block
 from mh4.data.segmenter import Segmenter, for_udpipe, segmented, udpipe_sentences
 from mh4.drawing.svg import valid_xml
-from mh4.errors import InputError, shown
 from mh4.parser.choices import SPLIT
 from mh4.serving.tasks import CONLLU, EPE, MATXIN, Task
 
@@ -42,9 +41,7 @@ def write(text: str, output: str) -> str:
         return text
     import ufal.udpipe as udpipe
 
-    writer: Any = udpipe.OutputFormat.newOutputFormat(output)
-    if not writer:
-        raise InputError("no format %s" % shown(output))
+    writer = udpipe.OutputFormat.newOutputFormat(output)
     text = for_udpipe(valid_xml(text) if output in (MATXIN, EPE) else text)  # EPE is JSON: no control characters
     written = [writer.writeSentence(one) for one in udpipe_sentences(_reader(CONLLU), text, "%s cannot be read" % _DATA)]
     return "".join([*written, writer.finishDocument()]) if written else ""
@@ -57,7 +54,4 @@ def _is_conllu(given: str) -> bool:
 def _reader(source: str) -> Any:
     import ufal.udpipe as udpipe
 
-    reader = udpipe.InputFormat.newInputFormat(source)
-    if not reader:
-        raise InputError("no format %s" % shown(source))
-    return reader
+    return udpipe.InputFormat.newInputFormat(source)

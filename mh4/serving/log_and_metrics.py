@@ -25,19 +25,12 @@ _MOST = 1000  # warnings that are remembered
 _LONGEST = 100  # characters of a path or a method in the log
 
 
-class JsonLines(logging.Formatter):
-    """Formats log records as JSON objects with the time in UTC, the level, the event and its facts."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        return _json({"time": when, **self.said(record)})
-
-    def said(self, record: logging.LogRecord) -> dict[str, Any]:
-        """Return all fields except the time."""
-        line = {"level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
-        return line
+def _said(record: logging.LogRecord) -> dict[str, Any]:
+    """Return the fields of a log line except the time: the level, the event and its facts."""
+    line = {"level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
+    if record.exc_info:
+        line["traceback"] = logging.Formatter().formatException(record.exc_info)
+    return line
 
 
 def _json(line: Mapping[str, Any]) -> str:
@@ -47,22 +40,24 @@ def _json(line: Mapping[str, Any]) -> str:
 
 
 class Log(logging.StreamHandler[Any]):
-    """A handler that writes to a text stream.
+    """A handler that writes records to a text stream as JSON objects, with the time in UTC.
 
     Repetitions of a warning or an error within a minute are not written but counted, in a field `repeated`.
     """
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
-        self._lines = JsonLines()
-        self.setFormatter(self._lines)
         # For each line, its first record and the number of repetitions; the oldest line comes first.
         self._seen: dict[str, tuple[logging.LogRecord, int]] = {}
+
+    def format(self, record: logging.LogRecord) -> str:
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        return _json({"time": when, **_said(record)})
 
     def emit(self, record: logging.LogRecord) -> None:
         self.count(record.created - _SECONDS)
         if record.levelno >= logging.WARNING:
-            line = _json(self._lines.said(record))
+            line = _json(_said(record))
             if line in self._seen:
                 first, times = self._seen[line]
                 self._seen[line] = first, times + 1

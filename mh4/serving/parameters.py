@@ -22,6 +22,7 @@ _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart
 _MOST = 100  # parameters of a request
 _LONGEST = 1000  # characters of a name or a value; the value of "data" may be longer
 _ADDRESS = 1 << 16  # bytes of parameters in a URL
+LEAST_BYTES = 1 << 16  # every request may have a body of this size
 _MORE = 10  # a body that is too large is read up to this many times the allowed size
 
 

@@ -5,7 +5,7 @@ UDPipe's reference: https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mh4.errors import InputError, shown, unknown
 from mh4.parser.choices import SEGMENTED, SPLIT
@@ -67,7 +67,8 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
             raise InputError(unknown("parameter", name, PARAMETERS))
     if "data" not in parameters:
         raise InputError("no parameter data, expected the text or the CoNLL-U to process")
-    if "\0" in parameters["data"]:
+    data = parameters["data"]
+    if "\0" in data:
         raise InputError("data: a character NUL, expected text")
     models = [_model(parameters.get("model", ""), abilities)]
     if parameters.get("second"):
@@ -75,30 +76,42 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     tokenizer, format_of_input = parameters.get("tokenizer"), _format(parameters, "input", _INPUTS)
     if tokenizer is None and format_of_input in SEGMENTED:
         tokenizer = "" if format_of_input == TEXT else format_of_input  # "presegmented" is also a tokenizer option
-    wanted = {name: _wanted(parameters, name) for name in SWITCHES}
+    switches = {name: _wanted(parameters, name) for name in SWITCHES}
     output = _format(parameters, "output", _OUTPUTS)
-    if len(models) > 1 and output != PAGE:
-        if not if_possible:
-            raise InputError("second needs output %s" % PAGE)
-        del models[1:]
+    if if_possible:
+        switches["tagger"] = switches["tagger"] and "tagger" in abilities[models[0]]
+        if output != PAGE:
+            del models[1:]
+    elif len(models) > 1 and output != PAGE:
+        raise InputError("second needs output %s" % PAGE)
     best = parameters.get("best", "1")
     if not (re.fullmatch("[1-9][0-9]{0,3}", best) and int(best) <= MOST_TREES):
         raise InputError("best is %s, expected a number from 1 to %d" % (shown(best), MOST_TREES))
-    found = Task(parameters["data"], tuple(models), tokenizer, format_of_input, output=output, best=int(best), **wanted)
-    if if_possible:
-        found = replace(found, if_possible=True, tagger=found.tagger and "tagger" in abilities[models[0]])
-    for ability, asked in (("tokenizer", tokenizer is not None), ("tagger", found.tagger)):
-        if asked and ability not in abilities[models[0]]:
-            raise InputError("the model %s has no %s" % (models[0], ability))
-    if found.heads and not (found.parser and found.tokenizer is None and found.input.startswith(CONLLU)):
-        raise InputError("heads needs parser and input %s" % CONLLU)
-    if found.best > 1 and not found.output.startswith(CONLLU):
-        raise InputError("best needs output %s" % CONLLU)
-    needs = [name for name in ("confidence", "keep_deps") if getattr(found, name)] + (["best"] if found.best > 1 else [])
-    needs += ["output %s" % found.output] if found.output in OF_TREES else []
-    if needs and not found.parser:
-        raise InputError("%s needs parser" % needs[0])
+    found = Task(
+        data, tuple(models), tokenizer, format_of_input, **switches, best=int(best), if_possible=if_possible, output=output
+    )
+    _check(found, abilities[models[0]])
     return found
+
+
+def _check(wanted: Task, abilities: Sequence[str]) -> None:
+    """Raise InputError if the model lacks an ability that a task needs, or if one of its options needs another one."""
+    for ability, needed in (("tokenizer", wanted.tokenizer is not None), ("tagger", wanted.tagger)):
+        if needed and ability not in abilities:
+            raise InputError("the model %s has no %s" % (wanted.models[0], ability))
+    if wanted.heads and not (wanted.parser and wanted.tokenizer is None and wanted.input.startswith(CONLLU)):
+        raise InputError("heads needs parser and input %s" % CONLLU)
+    if wanted.best > 1 and not wanted.output.startswith(CONLLU):
+        raise InputError("best needs output %s" % CONLLU)
+    need_parser = {
+        "confidence": wanted.confidence,
+        "keep_deps": wanted.keep_deps,
+        "best": wanted.best > 1,
+        "output %s" % wanted.output: wanted.output in OF_TREES,
+    }
+    for option, given in need_parser.items():
+        if given and not wanted.parser:
+            raise InputError("%s needs parser" % option)
 
 
 def _wanted(parameters: Mapping[str, str], name: str) -> bool:

@@ -17,9 +17,8 @@ from mh4.errors import InputError
 from mh4.parser.base import check_parsed
 from mh4.util import reading
 
-_Numbered = Iterator[
-    tuple[int, tuple[Block, list[Block]]]
-]  # the number of each sentence, its block and the blocks of other files
+# The number of each sentence, its block and the blocks of other files.
+_Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]
 
 
 @dataclass(frozen=True)
@@ -76,19 +75,19 @@ def _unequal(columns: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
-    number, called = 0, []  # called: sentences with this sent_id; the first is shown, unless `wanted` is also a number
+    number, called = 0, None  # called: the first sentence with this sent_id
     for number, pair in pairs:
-        if pair[0].sent_id == wanted:
-            called.append((number, pair))
-        if str(number) == wanted or called and not wanted.isdecimal():
+        if str(number) == wanted:
             yield number, pair
             return
-    if called:
-        yield called[0]
-        return
-    raise InputError(
-        "%s: no sentence %s, expected a number from 1 to %d or a sent_id" % (file, wanted or "without a name", number)
-    )
+        if pair[0].sent_id == wanted:
+            called = called or (number, pair)
+            if not wanted.isdecimal():  # otherwise a sentence with this number may follow
+                break
+    if not called:
+        message = "%s: no sentence %s, expected a number from 1 to %d or a sent_id"
+        raise InputError(message % (file, wanted or "without a name", number))
+    yield called
 
 
 def _with_model(folder: str, pairs: _Numbered) -> Iterator[SentenceView]:

@@ -1,15 +1,19 @@
 // The page: sentences in pages of 50, drawn when they come into view; search, filter, tables and transitions.
 
 const PER_PAGE = 50;
-const WORDS = 3, DIFFERING = 6; // indices in a packed sentence
 
-// Unpacks a sentence of page.py into an object with names. Each sentence is unpacked once.
+// Unpacks a sentence of page.py. Each sentence is unpacked once.
 const unpacked = [];
-const unpack = (index) => (unpacked[index] ??= unpackSentence(...DATA.sentences[index]));
+const unpack = (index) => (unpacked[index] ??= unpackSentence(DATA.sentences[index]));
 
-function unpackSentence(number, sentId, text, words, lemmas, trees, _, heads, labels) {
-  const [differingHeads, differingLabels] = [new Set(heads), new Set(labels)];
-  return { number, sentId, text: text || words.join(" "), words, lemmas, trees: trees.map(unpackTree), differingHeads, differingLabels };
+function unpackSentence(packed) {
+  return {
+    ...packed,
+    text: packed.text || packed.words.join(" "),
+    trees: packed.trees.map(unpackTree),
+    differingHeads: new Set(packed.differingHeads),
+    differingLabels: new Set(packed.differingLabels),
+  };
 }
 
 function unpackTree(packed) {
@@ -54,7 +58,7 @@ function update() {
   const terms = searched().toLowerCase().split(/\s+/).filter((term) => term);
   matches = [];
   DATA.sentences.forEach((packed, index) => {
-    if (byId("differing").checked && !packed[DIFFERING].length) return;
+    if (byId("differing").checked && !packed.differing.length) return;
     const hits = terms.length ? search(unpack(index), terms) : new Set();
     if (hits) matches.push([index, hits]);
   });
@@ -74,7 +78,7 @@ function nothingFound() {
 
 // Returns text such as "7 of 19 arcs differ", for one sentence or all.
 function differing(sentences) {
-  const [some, all] = [DIFFERING, WORDS].map((k) => sentences.reduce((sum, packed) => sum + packed[k].length, 0));
+  const [some, all] = ["differing", "words"].map((name) => sentences.reduce((sum, sentence) => sum + sentence[name].length, 0));
   return `${some.toLocaleString("en")} of ${all.toLocaleString("en")} arc${all === 1 ? "" : "s"} differ${some === 1 ? "s" : ""}`;
 }
 
@@ -106,7 +110,7 @@ function turnTo(number) {
 
 // Turns to the page with the sentence of this number and shows the sentence, if it is among those found.
 function goTo(number) {
-  const place = matches.findIndex(([index]) => DATA.sentences[index][0] === number);
+  const place = matches.findIndex(([index]) => DATA.sentences[index].number === number);
   if (place < 0) return;
   turnTo(Math.floor(place / PER_PAGE));
   const articles = [...byId("sentences").children], at = place % PER_PAGE;
@@ -134,7 +138,7 @@ function fill(article) {
       { id },
       html("a", { href: address(sentence.number), title: "Link to this sentence" }, `${sentence.number}`),
       sentence.sentId ? ` · ${sentence.sentId}` : "",
-      sentence.trees.length > 1 ? ` · ${differing([DATA.sentences[article.index]])}` : "",
+      sentence.trees.length > 1 ? ` · ${differing([sentence])}` : "",
     ),
     html("p", { class: "text", dir: DATA.direction }, sentence.text),
   );

@@ -70,7 +70,7 @@ def transitions(analysis: Sentence) -> tuple[list[int], int]:
 
 
 class _Packer:
-    """The page's data: sentences as short lists, with numbers for relations and tags, which are listed in tables."""
+    """The page's data, with numbers for relations and tags, which are listed in tables."""
 
     def __init__(self, sentences: Sequence[SentenceView], names: Sequence[str]) -> None:
         self._deprels: dict[str, int] = {}
@@ -97,15 +97,23 @@ class _Packer:
             "sentences": packed,
         }
 
-    def _sentence(self, shown: SentenceView, direction: str) -> list[Any]:
+    def _sentence(self, shown: SentenceView, direction: str) -> dict[str, Any]:
         text = "" if shown.text == " ".join(shown.words) else shown.text
         upos = [["" if tag == "_" else tag for tag in analysis.upos] for analysis in shown.analyses]
         tags = upos if any(map(any, upos)) else []
         drawn = [(analysis.heads, analysis.deprels) for analysis in shown.analyses]
         layouts = layout.place(shown.words, drawn, direction, tags)
-        packed = [self._tree(analysis, placed) for analysis, placed in zip(shown.analyses, layouts, strict=True)]
-        differing = ([m - 1 for m in words] for words in (shown.differing(), shown.differing_heads(), shown.differing_labels()))
-        return [shown.number, shown.sent_id, text, shown.words, shown.lemmas, packed, *differing]
+        return {
+            "number": shown.number,
+            "sentId": shown.sent_id,
+            "text": text,
+            "words": shown.words,
+            "lemmas": shown.lemmas,
+            "trees": [self._tree(analysis, placed) for analysis, placed in zip(shown.analyses, layouts, strict=True)],
+            "differing": [m - 1 for m in shown.differing()],
+            "differingHeads": [m - 1 for m in shown.differing_heads()],
+            "differingLabels": [m - 1 for m in shown.differing_labels()],
+        }
 
     def _tree(self, analysis: Sentence, placed: layout.Layout) -> dict[str, Any]:
         codes, source = transitions(analysis)

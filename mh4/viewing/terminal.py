@@ -32,22 +32,25 @@ def draw(shown: SentenceView, names: list[str], color: bool = False, columns: in
     analyses are wider, the second is below the first, with the marks at the ends of its lines. A tree that is wider is
     drawn more narrowly. If a tree is too large to be drawn as text, there is a comment instead.
     """
-    heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
-    heading += "".join("# %s: %s\n" % (name, one.note) for name, one in zip(names, shown.analyses, strict=True) if one.note)
+    comments = ["%d%s" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else ""), one_line(shown.text)]
+    comments += ["%s: %s" % (name, one.note) for name, one in zip(names, shown.analyses, strict=True) if one.note]
     too_large = next(filter(None, (_too_large(analysis.heads) for analysis in shown.analyses)), "")
     if too_large:
-        heading += "# not drawn: %s, too large for a drawing in text; --html and --svg draw it\n" % too_large
-    if len(shown.analyses) == 1:
-        return heading if too_large else heading + "\n".join(_lines(shown.analyses[0], color, columns)) + "\n"
+        comments.append("not drawn: %s, too large for a drawing in text; --html and --svg draw it" % too_large)
+        drawing = []
+    elif len(shown.analyses) == 1:
+        drawing = _lines(shown.analyses[0], color, columns)
+    else:
+        drawing = _parallel_lines(shown, names, color, columns)
+    lines = ["# " + comment for comment in comments] + drawing
+    if len(shown.analyses) > 1:
+        lines.append("# " + _difference(shown))
+    return "\n".join(lines) + "\n"
+
+
+def _parallel_lines(shown: SentenceView, names: list[str], color: bool, columns: int) -> list[str]:
+    """Return the lines of two trees, side by side or one below the other, with marks for differing words."""
     differing = shown.differing()
-    note = "# %s\n" % (
-        "%d of %s differ%s (≠ in the head, ≈ in the relation alone)"
-        % (len(differing), counted(len(shown.words), "arc"), "s" * (len(differing) == 1))
-        if differing
-        else "no arcs differ"
-    )
-    if too_large:
-        return heading + note
     left, right = ([name, *_lines(one, color, columns, differing)] for name, one in zip(names, shown.analyses, strict=True))
     width = max(_width(line) for line in left)
     by_word = dict.fromkeys(differing, "≈") | dict.fromkeys(shown.differing_heads(), "≠")
@@ -55,7 +58,15 @@ def draw(shown: SentenceView, names: list[str], color: bool = False, columns: in
     lines = ["%s%s  %s  %s" % (a, " " * (width - _width(a)), mark, b) for a, mark, b in zip(left, marks, right, strict=True)]
     if max(map(_width, lines)) > columns:
         lines = left + ["%s  %s" % pair for pair in zip(right, marks, strict=True)]
-    return "%s%s\n%s" % (heading, "\n".join(line.rstrip() for line in lines), note)
+    return [line.rstrip() for line in lines]
+
+
+def _difference(shown: SentenceView) -> str:
+    count = len(shown.differing())
+    if not count:
+        return "no arcs differ"
+    arcs = "%d of %s differ%s" % (count, counted(len(shown.words), "arc"), "s" if count == 1 else "")
+    return arcs + " (≠ in the head, ≈ in the relation alone)"
 
 
 def _too_large(heads: np.ndarray) -> str:

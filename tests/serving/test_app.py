@@ -124,7 +124,7 @@ def test_two_models_on_a_page(app):
     data = json.loads(re.search(rb'id="data">(.*?)</script>', body)[1])
     sentence = data["sentences"][0]
     assert data["names"] == ["toy", "toy-mh3"] and data["probable"]
-    assert sentence[3] == ["<script>x</script>", "kaluma"] and len(sentence[5]) == 2
+    assert sentence["words"] == ["<script>x</script>", "kaluma"] and len(sentence["trees"]) == 2
 
 
 def test_an_enhanced_graph_is_kept_or_left_out(app, models, tmp_path):
